@@ -34,7 +34,10 @@ from ingest.third_party_formats import InstalledFormat, load_installed_formats
 
 @cache
 def _own_formats() -> dict[str, Format]:
-    """Return all formats of this package by name: the modules that define `SOURCE`."""
+    """Return all formats of this package by name.
+
+    A format is a module that defines `SOURCE`.
+    """
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: cast("Format", module) for name, module in modules.items() if hasattr(module, "SOURCE")}
@@ -57,7 +60,7 @@ def format_problems() -> tuple[str, ...]:
 
 
 def distribution_of(form: Format) -> str | None:
-    """Return the name and version of the package that contains a third-party format; else None."""
+    """Return name and version of the package that contains a third-party format; None for our own formats."""
     return form.distribution if isinstance(form, InstalledFormat) else None
 
 
@@ -77,7 +80,7 @@ def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | No
 
 
 def is_asked_first(form: Format) -> bool:
-    """Return whether this format is asked before third-party formats and formats of last resort."""
+    """Return True when this format may claim a file before third-party formats and formats of last resort."""
     return not (is_last_resort(form) or isinstance(form, InstalledFormat))
 
 
@@ -101,7 +104,7 @@ def find_companion(about: About) -> str | None:
 
 
 def describe_side_file(about: About) -> str | None:
-    """Return a text such as "a side file of Droid" for an agent's file that is not a log; else None."""
+    """Describe a file that an agent keeps next to its logs, such as "a side file of Droid"; else None."""
     return next((words for describe in _functions_named("side_file") if (words := describe(about))), None)
 
 

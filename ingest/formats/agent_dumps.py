@@ -79,7 +79,7 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # records that may come before the first record that identifies the program, such as prompts
+_HELD = 10  # maximum number of records before the first record that identifies the program, such as prompts
 _Value = Mapping[str, Any]
 
 
@@ -96,7 +96,7 @@ def translator(about: About) -> Translator:
 
 
 class _AgentDump:
-    """Translator of one file. The first record that a class recognises decides which class reads the file."""
+    """Translates one file with the class that recognises the first of its records."""
 
     def __init__(self, about: About) -> None:
         self._about = about
@@ -220,7 +220,7 @@ class _AmpThread(MessageDump):
 
 
 def _amp_block(block: _Value) -> Iterator[_Value]:
-    """Yield a block of Amp in Anthropic's format; yield nothing for the result of a running call."""
+    """Yield a block of Amp in Anthropic's format; skip the result of a call that is still running."""
     if block.get("type") != "tool_result":
         yield block
         return
@@ -243,7 +243,7 @@ def _amp_block(block: _Value) -> Iterator[_Value]:
 _PROMPTFOO_APIS = frozenset(
     ("chat", "completion", "messages", "responses", "converse", "assistant", "realtime")
 )
-# types of the calls that promptfoo writes as lines of text, from Anthropic's and OpenAI's replies
+# types of the calls in Anthropic's and OpenAI's replies, which promptfoo writes as lines of text
 _PROMPTFOO_CALLS = ("tool_use", "function_call")
 _PROMPTFOO_CODE = frozenset(("file", "python", "exec", "http", "https", "webhook", "package", "echo"))
 

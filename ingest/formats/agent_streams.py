@@ -90,7 +90,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text.",
 )
 
-_REMEMBERED = 50_000  # ids of calls whose end may still come
+_REMEMBERED = 50_000  # maximum number of remembered ids of calls that have not ended
 _Value = Mapping[str, Any]
 
 
@@ -188,7 +188,7 @@ class _SequentialRun(AgentRun):
         self._in_step = False
         self._text: tuple[LogLine, datetime | None, str] | None = None
         self._in_pieces = False
-        self._calls: dict[str, str | None] = {}  # call id → tool, for calls without a result
+        self._calls: dict[str, str | None] = {}  # call id → tool name, for calls without a result
 
     def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
         ts = self.read_time(event)
@@ -467,7 +467,10 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 
 
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
-    """Return the flag and the content of a result, whose only key is the status (success, error …)."""
+    """Return the flag and the content of a result.
+
+    The only key of a result is its status, such as success or error.
+    """
     word, outcome = next(iter(result.items()), ("", None))
     body = read_object(outcome)
     texts = (body.get(name) for name in ("content", "stdout", "error", "errorMessage", "message", "reason"))
@@ -496,7 +499,7 @@ class _ManagedRun(_SequentialRun):
     @staticmethod
     def owns(kind: str, event: _Value) -> bool:
         if kind == "user.message":
-            # The field "type" alone is not enough, because other agents use the same type.
+            # The type alone does not show a Managed Agents event, because other agents use the same type.
             return "processed_at" in event and "content" in event
         return kind in _MANAGED and "id" in event
 

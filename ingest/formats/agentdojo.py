@@ -123,7 +123,7 @@ def _name_task(run: Mapping[str, Any]) -> str:
 def _plain_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the messages in OpenAI's format.
 
-    A message that denies calls is replaced by those calls and their results.
+    When a message denies calls, yield the denied calls and their results instead.
     """
     for at, message in enumerate(messages):
         words = _join_text(message)

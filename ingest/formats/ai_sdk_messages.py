@@ -152,7 +152,10 @@ class _AiSdkMessages(MessageDump):
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message with its error flag; empty for a call that ran at the provider."""
+    """Return a part of a model message with its error flag.
+
+    A call that ran at the provider is replaced by an empty part.
+    """
     if part.get("providerExecuted") is True:
         return {"type": "at-the-provider"}
     status = output_status(part)
@@ -190,7 +193,7 @@ def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the call in a part of an interface message, and its result or None."""
+    """Return the call in a part of an interface message, and the call's result (None when there is none)."""
     inner = read_object(part.get("toolInvocation")) or part
     if inner.get("providerExecuted") is True:
         return {"type": "at-the-provider"}, None

@@ -43,7 +43,8 @@ SOURCE = Source(
 # Objects with one of these keys were written by other loggers, which have their own formats.
 _OTHERS = frozenset({"request", "messages", "parentUuid", "sessionId", "parentId", "call_type", "custom_id"})
 
-_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # every complete reply has one of these
+# Every complete reply has one of these keys.
+_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -45,7 +45,7 @@ SOURCE = Source(
     cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
 )
 
-_PLACES = 10_000  # number of calls whose line is remembered until the end of their stream
+_PLACES = 10_000  # maximum number of calls whose line is remembered until their stream ends
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

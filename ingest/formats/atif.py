@@ -80,8 +80,8 @@ _WRAPS = frozenset(("input", "raw", "__raw__", "_raw", "raw_arguments"))
 
 
 _COMMANDS = '"commands"'
-_NORMALIZED = "NORMALIZED_"  # Ids with this prefix were removed by the publisher.
-# from the prompt that OpenHands sends to models without native calls
+_NORMALIZED = "NORMALIZED_"  # prefix of the placeholder with which a publisher replaced the original id
+# text in the prompt that OpenHands sends to models without native calls
 _PRESCRIBED = "<function=example_function_name>"
 _PARSING_ERRORS = "Previous response had parsing errors"
 
@@ -188,7 +188,7 @@ class _AtifRun:
         return (read_text(self._agent.get("name")) or "").startswith("terminus")
 
     def _written_calls(self, words: str, refusal: str | None) -> Iterator[CallMade]:
-        """Yield the calls that a reply contains as text, in the form that the agent's prompt asks for.
+        """Yield the calls that the model wrote as text, in the form that the agent's prompt asks for.
 
         `refusal` is the message of terminus-2 about an unreadable reply.
         """
@@ -213,7 +213,8 @@ class _AtifRun:
     ) -> Iterator[ResultSeen]:
         """Yield the results of calls written as text.
 
-        These results name no call, so they are assigned in order, if there are as many results as calls.
+        These results do not name their calls. They are assigned in order, if there are as many results as
+        calls.
         """
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:
@@ -262,7 +263,7 @@ class _AtifRun:
     def _take_results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
         """Yield the results of the step's calls.
 
-        `only` is the call's id when the step has a single call; a result that names no call is given this id.
+        `only` is the call's id when the step has a single call. A result without a call id gets this id.
         """
         for result in read_objects(read_object(step.get("observation")).get("results")):
             call_id = read_text(result.get("source_call_id")) or only

@@ -62,7 +62,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_invocations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the records that an object contains: the object itself, or the texts that CloudWatch wrapped."""
+    """Yield the records in an object: the object itself, or the records that CloudWatch stores as text."""
     if value.get("schemaType") == _KIND:
         yield value
         return

@@ -88,7 +88,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_failed(entry: Mapping[str, Any]) -> bool:
-    """Return True when the provider never answered the entry, so that it has an error and no measurements."""
+    """Return True when the provider failed, so that the entry has no answer of the model."""
     result = entry.get("result")
     return isinstance(result, str) and result.startswith(_INFERENCE_FAILED)
 
@@ -160,9 +160,9 @@ def _take_reply(
 ) -> Iterator[Event]:
     """Yield the events of one reply: the step and its calls, which are native or Python text.
 
-    A reply without calls is the answer and ends the turn. `decoded` is BFCL's own decoding of the reply; if
-    it is an empty list, the text is not searched for calls. `proceeds` is True when BFCL treated the reply as
-    the end of the turn.
+    A reply without calls is the answer and ends the turn. `decoded` is the reply as BFCL decoded it; if it is
+    an empty list, the text is not searched for calls. `proceeds` is True when BFCL treated the reply as the
+    end of the turn.
     """
     words = _join_words(reply)
     if words is not None and words.startswith(_INFERENCE_FAILED):
@@ -230,7 +230,7 @@ def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator
 def _take_question(messages: Any) -> str | None:
     """Return the text of the last user message; None when there is no message.
 
-    If the log has the request as Python text, return that whole text.
+    Some logs contain the whole request as Python text. Then the whole text is returned.
     """
     if isinstance(messages, str):
         return messages

@@ -29,7 +29,7 @@ from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.stored_text import json_text
 
 _SCORE = {"accuracy", "correct_count", "total_count"}
-_LARGEST = 1_000_000  # most entries that a category may have; the largest published category has 1,053
+_LARGEST = 1_000_000  # maximum number of entries in a category; the largest published category has 1,053
 
 SOURCE = Source(
     name="bfcl_score",
@@ -116,6 +116,6 @@ class _Score:
 
 
 def _first_question(turns: Any) -> str | None:
-    """Return the text of the last message in the first turn of `[[{role, content}]]`; else None."""
+    """Return the text of the last message in the first turn of `[[{role, content}]]`; None without a text."""
     first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
     return join_content(first[-1].get("content")) if first else None

@@ -161,7 +161,7 @@ class _TaskHistory:
         task = about.folder if is_task else about.identity
         self._dialogue = AgentSession(task)
         self._about = about
-        # (first use in ms, model) for each model; None when not read yet
+        # (time of the first use in ms, model) for each model; None when not read yet
         self._models: list[tuple[int, str]] | None = None
         self._told_old = False
 
@@ -207,7 +207,10 @@ class _TaskHistory:
             yield self._dialogue.add_call(_find_place(record, call["tool_call_id"]), ts, **call)
 
     def _model_at(self, ts: Any) -> str | None:
-        """Return the model in use at a time; if the task used only one model, that model."""
+        """Return the model that was in use at a time.
+
+        Without a time, return the task's model if the task used only one.
+        """
         at, models = read_count(ts), self._models or []
         if at is None:
             return models[0][1] if len({model for _, model in models}) == 1 else None
@@ -228,7 +231,8 @@ def _read_models(about: About) -> list[tuple[int, str]]:
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
     """Return the text that the user typed in a message; None when all text comes from the extension.
 
-    `beside_result` is True when the message has results. Then only text inside of user tags counts.
+    `beside_result` is True when the message contains tool results. Then only text in tags such as
+    `<feedback>` counts.
     """
     typed = [text for _, text in _TYPED.findall(words)]
     if typed:

@@ -95,8 +95,8 @@ _TEXTS: Texts = (
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200  # The exit code is within this many characters at the end of a result.
-_HELD = 1_000  # most events that wait for the name of the model
-_REMEMBERED = 1_000  # most sub-agents that may run at the same time
+_HELD = 1_000  # maximum number of events that wait for the name of the model
+_REMEMBERED = 1_000  # maximum number of sub-agents that may run at the same time
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -132,8 +132,8 @@ class CopilotSession:
         self._main = AgentSession(identity)
         # id of the call that started a sub-agent → the sub-agent's session
         self._agents: dict[str, AgentSession] = {}
-        self._named: set[str] = set()  # ids of sessions whose model messages name the model
-        self._models: dict[str, str] = {}  # session id → the model, if the log names it only after a message
+        self._named: set[str] = set()  # ids of sessions in which the model's messages name the model
+        self._models: dict[str, str] = {}  # session id → the model, if it was named after the first message
         # events that wait for the model's name; None when the model is known
         self._held: list[Event] | None = []
         self._place: dict[str, Any] = {}  # project and branch, which are the same for sub-agents
@@ -160,7 +160,10 @@ class CopilotSession:
     # --- the model ------------------------------------------------------------------------------
 
     def _hold(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Keep events until one of them names the model; some versions name it only after the first calls."""
+        """Keep events until one of them names the model.
+
+        Some versions name the model only after the first calls.
+        """
         for event in events:
             if self._held is None:
                 yield event
@@ -188,7 +191,7 @@ class CopilotSession:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        # The model that is named at the end is used only if no other event named one.
+        # A model that is named only at the end is used if no earlier event named one.
         if self._held is not None:
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
@@ -300,9 +303,10 @@ class CopilotSession:
         )
 
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
-        """Return the session or sub-agent that the event belongs to; open it if necessary.
+        """Return the session or sub-agent that sent the event; open it if necessary.
 
-        Yield the events of opening a sub-agent, and of closing the oldest one when too many are open.
+        Also yield the events of opening a sub-agent, and of closing the oldest sub-agent when too many are
+        open.
         """
         started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:

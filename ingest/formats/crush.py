@@ -106,7 +106,7 @@ class _CrushSessions:
 
 
 def _group_parts(parts: Any) -> dict[str, list[dict[str, Any]]]:
-    """Return the type of each part with the data of all parts of that type."""
+    """Group the parts of a message: the key is the type, the value is the data of all parts of that type."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for part in read_objects(parts):
         grouped.setdefault(read_text(part.get("type")) or "", []).append(read_object(part.get("data")))

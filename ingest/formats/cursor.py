@@ -117,7 +117,7 @@ class CursorRows:
         self._identity = identity
         self._dialogue: AgentSession | None = None
         self._model: str | None = None
-        self._model_call: str | None = None  # model call id of the latest step
+        self._model_call: str | None = None  # the field `modelCallId` of the latest step
 
     def take(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
         data = read_json_column(record, "value")
@@ -233,13 +233,16 @@ def _is_transcript_line(record: Mapping[str, Any]) -> bool:
 
 
 class CursorTranscript:
-    """The session in one transcript. The session's id is the file's name, if that has the form of an id."""
+    """The session in one transcript.
+
+    The session's id is the file's name, if the name has the form of an id.
+    """
 
     def __init__(self, about: About) -> None:
         name = about.name.removesuffix(".jsonl")
         self._dialogue = AgentSession(name if _ID.fullmatch(name) else about.identity)
         self._begun = False
-        self._open: list[tuple[int, str | None]] = []  # (ordinal, tool) of each call in the last message
+        self._open: list[tuple[int, str | None]] = []  # (ordinal, tool name) of each call in the last message
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         where, value = record.where, record.value
@@ -264,7 +267,10 @@ class CursorTranscript:
                 yield self._dialogue.add_call(where, None, **call)
 
     def _answer_calls(self, where: LogLine) -> Iterator[Event]:
-        """Yield a result of unknown status for each call of the last message, because the agent went on."""
+        """Yield a result of unknown status for each call of the last message.
+
+        Called when the transcript continues, which shows that the calls have ended.
+        """
         for ordinal, tool in self._open:
             yield ResultSeen(
                 session_id=self._dialogue.session_id,

@@ -80,9 +80,9 @@ SOURCE = Source(
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
 _SIDE_FILE = re.compile(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
-_HELD = 200  # most messages that are kept back because they may still change
-_HELD_BYTES = 8 * 1024 * 1024  # most bytes of these messages together
-_REMEMBERED = 50_000  # number of remembered ids of translated messages
+_HELD = 200  # maximum number of messages that are kept back because they may still change
+_HELD_BYTES = 8 * 1024 * 1024  # maximum total size in bytes of the messages that are kept back
+_REMEMBERED = 50_000  # maximum number of remembered ids of translated messages
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
@@ -171,9 +171,10 @@ class GeminiRecording:
         self._held[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
-        """Translate the oldest messages until the limits are met, because they will probably not change.
+        """Translate the oldest waiting messages until the limits are met.
 
-        `all_of_them` means that every waiting message is translated.
+        Old messages will probably not change any more. If `all_of_them` is set, every waiting message is
+        translated.
         """
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
@@ -192,7 +193,7 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all waiting messages; turns from message `ident` on end as cancelled.
+        """Translate all waiting messages. Turns from message `ident` on end as cancelled.
 
         Turns before `ident` end normally. If `ident` is unknown, all waiting turns are cancelled.
         """
@@ -225,7 +226,7 @@ class GeminiConversation(AgentSession):
     ) -> Iterable[Event]:
         """Return the events of one message.
 
-        `document` is the record with the message if the record has several lines; else None.
+        `document` is the record that contains the message if the record has several lines; else None.
         """
         kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
@@ -306,7 +307,7 @@ def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
 def _join_words(message: Mapping[str, Any]) -> str | None:
     """Return the text of a message; None when it has none.
 
-    Newer logs also store tool results as user messages, which have no text.
+    Newer logs also store tool results as user messages. These messages have no text.
     """
     return join_content(message.get("content", message.get("parts")))
 

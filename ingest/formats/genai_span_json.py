@@ -58,7 +58,7 @@ def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_span(span: dict[str, Any]) -> bool:
-    if "span_kind" in span or "operationName" in span:  # These spans are Phoenix's or Jaeger's.
+    if "span_kind" in span or "operationName" in span:  # Phoenix and Jaeger have their own formats.
         return False
     attributes = span.get("attributes")
     if isinstance(attributes, dict) and any(key in span for key in _OF_SPANS):
@@ -66,7 +66,7 @@ def _is_span(span: dict[str, Any]) -> bool:
     return "attributes" not in span and sum(key.startswith("gen_ai.") for key in span) >= _CERTAIN
 
 
-_CERTAIN = 2  # A record with at least this many `gen_ai.` keys is the attributes of a span.
+_CERTAIN = 2  # A record with this many `gen_ai.` keys or more contains the attributes of a span.
 
 
 def _has_model_attributes(attributes: Attributes) -> bool:

@@ -113,7 +113,7 @@ def translator(about: About) -> Translator:
 
 
 class _GooseSession:
-    """Translator of one file, which contains one session, or of a database with many."""
+    """Translator of a file with one session, or of a database with many sessions."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)

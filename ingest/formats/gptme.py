@@ -116,7 +116,7 @@ class _GptmeConversation:
     def _release(self, *, answered: bool) -> Iterator[Event]:
         """Yield the events of the waiting reply.
 
-        `answered` is True when the next message is a tool's.
+        `answered` is True when the next message comes from a tool.
         """
         if self._held is None:
             return

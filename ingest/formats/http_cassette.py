@@ -77,7 +77,7 @@ def _is_recording(record: Mapping[str, Any]) -> bool:
 
 
 def _pair_lists(record: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return (request, response) pairs from a recording that has them in two lists."""
+    """Return (request, response) pairs from a recording with a list of requests and a list of responses."""
     sent, came = read_objects(record.get("requests")), read_objects(record.get("responses"))
     if not sent or not came or not {"uri", "url"} & sent[0].keys() or "body" not in came[0]:
         return []

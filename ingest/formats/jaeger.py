@@ -70,7 +70,7 @@ def _read_span(
         return Rejected(record.where, "missing_field", f"a span has no {missing}", make_snippet(record.data))
     record.find_line('"spanID"')
     where = record.find_line(span_id)
-    record.find_line('"duration"')  # Move the search behind the references, which contain the parent's id.
+    record.find_line('"duration"')  # Continue the search after the references, which contain the parent's id.
     tags = _read_tags(span.get("tags"))
     start, duration = parse_count(span.get("startTime")), parse_count(span.get("duration"))
     return RawSpan(

@@ -102,7 +102,7 @@ class _KimiStep:
 
     @property
     def is_full(self) -> bool:
-        """Return True when the step has more items than any model reply."""
+        """Return True when the step has the maximum number of items."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
@@ -274,7 +274,8 @@ class KimiAgent:
             yield self._dialogue.add_call(**call)
         yield from step.results
         if step_end and not step.calls:
-            self._dialogue.note_stop(self._where, self._ts)  # A step's own time is the time when it began.
+            # The turn ends at the current record; the step itself has the time of its beginning.
+            self._dialogue.note_stop(self._where, self._ts)
 
     @property
     def _event_place(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ SOURCE = Source(
 _TYPES = frozenset(
     name + chunk for name in ("system", "human", "ai", "tool", "function") for chunk in ("", "MessageChunk")
 ) | {"AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk"}
-_REMEMBERED = 50_000  # number of remembered messages from thread states
+_REMEMBERED = 50_000  # maximum number of remembered messages from thread states
 _SIGNS = frozenset(("additional_kwargs", "response_metadata", "tool_call_id"))
 _CLASS = re.compile(r"(?:AI|Human|System|Tool|Function|Chat)Message(?:Chunk)?")
 _OTHERS = frozenset(("run_type", "trace_id", "traceId", "model", "choices", "mode", "response", "sessionId"))
@@ -118,7 +118,7 @@ class _LangchainMessages(MessageDump):
 
     def __init__(self, about: About) -> None:
         super().__init__(about)
-        # keys (thread, message) of messages already read from states
+        # (thread, message id) of the messages already read from states
         self._seen: dict[tuple[str, str], None] = {}
 
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:

@@ -102,7 +102,7 @@ def _find_spans(record: Record) -> Iterator[Found]:
     rows = _list_observations(record.value)
     row_ids = {read_text(row.get("id")) for row in rows}
     if repeated := read_objects(read_object(record.value.get("trace")).get("observations")):
-        # Move the search behind the copies, which have no bodies.
+        # Continue the search after the copies, which have no bodies.
         record.find_line(str(repeated[-1].get("id")))
         record.find_line('"observations"')
     for row in rows:
@@ -144,7 +144,10 @@ def _make_raw_span(row: Mapping[str, Any], record: Record, trace_id: str, span_i
 
 
 def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
-    """Return the facts in the span's attributes; Langfuse's own fields fill the gaps."""
+    """Return the facts in the span's attributes.
+
+    Langfuse's own fields supply the facts that the attributes lack.
+    """
     facts = collect_facts(raw)
     if facts.kind in (None, SpanKind.OTHER):
         facts.kind = _TYPES.get(str(row.get("type")), SpanKind.EXECUTION if facts.tool else SpanKind.OTHER)

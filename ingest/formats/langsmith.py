@@ -64,8 +64,8 @@ _TYPES = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}
 _ALL_TYPES = frozenset((*_TYPES, "chain", "retriever", "embedding", "prompt", "parser"))
 _IDS = {"trace_id", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids"}
 _THREAD = ("thread_id", "session_id", "conversation_id")
-_DEEPEST = 50  # most levels of `child_runs` that are read
-_BEGUN = 10_000  # most runs that may wait for the batch with their end
+_DEEPEST = 50  # maximum number of `child_runs` levels that are read
+_BEGUN = 10_000  # maximum number of runs that may wait for the batch that contains their end
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -96,7 +96,10 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _RunFinder:
-    """Finds the runs in a file's records, and keeps the runs that have begun but not ended."""
+    """Finds the runs in a file's records.
+
+    Runs that have begun but not ended are kept until their end is found.
+    """
 
     def __init__(self) -> None:
         self._begun: dict[str, dict[str, Any]] = {}
@@ -119,7 +122,7 @@ class _RunFinder:
 
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the first and the second part of a run; values of the second part have precedence."""
+    """Merge the two parts of a run, its beginning and its end; values of the end have precedence."""
     filled = {key: value for key, value in ended.items() if value is not None}
     extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
     return {**begun, **filled, **({"extra": extra} if extra else {})}

@@ -92,10 +92,11 @@ def _take_agent(
     definitions = [read_object(tool.get("json_schema")) for tool in agent_tools if tool is not None]
     if any(definitions):
         if not any(definition.get("name") == _ANSWER for definition in definitions):
-            # Letta calls this tool itself when it writes a greeting in the agent's name.
+            # The agent's definitions may lack this tool, which Letta itself calls to write a greeting.
             definitions.append({"name": _ANSWER})
         yield ToolsOffered(**place, definitions=tuple(filter(None, definitions)))
-    record.find_line('"messages"', past=True)  # Skip the list of message ids, if the file has one.
+    # Continue the search after the list of message ids, if the file has one.
+    record.find_line('"messages"', past=True)
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
         where = record.find_line(f'"{ident}"') if ident is not None else record.where

@@ -53,7 +53,7 @@ SOURCE = Source(
 )
 
 _REDACTED = "redacted-by-litellm"
-# The APIs of these providers send decoded arguments, so LiteLLM writes the argument text itself.
+# LiteLLM writes the argument text for these providers, because their APIs send decoded arguments.
 _DECODED = (
     "anthropic",
     "bedrock",

@@ -60,8 +60,8 @@ _TIMES = ("timestamp", "ts", "time", "created_at")
 _SESSIONS = ("session_id", "sessionId", "mcp_session_id", "mcpSessionId", "connection_id", "connectionId")
 _METHODS = frozenset({"tools/call", "tools/list"})
 _INVALID_PARAMS = -32602
-_WAITING = 1_000  # most calls of one connection that may wait for an answer
-_OPEN = 1_000  # most connections that may be open
+_WAITING = 1_000  # maximum number of calls of one connection that may wait for an answer
+_OPEN = 1_000  # maximum number of open connections
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -96,7 +96,7 @@ class _WaitingCall(NamedTuple):
 class _McpLog:
     """Translator of one file.
 
-    The file contains connections with ids, or unnamed connections in sequence.
+    The file contains connections with ids, or connections without ids one after another.
     """
 
     def __init__(self, identity: str) -> None:

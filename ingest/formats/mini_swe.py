@@ -133,7 +133,7 @@ class _MiniSweRun(SweRun):
 
     def __init__(self, session_id: str, record: Record, places: Sequence[LogLine] = ()) -> None:
         super().__init__(session_id, record)
-        self._places = places  # the line of each message, if each message is a record
+        self._places = places  # the line of each message, if each message is a separate record
         config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(_find_refusal_openings(config))
@@ -152,7 +152,7 @@ class _MiniSweRun(SweRun):
             self.where = self._places[at] if self._places else self.where
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
-        if self.info:  # Old lists of messages have no `info` and do not show whether the run ended.
+        if self.info:  # Old files have no `info` and do not show whether the run ended.
             yield self.make_end()
 
     def _take_message(
@@ -200,7 +200,7 @@ class _MiniSweRun(SweRun):
         """Return the bash call of a reply.
 
         `refusal` is the agent's answer to a reply without exactly one action. The call is then recorded as
-        failed at this stage.
+        failed.
         """
         shared: dict[str, Any] = {
             **self.event_place(),
@@ -224,7 +224,7 @@ class _MiniSweRun(SweRun):
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
         """Yield the step and call of a rejected reply of 2.x that is not in the log.
 
-        `extra` may contain the provider's response. Yield nothing when the reply is in the log, because its
+        `extra` may contain the provider's response. If the reply is in the log, yield nothing, because its
         call already includes this failure.
         """
         if extra.get("interrupt_type") is None:
@@ -314,7 +314,10 @@ def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime
 
 
 def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True for a list of messages in which a reply with one bash block gets the agent's answer."""
+    """Return True for a list of messages of mini-swe-agent before 1.0.
+
+    In such a list, a reply with one bash block is followed by the agent's answer.
+    """
     if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
         return False
     for reply, answer in pairwise(head):
@@ -331,9 +334,9 @@ def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts with which the agent's answers to malformed replies begin.
+    """Yield the beginnings of the agent's answers to malformed replies.
 
-    Each text is a template up to its first variable.
+    Each beginning is the text of a template up to its first variable.
     """
     yield _NOT_ONE
     for part in ("agent", "model"):

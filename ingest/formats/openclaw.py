@@ -85,8 +85,8 @@ SOURCE = Source(
 )
 
 _SIDE_FILE = re.compile(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
-_LANES = 10_000  # most sessions in memory; a dropped session that continues begins a new turn
-_HELD = 10_000  # most events that wait for the next turn
+_LANES = 10_000  # maximum number of sessions in memory; a removed session that continues begins a new turn
+_HELD = 10_000  # maximum number of events that wait for the next turn
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 Message = Mapping[str, Any]
 
@@ -135,7 +135,7 @@ class _Telemetry:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # The number of waiting events is at most this.
+        self._held = 0  # upper limit for the number of waiting events
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -264,8 +264,8 @@ _RULES: Mapping[str, Callable[[_Telemetry, _TelemetrySession, Mapping[str, Any]]
 def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> Iterator[Event]:
     """Yield the events of a turn, with ids, times, texts, tokens and results added from `messages`.
 
-    The messages belong to this turn if the last user message is its prompt and the same calls follow;
-    otherwise the events stay unchanged. If the messages end at a call (as in a turn that waits for a
+    The messages belong to this turn if the last user message is its prompt and the same calls follow.
+    Otherwise the events stay unchanged. If the messages end at a call (as in a turn that waits for a
     sub-agent), no steps are added, because it is unknown whether the turn had an answer.
     """
     repeated = _RepeatedMessages(messages)
@@ -342,10 +342,10 @@ class _RepeatedMessages:
         return replace(event, step=self.steps[at], tool_call_id=call_id, key=unique_id(call_id), ts=ts)
 
     def make_result(self, event: ResultSeen, waiting: list[tuple[str | None, str | None]]) -> ResultSeen:
-        """Return the result with the id of its call, and with the text and time of the repeated result.
+        """Return the result with the id of its call.
 
-        `waiting` contains (tool, id) pairs of calls without a result. The first call of the same tool is used
-        and removed.
+        Text and time are added if the messages repeat the result. `waiting` contains (tool, id) pairs of
+        calls without a result. The first call of the same tool is used and removed.
         """
         place = next((at for at, (tool, _) in enumerate(waiting) if tool == event.tool), None)
         call_id = waiting.pop(place)[1] if place is not None else None

@@ -72,7 +72,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the objects that may contain the OTLP request: the record itself and known wrappers of APIs."""
+    """Return the objects that may contain the OTLP request: the record and the objects inside of it."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 

@@ -51,9 +51,9 @@ _KEY = (
     "an answer key: an argument is the list of values that would be accepted, so nobody made these calls; "
     "nothing is read from this file"
 )
-_HELD = 50  # most lines with answers that are checked before deciding whether the file is an answer key
-_HELD_BYTES = 4_000_000  # most bytes of these lines
-_SHARE = 10  # The file is an answer key if at least one in this many lines looks like one.
+_HELD = 50  # maximum number of lines that are checked before deciding whether the file is an answer key
+_HELD_BYTES = 4_000_000  # maximum bytes that are checked before deciding whether the file is an answer key
+_SHARE = 10  # The file is an answer key if one in ten lines (or more) has a list of accepted values.
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -54,7 +54,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_HELD = 1_000  # most records of one message
+_HELD = 1_000  # maximum number of records of one message
 _TYPES = ("user", "assistant", "tool_result", "system")
 _LAYERS: Mapping[str, FaultLayer] = {
     "invalid_tool_params": FaultLayer.SCHEMA,

@@ -109,7 +109,7 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
 
 
 def _is_batch_result(record: Mapping[str, Any]) -> bool:
-    """Return True for a line of a batch job's results, which has the reply and the request's key."""
+    """Return True for a line of a batch job's results, which contains a reply and the id of its request."""
     return "custom_id" in record or (
         "key" in record and record.keys() <= {"key", "response", "error", "metadata"}
     )
@@ -133,7 +133,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the two bodies; if a body is inside an HTTP message, return only the body."""
+    """Return the two bodies; if a body is inside an HTTP message, take it out."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -204,9 +204,9 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
 
 
 def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str | None:
-    """Return the reason why a line that should contain an exchange has none; else None.
+    """Return the reason why a line contains no request and reply; else None.
 
-    Embeddings, moderations and similar requests are not expected to contain an exchange.
+    Also return None for embeddings, moderations and similar requests, which are skipped on purpose.
     """
     if pair is None:
         return "the line has no request and reply in a spelling that is known here"

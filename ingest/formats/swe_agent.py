@@ -73,7 +73,7 @@ SOURCE = Source(
     ),
 )
 
-# SWE-agent itself makes one of these last actions when it stops the run (0.x, sweagent/agent/agents.py).
+# SWE-agent itself adds one of these actions when it stops a run (0.x, sweagent/agent/agents.py).
 _STOPPED = frozenset({"exit_cost", "exit_context", "exit_format", "exit_error", "exit_api", "exit_forfeit"})
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
@@ -111,7 +111,7 @@ def translator(about: About) -> Translator:
 class _SweAgentRun(SweRun):
     """One trajectory.
 
-    Each step is joined with the history's message of the same reply, if SWE-agent accepted the reply.
+    Each step is joined with the message of the same reply in the history, if SWE-agent accepted the reply.
     """
 
     harness = "SWE-agent"
@@ -177,7 +177,8 @@ class _SweAgentRun(SweRun):
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
             self.where = self.record.find_line(f'"{calls[0]["id"]}"', past=True)
-        elif not self._native and "query" not in step:  # The messages of a "query" also contain actions.
+        # With a "query", the search is not possible, because its messages also contain actions.
+        elif not self._native and "query" not in step:
             self.where = self.record.find_line('"action":', past=True)
         yield StepMade(**self.event_place(), text=read_text(step.get("response")), strategy=strategy)
         if refusal is not None and not action.strip():
@@ -189,7 +190,7 @@ class _SweAgentRun(SweRun):
             yield self._make_command_call(action, strategy)
         if calls or action.strip():
             call_id = read_text(calls[0]["id"]) if calls else None
-            # The id occurs again in the call's result; later calls may have the same id.
+            # The next occurrence of the id is in the call's result.
             if call_id is not None:
                 self.where = self.record.find_line(f'"{call_id}"', past=True)
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)

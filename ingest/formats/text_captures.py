@@ -172,7 +172,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
     """Yield the definitions that can be loaded.
 
-    The event that lists the offered tools reports the others.
+    Definitions that cannot be loaded are reported when the tools are offered.
     """
     for definition in definitions:
         try:

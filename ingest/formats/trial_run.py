@@ -60,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are not read alone; None for other files."""
+    """Return `lock.json` for the files of a run's folder that are read with it; None for other files."""
     if about.name not in _READ_WITH_LOCK:
         return None
     return _LOCK if f'"{_MARK}"'.encode() in (about.read_sibling(_LOCK) or b"") else None
@@ -86,7 +86,7 @@ class _RunFile:
 
 
 class _Fields:
-    """Reads each field as one type, and notes fields of a wrong type."""
+    """Reads each field as one type, and remembers fields of a wrong type."""
 
     def __init__(self, value: Mapping[str, Any], within: str = "") -> None:
         self._value = value

@@ -67,10 +67,9 @@ SOURCE = Source(
 
 _TOP = ("responderUsername", "sessionId", "creationDate")
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
-_FARTHEST = 100_000  # No session has an index above this.
+_FARTHEST = 100_000  # Real sessions have no index above this.
 
-# The texts with which the extension answers calls (microsoft/vscode-copilot-chat, `toolCalling.tsx`,
-# `toolsService.ts`).
+# The extension's texts about calls (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
 _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r"ERROR: Your input to the tool was invalid")),
     (FaultLayer.EXECUTION, re.compile(r"ERROR while calling tool:")),
@@ -79,10 +78,10 @@ _TEXTS: Texts = (
 _REFUSED = "a person did not allow the call"
 _DENIED, _SKIPPED = 0, 5  # values of VS Code's ToolConfirmKind
 _STATES = {1: TurnStatus.COMPLETED, 2: TurnStatus.CANCELLED, 3: TurnStatus.ERROR}
-_UNFINISHED = (0, 4)  # model states: pending, needs input
+_UNFINISHED = (0, 4)  # states of a request in VS Code: pending, needs input
 _PICTURE = "toolInvocationSerialized"
 _SHOWN = (None, "markdownContent")
-_DEEPEST = 40  # most levels of nodes in a result
+_DEEPEST = 40  # maximum number of nested nodes in a result
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -146,7 +145,7 @@ class StateLog:
     def __init__(self) -> None:
         self.state: dict[str, Any] | None = None
         self._all = LogLine(1, 0)  # the last line that wrote all requests
-        # index of a request → the last line that changed it after `_all`
+        # index of a request → the last line that changed it, if later than `_all`
         self._places: dict[int, LogLine] = {}
 
     def take(self, record: Record) -> Iterator[Rejected]:
@@ -294,7 +293,7 @@ def _join_markdown(request: Mapping[str, Any]) -> str | None:
 
 
 def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> set[Any]:
-    """Return the ids of the calls that a person denied, as the shown calls state."""
+    """Return the ids of the calls that a person denied, according to `response[]`."""
     pictures = [part for part in read_objects(request.get("response")) if part.get("kind") == _PICTURE]
     call_ids = {call["id"] for call in calls}
     by_order = len(pictures) == len(calls)

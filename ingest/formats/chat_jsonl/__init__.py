@@ -103,16 +103,16 @@ _TOKENS = frozenset(("prompt_tokens", "input_tokens", "completion_tokens", "outp
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
-# keys that any message may have, so they do not mark a reply
+# Messages of any role have these keys, so they do not show that a message is a reply.
 _BARE = frozenset(("role", "content", "name", "tool_call_id"))
 _PLAIN = frozenset(("role", "content", "tool_calls"))  # the only keys of a reply that `_read_plain` can read
 _CALL = frozenset(("id", "type", "function"))  # the only keys of a call that `_read_plain` can read
 _FUNCTION = frozenset(("name", "arguments"))  # the only keys of a call's function that `_read_plain` can read
 _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
-_SILENT = Message(role="none")  # stands for a message without content
+_SILENT = Message(role="none")  # placeholder for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
-# field names in a mapping
+# the names of these facts as fields of a mapping (`--map`)
 _FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}
 
 
@@ -137,7 +137,7 @@ def _list_messages(value: Mapping[str, Any]) -> Any:
 
 
 def _read_one(raw: Any) -> Message | None:
-    """Return the object as a message; None when it is not a message or has unreadable content or calls."""
+    """Return an object as a message; None when the object, its content or a call is unreadable."""
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
         return None
     content = raw.get("content")
@@ -160,11 +160,11 @@ def _read_one(raw: Any) -> Message | None:
 
 
 def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
-    """Read the most common kinds of messages, faster than `read_message`; None for other messages."""
+    """Return the most common kinds of messages, faster than `read_message`; None for other messages."""
     role, text = raw["role"], content or ""
     if role == "user" and content is not None:
         return Message(role="user", text=content)  # A user's text is never read as a list of calls.
-    if text.startswith("[{"):  # The text may be a list of calls.
+    if text.startswith("[{"):  # The text may be a list of calls, which `read_message` reads.
         return None
     if raw.keys() <= _BARE and text:
         if role in ("system", "developer"):
@@ -249,11 +249,11 @@ class _ChatTranscripts:
     def __init__(self, about: About) -> None:
         self._identity = about.identity
         self._mapping = about.mapping
-        # mapped paths that have matched nothing so far
+        # fields of `--map` whose path has matched nothing so far
         self._unmapped = dict(about.mapping.paths) if about.mapping else {}
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
-        # line id → number of sessions whose id was made from this line id
+        # id of a line → number of sessions that were named after it
         self._names: OrderedDict[str, int] = OrderedDict()
         self._missing = dict.fromkeys(_FACTS)
 
@@ -294,7 +294,7 @@ class _ChatTranscripts:
         """Do nothing: no file or other resource is open."""
 
     def list_missing(self) -> tuple[str, ...]:
-        """Return the facts that no line contained, and the mapped fields whose path matched nothing."""
+        """Return the facts that no line contained, and the fields of `--map` whose path matched nothing."""
         unmapped = (f"{name} at {path.text}" for name, path in self._unmapped.items())
         others = (_FACTS[fact] for fact in self._missing if _FACT_FIELDS[fact] not in self._unmapped)
         return (*unmapped, *others)
@@ -372,7 +372,7 @@ class _ChatTranscripts:
 
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
-    """Return the messages of a record and its separate reply; if unreadable, a reject's code and reason."""
+    """Return the messages of a record with its reply; or the code and reason why it is rejected."""
     messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
@@ -405,7 +405,7 @@ def _read_reply(value: Mapping[str, Any]) -> Message | None:
 
 
 def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> TranscriptLine:
-    """Return a line with its ids, its system prompt and its other messages."""
+    """Return a line with its ids, its system prompt and its remaining messages."""
     stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
     prompts = [
         next(filter(None, stated), None),
@@ -430,7 +430,7 @@ def _read_system(value: Any) -> str | None:
 
 
 def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Merge the fields of `metadata` into a record or message; its own fields have precedence."""
+    """Merge the fields of `metadata` into a record or message; existing fields have precedence."""
     metadata = value.get("metadata")
     return {**metadata, **value} if isinstance(metadata, dict) else value
 

@@ -25,12 +25,15 @@ from ingest.formats.provider_messages.message_hashes import call_mark, is_unique
 from ingest.formats.provider_messages.message_parts import Message
 
 KEPT = 64 * 1024 * 1024
-_MARK = 100  # approximate bytes that one mark needs in memory
-_CONVERSATION = 2_000  # approximate bytes that a conversation needs without its marks and texts
+_MARK = 100  # approximate bytes that the hash of one message needs in memory
+_CONVERSATION = 2_000  # approximate bytes that a conversation needs without its message hashes and texts
 
 
 class MessageMark(NamedTuple):
-    """The mark of a message. `is_unique` is True when no other message can have the same hash."""
+    """A hash that identifies a repeated message.
+
+    `is_unique` is True when no other message can have the same hash.
+    """
 
     digest: bytes
     is_model: bool
@@ -38,7 +41,7 @@ class MessageMark(NamedTuple):
 
 
 class RepeatedPart(NamedTuple):
-    """The number of marks that a line repeats, and whether the conversation ends with these marks."""
+    """The number of messages that a line repeats, and whether the conversation ends with these messages."""
 
     marks: int
     is_to_end: bool
@@ -58,14 +61,14 @@ class JoinedConversation:
     name: str | None
     history: bytes  # the hash of all messages so far
     marks: list[MessageMark] = field(default_factory=list)
-    places: dict[bytes, int] = field(default_factory=dict)  # hash of a unique mark → its index in `marks`
-    results: int = 0  # number of messages with results since the last mark
+    places: dict[bytes, int] = field(default_factory=dict)  # hash of a unique message → its index in `marks`
+    results: int = 0  # number of tool results since the last message with a mark
     kept: int = _CONVERSATION  # approximate bytes in memory
     texts: tuple[int, int] = (
         0,
         0,
     )  # lengths of the session's last prompt and last answer
-    prompt: bytes | None = None  # `prompt` and `tools` are hashes of the latest system prompt and tools.
+    prompt: bytes | None = None  # hashes of the latest system prompt (`prompt`) and tools (`tools`)
     tools: bytes | None = None
 
 
@@ -77,14 +80,17 @@ class TranscriptLine(NamedTuple):
     """
 
     messages: Sequence[Message]
-    marks: Sequence[MessageMark | None]  # one mark per message; None for a message without a mark
+    marks: Sequence[MessageMark | None]  # hash of each message; None for a system message or a result
     prompt: str | None
     conversation: str | None = None
     name: str | None = None
 
 
 class ConversationJoiner:
-    """The open conversations of one file; can be pickled between two lines."""
+    """The open conversations of one file.
+
+    An instance can be pickled between two lines.
+    """
 
     def __init__(self) -> None:
         self._numbers = 0
@@ -152,7 +158,7 @@ class ConversationJoiner:
             self._by_history.setdefault(conversation.history, {})[conversation.number] = None
 
     def drain_surplus(self) -> Iterator[JoinedConversation]:
-        """Remove and yield the longest inactive conversations while all together take too much memory."""
+        """Remove and yield the longest inactive conversations until the memory limit is met."""
         while self._kept > KEPT and len(self._open) > 1:
             yield self._forget_oldest()
 
@@ -185,7 +191,7 @@ class ConversationJoiner:
     def _find_unnamed(
         self, line: TranscriptLine, marks: Sequence[MessageMark]
     ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
-        """Return the unnamed conversation that a line repeats, and the repeated part of the line."""
+        """Return the conversation that a line without a conversation id repeats, and the repeated part."""
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
             history = _extend_history(history, mark.digest)
@@ -203,9 +209,9 @@ class ConversationJoiner:
 
 
 def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
-    """Return the part of a conversation that a line repeats; None when the line belongs elsewhere.
+    """Return the part of the conversation that the line repeats; None for a line of another conversation.
 
-    A line that names no conversation must repeat the whole conversation, or the conversation must contain the
+    A line without a conversation id must repeat the whole conversation, or the conversation must contain the
     whole line.
     """
     shared, whole = _count_shared(conversation.marks, marks), len(conversation.marks)
@@ -221,19 +227,20 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
     if conversation.id is None:
         return None
     if _is_exchange(marks[:shared]):
-        return RepeatedPart(shared, is_to_end=False)  # The line continues the conversation differently.
+        # After the shared part, line and conversation continue differently.
+        return RepeatedPart(shared, is_to_end=False)
     shared = _count_overlap(conversation.marks, marks)
     is_window = shared < len(marks) and _is_exchange(marks[:shared])
     return RepeatedPart(shared if is_window else 0, is_to_end=True)
 
 
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
-    """Return True when the marks identify a conversation: at least two, and one of them a model's."""
+    """Return True when the hashes identify a conversation: at least two, and one of a model's message."""
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 
 
 def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return how many marks at the beginning of both lists are equal."""
+    """Return how many messages at the beginning of both lists are equal."""
     for count, (mine, other) in enumerate(zip(earlier_marks, marks, strict=False)):
         if mine.digest != other.digest:
             return count
@@ -241,7 +248,7 @@ def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageM
 
 
 def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return how many marks at the end of `earlier_marks` are also the beginning of `marks`.
+    """Return how many messages at the end of `earlier_marks` are also the beginning of `marks`.
 
     The failure function of the Knuth-Morris-Pratt algorithm keeps the time linear.
     """
@@ -263,9 +270,9 @@ def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[Message
 
 
 def _index_behind(messages: Sequence[Message], marked: int, results: int) -> int:
-    """Return the index after the first `marked` messages with marks.
+    """Return the index after the first `marked` messages that have a mark.
 
-    Up to `results` messages with results that follow them are skipped, too.
+    Up to `results` tool results after these messages are also skipped.
     """
     if not marked:
         return 0
@@ -286,7 +293,7 @@ def _has_mark(message: Message) -> bool:
 
 
 def make_mark(message: Message) -> MessageMark | None:
-    """Return the mark of a message; None for system messages and for results."""
+    """Return the hash that identifies a message; None for system messages and for results."""
     if not _has_mark(message):
         return None
     if message.role == "user":

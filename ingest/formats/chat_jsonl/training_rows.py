@@ -44,7 +44,7 @@ _QUOTED = re.compile(
 
 
 def unify_messages(messages: list[Any]) -> list[Any]:
-    """Return the messages with those of training data changed to OpenAI's format."""
+    """Return the messages in OpenAI's format; messages that are not training data stay unchanged."""
     is_share_gpt = any(isinstance(raw, dict) and "from" in raw and "role" not in raw for raw in messages)
     if is_share_gpt:
         messages = [_translate_message(raw) if isinstance(raw, dict) else raw for raw in messages]

@@ -157,7 +157,7 @@ class _Transcript:
         self._chains: dict[str, str] = {}
         self._spoken: ClaudeConversation | None = None  # the previous record's conversation
         self._lane_spoken: str | None = None
-        self._grown = 0  # bytes added to the previous record's conversation since the last memory check
+        self._grown = 0  # bytes read into `_spoken` since the last memory check
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
@@ -175,7 +175,7 @@ class _Transcript:
             return [event for line in self._split_document(record) for event in self.take(line)]
         if isinstance(entry, dict) and is_stream_event(entry):
             return self._headless.take(entry, record.where)
-        if type(entry) is not TranscriptEntry:  # `skim` has already decoded most lines
+        if type(entry) is not TranscriptEntry:  # `skim` has already decoded most lines.
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
                 return []
@@ -207,7 +207,7 @@ class _Transcript:
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
         """Return the conversation of the entry, opened if necessary.
 
-        `lane` is the session id of the conversation. Return None for a `system` entry whose conversation is
+        `lane` is the conversation's session id. Return None for a `system` entry of a conversation that is
         not open.
         """
         self._spill()

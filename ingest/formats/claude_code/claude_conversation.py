@@ -46,7 +46,7 @@ from ingest.formats.claude_code.user_lines import (
     is_malformed_notice,
 )
 
-_REMEMBERED = 50_000  # number of latest records that a new record is compared with to find repeats
+_REMEMBERED = 50_000  # maximum number of earlier records that are remembered to find repeated records
 _KEY_SIZE = 150  # approximate bytes that the key of one record needs in memory
 SYNTHETIC = "<synthetic>"  # the model name in messages that Claude Code wrote itself
 _NOTHING = MessageBody()
@@ -71,7 +71,7 @@ class OpenMessage(msgspec.Struct, gc=False):
     after: list[Event] = []
 
     def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
-        """Add the token counts and the stop reason of another record of the message.
+        """Add the token counts and the stop reason of a further record of the message.
 
         The counts are final if the record has a stop reason, or if the output tokens grew since the previous
         record.
@@ -116,7 +116,7 @@ class ClaudeConversation:
 
     def __init__(self, session_id: str, parent_session_id: str | None, kind: str | None = None) -> None:
         self._waiting = 0
-        self._kind = kind  # the kind of the sub-agent, if this is one
+        self._kind = kind  # the kind of the sub-agent; None for the main agent
         self._session_id = session_id
         self._parent = parent_session_id
         self._version: str | None = None
@@ -160,9 +160,9 @@ class ClaudeConversation:
     ) -> None:
         """Close the open message and the open turn.
 
-        `status`, `answer` and `latency_ms` replace the turn's own values; `verdict` contains further fields
-        of `TurnEnded`. Without a status and an answer (the turn's last message made a call), the turn gets no
-        end event.
+        `status`, `answer` and `latency_ms` replace the turn's own values. `verdict` contains further fields
+        of `TurnEnded`. If the turn's last message made a call and no status is given, the turn gets no end
+        event.
         """
         self._close_message(out)
         turn, self._turn = self._turn, None
@@ -388,10 +388,10 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Add the call whose markup Claude Code could not read, as a notice reports.
+        """Add the call that Claude Code could not read, as a notice reports.
 
-        The call is added to the message before the notice; if that message has calls, to a new message.
-        Nothing is added when the message itself shows the loss (see `_find_lost_call`).
+        The call belongs to the message before the notice; if that message has calls, a new message is added.
+        Nothing is added when the message itself shows the lost call (see `_find_lost_call`).
         """
         message = self._message
         if message is None or message.calls:

@@ -17,7 +17,7 @@ from ingest.formats.claude_code.transcript_entries import TranscriptEntry, read_
 
 
 def is_stream_event(event: Mapping[str, Any]) -> bool:
-    """Return True when an event can only come from such a stream."""
+    """Return True when only `claude -p` prints such an event."""
     kind = event.get("type")
     if kind in ("user", "assistant", "stream_event"):
         return {"session_id", "parent_tool_use_id"} <= event.keys()
@@ -33,9 +33,10 @@ class HeadlessRun:
         self.session_id = session_id
         # id of the call that started a sub-agent → its conversation; None for the main agent
         self._open: dict[str | None, ClaudeConversation] = {}
-        # same keys → id of the message whose pieces are arriving
+        # key as in `_open` → id of the message whose pieces are arriving
         self._streamed: dict[str | None, str | None] = {}
-        self._whole: dict[str | None, str | None] = {}  # same keys → id of the message that arrived complete
+        # key as in `_open` → id of the message that arrived complete
+        self._whole: dict[str | None, str | None] = {}
         self._version: str | None = None
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> list[Event]:
@@ -80,7 +81,10 @@ class HeadlessRun:
     def _take_piece(
         self, piece: Mapping[str, Any], lane: str | None, where: LogLine, out: list[Event]
     ) -> None:
-        """Use a stream piece only for the final usage and the stop reason of a message that is complete."""
+        """Read the final usage and the stop reason from the stream pieces of a complete message.
+
+        Other pieces are not needed, because the message also arrives as a whole.
+        """
         if piece.get("type") == "message_start":
             self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))
         message_id = self._streamed.get(lane)

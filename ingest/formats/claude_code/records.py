@@ -32,7 +32,10 @@ _UNSET = msgspec.UNSET
 
 
 def names_one_call(call_id: str | None) -> bool:
-    """Return True when no other call has this id; models of other providers may only number their calls."""
+    """Return True when no other call has this id.
+
+    Models of other providers may only number their calls.
+    """
     return call_id is not None and (call_id.startswith("toolu_") or is_unique(call_id))
 
 
@@ -56,7 +59,7 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
 
 
 def _find_unparsed(arguments: Any) -> tuple[str, int] | None:
-    """Return (text, length) of arguments that Claude Code could not parse as JSON; None for other arguments.
+    """Return (text, length) of arguments that Claude Code could not parse; None for other arguments.
 
     The text may be cut; `length` is the length of the full text in bytes.
     """

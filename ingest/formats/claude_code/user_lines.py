@@ -115,7 +115,7 @@ def find_leaked_call(content: str) -> tuple[str, str] | None:
     """
     if "invoke name=" not in content:
         return None
-    # Replace fenced code by spaces, so that all positions stay the same.
+    # Replace fenced code with spaces, so that all positions in the text stay the same.
     bare = _FENCED.sub(lambda fence: re.sub(r"[^\n]", " ", fence.group()), content)
     leak = _LEAK.search(bare)
     return (leak.group(1), content[leak.start() :].strip()) if leak else None

@@ -71,8 +71,8 @@ _SIDE_FILE = re.compile(
     r"(?:.*[/!])?\.codex/(?:(?:history|session_index)\.jsonl|(?:auth|version)\.json|config\.toml|log/.+)"
 )
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-# These lines are not used, and they are a quarter of a rollout. A line that does not end like an object
-# is decoded anyway, so that a torn line is reported.
+# A quarter of a rollout consists of these unused lines. A line without a closing brace is decoded anyway, so
+# that a torn line is reported.
 _UNUSED = re.compile(
     rb'\{"timestamp":"[^"\\]{1,40}",(?:"ordinal":\d{1,12},)?"type":'
     rb'(?:"compacted"|"event_msg","payload":\{"type":"(?:agent_message|agent_reasoning\w*|item_started|\w*_begin'
@@ -97,7 +97,7 @@ def decode(line: Line) -> Mapping[str, Any] | Rejected:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that Codex keeps next to its sessions; None for others."""
+    """Describe a file that Codex keeps next to its sessions; return None for other files."""
     return "a side file of Codex" if _SIDE_FILE.fullmatch(about.path) else None
 
 

@@ -14,7 +14,8 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
 
-_HEAD = 400  # Codex states how a command ended within this many characters before the output
+# characters at the beginning (before 2025-09: at the end) of a result that state how a command ended
+_HEAD = 400
 
 _EXIT_CODE = FlagSource.DERIVED_EXIT_CODE
 
@@ -68,8 +69,8 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
     """Return the status of a result.
 
-    The status comes from the result's text, its exit code and `is_success`: what an event of Codex reported
-    before the result, or None without such an event.
+    The status comes from the result's text, its exit code and `is_success`. `is_success` is what an earlier
+    event of Codex reported; None without such an event.
     """
     fault = _find_fault(content)
     if fault is not None:

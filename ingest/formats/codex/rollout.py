@@ -76,7 +76,8 @@ class Rollout:
     def _take_session_meta(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         session = read_text(payload.get("id"))
         if self._session is not None and session != self._session:
-            # A forked rollout repeats its parent's records. The parent may itself repeat its own parent.
+            # The first foreign session id in a forked rollout is its parent. Later ids are the parent's own
+            # ancestors.
             if self._parent is None and session is not None:
                 self._parent = session
                 yield SessionSeen(**self._event_place, parent_session_id=session)
@@ -159,7 +160,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        The call item contains the outcome, because no result item follows.
+        The call's item also contains the outcome, because no result item follows.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
@@ -275,7 +276,10 @@ class _OpenStep:
 
     @property
     def is_full(self) -> bool:
-        """Return True when the step is as long as a step may be; the next item then begins a new step."""
+        """Return True when the step has the maximum number of items.
+
+        The next item then begins a new step.
+        """
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
@@ -292,9 +296,10 @@ class StepTracker:
         return self._step is not None
 
     def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
-        """Add a text of the model to the open step and yield the events of a step that ends before it.
+        """Add a text of the model to the open step.
 
-        `final` is True when the log marks the text as the answer of the turn.
+        If a new step begins, yield the events of the step before it. `final` is True when the log marks the
+        text as the answer of the turn.
         """
         step = yield from self._enter(where, ts)
         step.texts.append(text)

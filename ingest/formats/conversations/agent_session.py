@@ -25,7 +25,7 @@ from ingest.events import (
 from ingest.formats.provider_messages.chat_messages import argument_fields
 from ingest.formats.provider_messages.message_hashes import unique_id
 
-_REMEMBERED = 1_000  # most calls that may be waiting for a result at the same time
+_REMEMBERED = 1_000  # maximum number of calls that may wait for a result at the same time
 _Value = TypeVar("_Value")
 
 
@@ -50,7 +50,10 @@ class TurnState:
 
 
 class AgentSession:
-    """The turns of one session. Only prompts are kept back, until the model answers."""
+    """The turns of one session.
+
+    A prompt is kept back until the model answers it.
+    """
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
@@ -74,9 +77,10 @@ class AgentSession:
     def add_step(
         self, where: LogLine, ts: datetime | None, text: str | None = None, **facts: Any
     ) -> Iterator[Event]:
-        """Yield the events of a model message, after the start of a turn if the message begins one.
+        """Yield the events of a model message.
 
-        `facts` are further fields of `StepMade`.
+        If the message begins a turn, the first event is the turn's start. `facts` are further fields of
+        `StepMade`.
         """
         yield from self.enter_turn(where, ts)
         self._turn = TurnState(where, ts, text or "")
@@ -98,7 +102,7 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Record how the log says the open turn ended; `close_turn` makes the event later.
+        """Record how the open turn ended according to the log; `close_turn` makes the event later.
 
         The turn may still continue after this statement. Nothing is recorded while a prompt is unanswered.
         """

@@ -59,7 +59,7 @@ def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
 
 
 def list_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls in a message that the client runs, not the provider."""
+    """Return the calls in a message, without calls of tools that the provider runs."""
     return [
         part
         for part in read_objects(message.get("content"))
@@ -77,7 +77,10 @@ def join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def output_status(part: Mapping[str, Any]) -> ResultStatus:
-    """Return the status in a result part; UNKNOWN when the flag is missing, as often before version 5.0."""
+    """Return the status in a result part; UNKNOWN when the part has no flag.
+
+    Before version 5.0 the flag is often missing.
+    """
     output = part.get("output")
     kind = output.get("type") if isinstance(output, dict) else None
     if kind == "execution-denied":

@@ -10,7 +10,7 @@ from ingest.events import Event, LogLine
 
 
 class Run(Protocol):
-    """The translator of one run."""
+    """Interface of the translator of one run."""
 
     session_id: str
 

@@ -61,7 +61,7 @@ def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[s
 def read_flag(block: Mapping[str, Any], content: str, texts: Texts) -> ResultFlag:
     """Return the flag in `is_error`; status UNKNOWN when the block has no `is_error`.
 
-    Some agents never write the field, so its absence does not mean success.
+    Some agents never write the field, so a missing field does not mean success.
     """
     if block.get("is_error") is True:
         return failed_flag(content, find_layer(content, texts) or FaultLayer.EXECUTION)

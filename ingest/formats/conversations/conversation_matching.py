@@ -34,8 +34,8 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
 OPEN = 50_000
-_TWICE = -1  # stands for the conversation's number when several conversations have the same history
-_PENDING = 200  # most calls of one conversation that may wait for their results
+_TWICE = -1  # used instead of a conversation's number when several conversations have the same history
+_PENDING = 200  # maximum number of calls of one conversation that may wait for their results
 _TIES = 50
 
 
@@ -57,8 +57,9 @@ class FailedRequest:
 class RepeatedConversation:
     """The state of one conversation, to be compared with the next request.
 
-    `head` is the hash of the history up to the last reply, `asked` the hash up to the last request. `named`
-    contains the unique ids of the latest calls, and `anchor` is the hash up to the reply with these calls.
+    `head` is the hash of the history up to the last reply. `asked` is the hash up to the last request.
+    `named` contains the unique ids of the latest calls. `anchor` is the hash up to the reply with these
+    calls.
     """
 
     number: int
@@ -95,7 +96,7 @@ class HistoryTrail(NamedTuple):
 
 
 class JoinedExchange(NamedTuple):
-    """An exchange with its conversation and the new part of its request.
+    """A request and reply with its conversation.
 
     `start` is the index of the request's first new part. `fresh` contains the items of the new parts.
     """
@@ -120,12 +121,12 @@ class FoundConversation(NamedTuple):
 
 
 class HistoryPoint(NamedTuple):
-    """A position after one item in a request's history.
+    """The end of one item in a request's history.
 
-    `digest` is the hash of the history up to this position.
+    `digest` is the hash of the history up to this item.
     """
 
-    start: int  # index of the request's part after this position
+    start: int  # index of the request's part after this item
     digest: bytes
     is_reply: bool
     certain: bool
@@ -137,8 +138,7 @@ class HistoryPoint(NamedTuple):
 class ConversationMatcher:
     """The open conversations of one file.
 
-    `identity` identifies the file. It is the beginning of session ids that are made for conversations without
-    a unique id.
+    `identity` identifies the file. Session ids that have to be made begin with `identity`.
     """
 
     def __init__(self, identity: str) -> None:
@@ -156,8 +156,8 @@ class ConversationMatcher:
     def is_repeated(self, exchange: Exchange) -> bool:
         """Return True when the file already contained all replies of an exchange; remember new replies.
 
-        Some loggers write an exchange twice, and some recordings are copied. Only replies with unique ids are
-        recognised.
+        Some loggers write a request and its reply twice, and some recordings are copied. Only replies with
+        unique ids are recognised.
         """
         digests = [
             extend_hash(str(r.id).encode(), ConversationItem(ItemKind.MODEL, r.marks))
@@ -171,9 +171,9 @@ class ConversationMatcher:
         return bool(digests) and len(digests) == len(exchange.replies) and all(repeated)
 
     def join(self, exchange: Exchange) -> JoinedExchange:
-        """Return the conversation of an exchange and the new part of its request.
+        """Return the conversation of a request and reply, and the new part of the request.
 
-        If the exchange continues no conversation, a new one begins.
+        If the request continues no conversation, a new one begins.
         """
         request = exchange.asked or ModelRequest()
         match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)
@@ -191,7 +191,7 @@ class ConversationMatcher:
         return JoinedExchange(thread, match.start, fresh, HistoryTrail(end, certain))
 
     def fork(self, thread: RepeatedConversation, session: str) -> RepeatedConversation:
-        """Return a new conversation for an additional choice of the latest reply in `thread`."""
+        """Return a new conversation for a second or later choice of the latest reply in `thread`."""
         self._numbers += 1
         beside = RepeatedConversation(self._numbers, session, thread.session)
         self._open[beside.number] = beside
@@ -236,7 +236,7 @@ class ConversationMatcher:
     # --- finding the conversation ------------------------------------------------------------------
 
     def find_by_name(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation whose id the request contains; None when there is none.
+        """Return the conversation that the request names by an id; None when there is none.
 
         The id is that of the reply that the request continues, or a unique id of the last calls in the
         history.
@@ -264,9 +264,9 @@ class ConversationMatcher:
         return None
 
     def find_by_history(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation whose hash matches the request's history; None when there is none.
+        """Return the conversation with the same history hash as the request; None when there is none.
 
-        The history is compared up to a reply first, then up to the end of an earlier request.
+        Hashes up to a reply are compared first, then hashes up to the end of an earlier request.
         """
         digest, certain, points = hash_seed(exchange, request), False, []
         for position, part in enumerate(request.parts):
@@ -293,7 +293,7 @@ class ConversationMatcher:
             if thread is not None and thread.failed is not None and thread.head is None:
                 return FoundConversation(thread, 0, hash_seed(exchange, request), certain=False)
             if thread is not None and thread.certain:
-                # The results after this position were already in the earlier request, so they are not new.
+                # The earlier request also contained the results after this position, so they are not new.
                 start = point.start
                 while start < len(request.parts) and all(
                     item.kind is ItemKind.RESULT for item in request.read(request.parts[start])
@@ -314,8 +314,8 @@ class ConversationMatcher:
         """Return the id of a new session, and the id of its parent session or None.
 
         The id is the log's session id; else the unique id of the first reply; else an id made from the
-        exchange. If the log's id is already used, a slash and a number are added, and the log's id becomes
-        the parent.
+        request and reply. If the log's id is already used, a slash and a number are added, and the log's id
+        becomes the parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
         base_name = exchange.session or unique_id(first) or self._made_id(exchange)
@@ -326,7 +326,7 @@ class ConversationMatcher:
         return (base_name, None) if count == 1 else (f"{base_name}/{count}", exchange.session)
 
     def _made_id(self, exchange: Exchange) -> str:
-        """Make a session id from the file's identity and a hash of the exchange's time and messages."""
+        """Make a session id from the file's identity and a hash of the request's time and messages."""
         request = exchange.asked or ModelRequest()
         digest = extend_hash(
             hash_seed(exchange, request), ConversationItem(ItemKind.USER, (str(exchange.ts),))

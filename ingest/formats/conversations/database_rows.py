@@ -16,7 +16,7 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
 from ingest.log_format import Record
 
-# Times from this value on are milliseconds, because in seconds they would be after the year 5138.
+# Larger times are milliseconds; as seconds they would be after the year 5138.
 _MILLISECONDS = 1e11
 
 
@@ -53,7 +53,7 @@ def read_json_column(record: Record, column: str) -> Any:
 
 
 def read_unix_time(value: Any) -> datetime | None:
-    """Return seconds or milliseconds since 1970 as an aware UTC time; None for another value."""
+    """Return an aware UTC time for seconds or milliseconds since 1970; None for any other value."""
     number = read_number(value)
     if number is None:
         return None

@@ -46,9 +46,9 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # most characters that are read of a user's message that the model never answered
+_SAID = 4_000  # maximum number of characters kept of a user's message that the model did not answer
 _LONGEST = timedelta(hours=1)  # the longest time that a reply takes
-_TOOL_LISTS = 64  # number of lists of definitions that are kept to recognise equal ones
+_TOOL_LISTS = 64  # maximum number of lists of tool definitions that are kept to recognise equal lists
 _ENDED = {
     StopReason.ANSWER: True,
     StopReason.REFUSED: False,
@@ -64,9 +64,9 @@ def keep_result(result: RequestResult) -> RequestResult:
 
 
 class ExchangeTranslator:
-    """Translates the exchanges of one file into events, in order.
+    """Translates the requests and replies of one file into events, in order.
 
-    `judge` interprets results by the rules of the client that made the exchanges. An instance can be pickled
+    `judge` interprets results by the rules of the client that sent the requests. An instance can be pickled
     between two exchanges.
     """
 
@@ -74,10 +74,10 @@ class ExchangeTranslator:
         self._threads = ConversationMatcher(identity)
         self._judge = judge
         self._tools: list[list[Mapping[str, Any]]] = []
-        self._forgotten = 0  # number of lists that were dropped from the front of `_tools`
+        self._forgotten = 0  # number of lists that were removed from the front of `_tools`
 
     def take(self, exchange: Exchange) -> Iterator[Event]:
-        """Yield the events of one exchange; a repeated exchange yields nothing."""
+        """Yield the events of one request and its replies; if they are repeated, yield nothing."""
         if self._threads.is_repeated(exchange):
             return
         follow_react(exchange)
@@ -92,7 +92,8 @@ class ExchangeTranslator:
                 exchange.where, exchange.ts, exchange.failure or "no reply", (question or "")[:_SAID]
             )
             if thread.head is not None and not has_user_words(joined.fresh):
-                failure.said = None  # The request is in the middle of a turn.
+                # The failed request is in the middle of a turn, so it contains no new user message.
+                failure.said = None
             self._threads.note_failure(thread, joined.trail, failure)
         for silent in self._threads.drain_surplus():
             yield from unanswered_turn(silent)
@@ -163,10 +164,10 @@ class ExchangeTranslator:
     def result_events(
         self, exchange: Exchange, request: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
-        """Yield the results of waiting calls, in the order of the request."""
+        """Yield the results for the calls that wait for one, in the order of the request."""
         thread = joined.thread
-        # Some clients put each result directly after its call. Then only the last result is among the new
-        # items.
+        # Some clients put each result directly after its call, before the new items, so earlier items are
+        # searched, too.
         before = request.read_items(max(0, joined.start - 2 * len(thread.pending)))
         for id_, item in match_answers(thread.pending, before, len(before) - len(joined.fresh)):
             thread.pending.remove(id_)
@@ -235,7 +236,7 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 
 
 def date_request(exchange: Exchange) -> None:
-    """Set the time of an exchange to its reply's time, if that is earlier or the exchange has no time.
+    """Set the time of an exchange to its reply's time, if that is earlier or the only time.
 
     Loggers and HTTP headers state when the reply was sent. A reply's time that is more than an hour earlier
     is ignored, because some servers give all replies the same old time.

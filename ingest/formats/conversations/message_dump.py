@@ -36,7 +36,7 @@ from ingest.log_format import About, Record
 
 
 class Conversation(NamedTuple):
-    """A conversation in a record; `id` is None when the log does not contain one.
+    """A conversation in a record; `id` is None when the log contains no id.
 
     `ts` is used for messages without a time. `step` contains fields for every `StepMade`. `user` is the
     user's name. `verdict` contains the status and the success (`ok`) of the last turn.
@@ -62,14 +62,15 @@ class MessageDump(ABC):
     def __init__(self, about: About) -> None:
         self._identity = about.identity
         self._count = 0
-        self._only: DumpedSession | None = None  # the session of records that are single messages
+        # the current session, in files whose records are single messages
+        self._only: DumpedSession | None = None
 
     @abstractmethod
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
         """Return the conversations in a record; None when the record is a single message."""
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterable[Any]:
-        """Return the messages to read from a message of the log; by default the message itself."""
+        """Return the messages that a logged message contains; by default the message itself."""
         return (message,)
 
     def step_facts(self, _message: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,5 +199,5 @@ class DumpedSession:
 
     def _find_place(self, call_id: str | None, record: Record) -> LogLine:
         place = record.find_line(f'"{call_id}"', past=True) if call_id else record.where
-        # Without a match, keep the current position: call and result may be in the same part.
+        # If the id was not found, keep the current line: call and result may be in the same part.
         return self.where if place is record.where else place

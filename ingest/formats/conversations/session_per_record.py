@@ -17,7 +17,7 @@ from ingest.log_format import About, Record
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
 """Function that yields the events of a record, given the id of its session; it must be picklable."""
 
-_REMEMBERED = 100_000  # records that are remembered to number repeated ones
+_REMEMBERED = 100_000  # maximum number of remembered records; repeats of these records get a number
 
 
 class RecordIds:

@@ -8,7 +8,7 @@ from typing import Any
 _INSTANCE = re.compile(r"(?:^|__)([A-Za-z0-9-]+__[A-Za-z0-9.-]+-[0-9]+)\.traj(?:\.json)?$")
 _POLICY = re.compile(r"# (\S.{0,60}?)(?: agent)?(?: policy)?\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+")
-_NAME = 200  # most characters of a question that can be a task name
+_NAME = 200  # maximum number of characters of a question that becomes a task name
 
 
 def task_name(benchmark: Any, task: Any) -> str | None:

@@ -67,7 +67,7 @@ class TrialMessages:
         self._strategy = strategy
         self._ts: datetime | None = None
         self._prompt: str | None = None
-        self._answer: str | None = ""  # None while a call waits for its result
+        self._answer: str | None = ""  # the last text of the model; None while a call waits for its result
 
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
         """Yield the events of all messages in order.

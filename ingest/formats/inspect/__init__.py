@@ -60,7 +60,7 @@ SOURCE = Source(
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if head else {}
     evaluation = first.get("eval")
-    # An archive without a header begins with the header of the journal.
+    # The first record of an archive without `header.json` is the header of its journal.
     begun = "status" in first or "plan" in first
     return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and begun
 
@@ -70,7 +70,10 @@ def translator(about: About) -> Translator:
 
 
 class _EvaluationLog:
-    """Translator of one file; keeps the header's facts, which apply to every sample."""
+    """Translator of one file.
+
+    It keeps the facts of the header, which apply to every sample.
+    """
 
     def __init__(self, identity: str) -> None:
         self._run = EvaluationRun(identity)

@@ -9,13 +9,16 @@ from ingest.decoding.fields import read_object, read_objects
 from ingest.formats.provider_messages.chat_messages import join_content
 
 _SCHEMES = ("attachment://", "tc://")
-_DEPTH = 60  # levels of nesting that are searched for references
-_LONGEST = 20_000  # most messages in the input of one model event
+_DEPTH = 60  # maximum number of nested levels that are searched for references
+_LONGEST = 20_000  # maximum number of messages in the input of one model event
 _SCORERS = ("scorer", "scorers")
 
 
 class SamplePools:
-    """The attachments and shared messages of one sample, which its other fields refer to."""
+    """The attachments and shared messages of one sample.
+
+    Other fields of the sample refer to them.
+    """
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
         self._attachments = read_object(sample.get("attachments"))

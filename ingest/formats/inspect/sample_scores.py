@@ -12,7 +12,8 @@ from ingest.formats.provider_messages.chat_messages import list_calls
 
 _UNREAD = "Error parsing the following tool call arguments:\n\n"
 _DETAILS = "\n\nError details: "
-_CUT, _MARGIN = 16 * 1024, 1_000  # Inspect cuts arguments longer than this many bytes in the middle.
+# Inspect cuts arguments above 16 KiB in the middle. Arguments within the margin may have been cut.
+_CUT, _MARGIN = 16 * 1024, 1_000
 _NOT_AS_DEFINED = re.compile(
     r"\b\d{1,6} validation errors?\b|Required parameter \S{1,200} not provided|Unable to convert '"
 )

@@ -15,7 +15,7 @@ from ingest.formats.opencode.session_events import OpenCodeSession
 
 
 def is_run_event(event: Mapping[str, Any]) -> bool:
-    """Return True when an event can only come from such a stream."""
+    """Return True when only `opencode run` prints such an event."""
     kind = event.get("type")
     if kind == "error":
         return "sessionID" in event and "error" in event

@@ -38,13 +38,13 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import Record
 
 _BY_PEOPLE = "MessageAbortedError"
-_MASKED = "REDACTED"  # stands for ids that a program mistook for secrets and masked
+_MASKED = "REDACTED"  # A program mistook some ids for secrets and replaced them with this text.
 
 
 Find = Callable[[Any], LogLine]
 """Function that returns the place of the message or part with this id, or of the call with this call id."""
 REFUSED_CALL = "invalid"  # the tool name of a call that the AI SDK could not pass to its tool
-# The texts before the AI SDK's quotation of unreadable or invalid arguments; `_QUOTE_ENDS` follows it.
+# The AI SDK quotes unreadable or invalid arguments after these texts; `_QUOTE_ENDS` follows the quotation.
 _NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: Value: "
 _QUOTE_ENDS = ".\nError message: "
 
@@ -203,7 +203,7 @@ def _find_place(record: Record, token: Any) -> LogLine:
 
 
 def _world_key(ident: Any) -> str | None:
-    """Return the id of a message or part; None when other sessions may contain the same id (masked ids)."""
+    """Return the id of a message or part; None for a masked id, which other sessions may also contain."""
     return ident if isinstance(ident, str) and ident.startswith(("msg_", "prt_")) else None
 
 

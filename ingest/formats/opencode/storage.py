@@ -93,7 +93,7 @@ class OpenCodeRows:
 
 
 class OpenCodeMessages:
-    """The sessions of a log, one after another.
+    """Translates the sessions of a log, one after another.
 
     Only one message with its parts is kept in memory.
     """
@@ -111,7 +111,10 @@ class OpenCodeMessages:
         yield self._session.begin(info, where)
 
     def begin_message(self, session_id: str, info: dict[str, Any], where: LogLine) -> Iterator[Event]:
-        """Begin a new message after yielding the previous message's events; if needed, begin its session."""
+        """Begin a new message, and its session if necessary.
+
+        First yield the events of the previous message.
+        """
         if self._session is None or self._session.session_id != session_id:
             yield from self.begin_session(session_id, {}, where)
         yield from self._end_message()

@@ -43,7 +43,7 @@ class StreamEvents:
         self._session_id = session_id
         self._begun = False
         self._response: str | None = None
-        self._text_calls: dict[int, str] = {}  # id of an action → the id of its call
+        self._text_calls: dict[int, str] = {}  # id of an action written as text → id of its call
         self._shared: dict[str, Any] = {}
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:

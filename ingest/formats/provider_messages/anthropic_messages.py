@@ -93,7 +93,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         word=word,
         end=end,
         **count_input(usage),
-        # Until a stream ends, this count is the preliminary one from its start.
+        # An incomplete stream has only the preliminary count from its beginning, so the count is not used.
         output_tokens=read_count(usage.get("output_tokens")) or None
         if end is not StopReason.BROKEN
         else None,

@@ -23,7 +23,7 @@ from ingest.formats.provider_messages.http_bodies import HttpBody
 
 HTTP_ERROR = 400
 
-# Last part of a host name → the provider, for hosts whose name does not show the provider.
+# end of a host name → provider, for host names that do not contain the provider's name
 _HOSTS = (
     ("openai.azure.com", "azure"),
     ("cognitiveservices.azure.com", "azure"),
@@ -143,7 +143,7 @@ def detect_reply_api(body: Mapping[str, Any]) -> ModelApi | None:
         return bedrock_converse
     ended = "finish_reason" in body or "done" in body or "done_reason" in body
     if isinstance(body.get("message"), dict) and "role" in body["message"] and ended:
-        return openai_chat  # Cohere and Ollama have one message without choices.
+        return openai_chat  # Cohere and Ollama have the format of OpenAI's messages, but no choices.
     return None
 
 
@@ -194,7 +194,7 @@ def make_exchange(
         return None
     replies = [reply for body in came or errors for reply in read_replies(body, sent or {})]
     if errors and all(reply.end is StopReason.BROKEN for reply in replies):
-        replies = []  # The client never received these replies.
+        replies = []  # A reply that broke off with an error never reached the client.
     return Exchange(
         asked=model_request,
         replies=replies,

@@ -111,7 +111,10 @@ def read_call(call: Mapping[str, Any]) -> ModelCall:
 
 
 def read_result(block: Mapping[str, Any]) -> RequestResult:
-    """Return the content and status of a `toolResult` block; status UNKNOWN when the block has none."""
+    """Return the content and status of a `toolResult` block.
+
+    The status is UNKNOWN when the block has none.
+    """
     result = read_tool_result(block)
     if result.failed is None and read_object(block.get("toolResult")).get("status") != "success":
         return RequestResult(result.content)

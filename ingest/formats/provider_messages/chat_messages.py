@@ -61,7 +61,8 @@ class ChatConversation:
         self._flag = flag
         self._prompt: str | None = None
         self._begun = False
-        self._answer: str | None = None  # text of the last message, if that is the model's and made no call
+        # the model's text, if the last message is the model's and made no call
+        self._answer: str | None = None
 
     def take(
         self, message: Mapping[str, Any], where: LogLine, ts: datetime | None = None, **step: Any

@@ -13,7 +13,7 @@ import orjson
 
 from ingest.sessions.stored_text import json_text
 
-LAYERS = 10  # most layers of JSON text inside JSON strings that are decoded
+LAYERS = 10  # maximum number of decoded layers of JSON text inside JSON strings
 
 
 def open_json(value: Any, layers: int = LAYERS) -> Any:
@@ -35,7 +35,7 @@ def open_json(value: Any, layers: int = LAYERS) -> Any:
 def decode_json(text: str) -> Any:
     """Return the decoded value of a JSON text; None when the text is not valid JSON.
 
-    If orjson cannot decode the text, the standard library tries; it accepts NaN and lone surrogates.
+    If orjson cannot decode the text, `json` is used, which accepts NaN and lone surrogates.
     """
     try:
         return orjson.loads(text)

@@ -40,7 +40,7 @@ class ConversationItem(NamedTuple):
 
 
 class RequestResult(NamedTuple):
-    """The result of a call as a later request contains it; the fields are those of `ResultSeen`."""
+    """The result of a call in a later request; the fields are those of `ResultSeen`."""
 
     content: str | None
     tool: str | None = None
@@ -115,7 +115,7 @@ class ModelCall:
 
 
 class StopReason(Enum):
-    """The reason why a model stopped, with the same names for every API."""
+    """The reason why a model stopped; the values are the same for every API."""
 
     ANSWER = "answer"
     CALLS = "calls"
@@ -177,7 +177,7 @@ class ModelReply:
     marks: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()  # ids in this reply that a later reply may refer to
     refers: tuple[str, ...] = ()  # ids of an earlier reply that this reply refers to
-    prescribed: bool = False  # whether the prompt asks for calls as text; `calls` was then read from the text
+    prescribed: bool = False  # The prompt asks for calls as text, and `calls` was read from the text.
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
         """Mark incomplete calls and return the reply.
@@ -218,16 +218,16 @@ class Exchange:
     harness: str | None = None
     harness_version: str | None = None
     task: str | None = None
-    # the reply's line, if the log has it at another position than the request
+    # the reply's line, if it is not the request's line
     reply_where: LogLine | None = None
-    # call id → the call's line, if it is at another position
+    # call id → the call's line, if it is not the reply's line
     places: Mapping[str, LogLine] = field(default_factory=dict)
 
 
 def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the `CallMade` fields with decoded instead of raw arguments.
+    """Return the `CallMade` fields with decoded arguments instead of raw arguments.
 
-    Use this for a text that was made from the object that the model sent. Fields whose raw arguments are not
+    Use this when a program wrote the argument text from a decoded object. Fields whose raw arguments are not
     JSON are returned unchanged.
     """
     try:
@@ -238,9 +238,9 @@ def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(arguments: Mapping[str, Any]) -> bool:
-    """Return True when the raw arguments are complete JSON; False when there is only a decoded object.
+    """Return True when the raw arguments are complete JSON.
 
-    A decoded object does not show whether a part is missing.
+    Return False for a decoded object, because it does not show whether a part is missing.
     """
     raw = arguments.get("raw_arguments")
     if raw is None:
@@ -253,7 +253,7 @@ def _is_whole(arguments: Mapping[str, Any]) -> bool:
 
 
 def _ends_early(arguments: Mapping[str, Any]) -> bool:
-    """Return True when the raw arguments are the valid beginning of a JSON text that is incomplete."""
+    """Return True when the raw arguments are valid JSON so far, but incomplete."""
     raw = arguments.get("raw_arguments")
     if not raw:  # There are no arguments, or only a decoded object.
         return False
@@ -278,7 +278,7 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
 
 
 def parse_instant(value: Any) -> datetime | None:
-    """Return the datetime for a time as APIs and loggers write it; None when the value is not a time.
+    """Return an API's or a logger's time as a datetime; None when the value is not a time.
 
     The value may be ISO 8601 text, an HTTP date, or seconds or milliseconds since 1970.
     """

@@ -20,7 +20,7 @@ import orjson
 from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 from ingest.formats.provider_messages.reply_streams import is_chunk, join_chunks
 
-MAX_BODY = 64 * 1024 * 1024  # most bytes after decompression, as a protection against decompression bombs
+MAX_BODY = 64 * 1024 * 1024  # maximum bytes after decompression, as a protection against decompression bombs
 _ENVELOPE = {
     "string",
     "base64_string",
@@ -156,7 +156,7 @@ def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def split_events(text: str) -> Iterator[str]:
-    """Yield the data of each server-sent event; its data lines are joined with newlines."""
+    """Yield the data of each server-sent event; several data lines are joined with newlines."""
     data: list[str] = []
     for line in text.splitlines():
         if line.startswith("data:"):
@@ -174,6 +174,6 @@ def parse_json(text: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(text)  # json accepts lone surrogates and NaN.
+        return json.loads(text)  # `json` accepts lone surrogates and NaN.
     except (ValueError, RecursionError):
         return None

@@ -47,7 +47,7 @@ _SAID = {"content", "parts", "tool_calls", "toolCalls", "additional_kwargs", "fu
 _MESSAGES_WITHOUT_ROLE = (
     "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "constructor",
 )  # fmt: skip
-_DEEPEST = 8  # most levels of nested bodies
+_DEEPEST = 8  # maximum number of nested bodies
 
 
 def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterator[Message]:
@@ -182,7 +182,7 @@ def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
 
 
 def read_sent_copies(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, MessageCall]:
-    """Return call ids with the arguments as the model sent them, from LangChain's copies of the calls.
+    """Return the arguments as the model sent them, by call id, from LangChain's copies of the calls.
 
     For a call without an id, the key is `#` and the call's index in the list. Calls with invalid arguments
     are left out.

@@ -80,7 +80,7 @@ _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("response", "result", "content", "output")
 _OF_MCP = {"content", "isError", "is_error", "structuredContent", "_meta"}
 _OF_GEMINI = {"id", "name", "response"}
-_DEEPEST = 6  # most levels of nested parts
+_DEEPEST = 6  # maximum number of nested parts
 
 
 def part_kind(part: Mapping[str, Any]) -> str | None:

@@ -21,7 +21,7 @@ _SCHEMAS = (
     "parameters", "input_schema", "inputSchema", "parameters_json_schema", "parametersJsonSchema",
     "json_schema", "jsonSchema", "schema",
 )  # fmt: skip
-_DEEPEST = 6  # most levels of nested lists of definitions
+_DEEPEST = 6  # maximum number of nested lists of definitions
 
 
 Definitions = tuple[Mapping[str, Any], ...]

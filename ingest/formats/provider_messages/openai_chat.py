@@ -110,7 +110,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_unparsed_call(error: Any, request_body: Mapping[str, Any]) -> ModelReply | None:
-    """Return a server's error about a call that it could not parse, as a reply with that call.
+    """Return a reply with the call that a server could not parse, as the server's error reports.
 
     `error` is the `error` of the body, an object or a text. `request_body` is the body of the request. The
     raw arguments are the model's text, if the error quotes all of it. Return None for any other error, and

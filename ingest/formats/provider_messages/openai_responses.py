@@ -34,8 +34,8 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from ingest.formats.provider_messages.openai_chat import free_text_fields, leading_prompt
 
-# Tools that the provider defines and the client runs: the name, and the field with the arguments. If the
-# provider runs `tool_search` itself, the item is not a call.
+# Name and arguments field of the tools that the provider defines and the client runs. If the provider runs
+# `tool_search` itself, the item is not a call.
 _CLIENT_CALLS = {
     "local_shell_call": ("local_shell", "action"),
     "shell_call": ("shell", "action"),

@@ -20,7 +20,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 
-_OPEN = 1_000  # most chat streams that may be open at the same time
+_OPEN = 1_000  # maximum number of open chat streams
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 _EVENTS = (
     "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
@@ -91,10 +91,10 @@ class StreamJoiner:
         self._chats[key].take(chunk)
 
     def close_ended_chats(self) -> Iterator[dict[str, Any]]:
-        """Yield the bodies of chat streams that have a finish reason; call this when another stream begins.
+        """Yield the bodies of chat streams that have a finish reason.
 
-        Token counts may follow the finish reason, so the bodies wait until then. When too many streams are
-        open, the oldest is also yielded.
+        Call this when another stream begins, because token counts may follow the finish reason. When too many
+        streams are open, the oldest is also yielded.
         """
         full = len(self._chats) >= _OPEN
         for key in [key for key, chat in self._chats.items() if chat.finished]:

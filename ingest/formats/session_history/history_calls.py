@@ -25,7 +25,10 @@ _NO_JSON = object()
 
 
 class HistoryCall(msgspec.Struct, gc=False):
-    """A call while its parts are collected. `noted` is True when a `parse_error` is about this call."""
+    """A call while its parts are collected.
+
+    `noted` is True when a `parse_error` about this call was found.
+    """
 
     entry: HistoryEntry
     tool: str | None = None
@@ -61,7 +64,10 @@ def build_calls(
 
 
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
-    """Return an action's calls, from `toolBlocks`; else from `tool` and `input`; else from names alone."""
+    """Return an action's calls.
+
+    They are read from `toolBlocks`; else from `tool` and `input`; else from the list of tool names.
+    """
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
         return [_make_block_call(action, block, block.get("name")) for block in blocks]
@@ -136,7 +142,7 @@ def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[st
 
 
 def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
-    """Add the facts of a `parse_error` to its call; if no call matches, add a new call."""
+    """Add a `parse_error` to the call that it reports; if no call matches, add a new call."""
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
@@ -162,7 +168,10 @@ def _is_about(entry: HistoryEntry, snippet: str | None, call: HistoryCall) -> bo
 
 
 def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
-    """Return the calls that were not run: calls written as plain text, or made while tools were disabled."""
+    """Return the calls that were not run.
+
+    The model wrote them as plain text, or made them while tools were disabled.
+    """
     final = step.finals[0] if step.finals else None
     meta = final.meta if final else {}
     answer = next((e for e in step.answers if e.meta.get("protocol_violation") is True), None)

@@ -13,7 +13,8 @@ from ingest.decoding.fields import read_text, read_time
 from ingest.decoding.lines import BEGIN
 from ingest.events import LogLine, Strategy
 
-# These values (texts, counts, the added fields themselves) are not searched for added fields.
+# Fields with these names are texts, counts or the added fields themselves, so no added field is inside of
+# them.
 _OPAQUE = frozenset({
     "input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness",
     "trial", "capabilities", "sampling", "endpoint", "verdict",
@@ -85,7 +86,10 @@ class StepRecords(msgspec.Struct, gc=False):
 
 
 def skim(data: bytes) -> HistoryEntry:
-    """Return the entry of a line; raise ValueError when the line is not a valid entry."""
+    """Return the entry of a line.
+
+    Raise ValueError when the line is not a valid entry.
+    """
     record = orjson.loads(data)
     entry = read_entry(record) if type(record) is dict else None
     if entry is None:

@@ -131,7 +131,7 @@ def _make_call(step: StepRecords, call: HistoryCall, strategy: Strategy | None) 
 def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSeen:
     entry = call.result or call.entry
     content = entry.content or ""
-    # The result is the final message when a denial by a user or a policy ended the turn.
+    # If a denial ended the turn, the result is the final message of the turn.
     verdict = (
         DENIED if entry.kind == "final" else read_observation(read_text(entry.meta.get("status")), content)
     )

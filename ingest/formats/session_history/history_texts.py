@@ -39,7 +39,7 @@ _JSON_ENGINE = re.compile(
     r"|Expecting (value|',' delimiter|property name)|Unterminated string starting at"
 )
 _OVER_LIMIT = re.compile(r"Context tokens \(\d{1,12}\) exceed the limit")
-# This error is about the provider's error page, not about the model's text.
+# The parser read the provider's HTML error page, not the model's text.
 _WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")
 
 DENIED = CallVerdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
@@ -77,7 +77,8 @@ def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
     Each report begins with `[tool_use parse error]`. The raw text of a call extends to the next report,
     because it may contain line breaks. Other text comes before the calls.
     """
-    if _MARK not in content:  # True for most answers; this check takes a twentieth of the pattern's time.
+    # Most answers contain no report. This check takes a twentieth of the pattern's time.
+    if _MARK not in content:
         return [], content
     starts = [match.start() for match in _UNPARSED.finditer(content)]
     if not starts:
@@ -119,7 +120,7 @@ def _find_layer_in(content: str) -> FaultLayer | None:
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """Return the JSON error in a final text that reports a failed model call; None for any other text."""
+    """Return the JSON error in a final text, if it reports that a model call failed; else None."""
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
     return message if message != answer and blames_arguments else None
@@ -154,7 +155,7 @@ def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
     return _member_text(content, start, "input")
 
 
-_TRIES = 20  # number of opening braces that are tried; an answer that is a call has only a few
+_TRIES = 20  # maximum number of opening braces that are tried; an answer that is a call has only a few
 _DECODER = json.JSONDecoder()
 
 

@@ -25,7 +25,7 @@ _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
 _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
-_NAMELESS_RUN = "unknown"  # the run's name when the log names only the variant of a trial
+_NAMELESS_RUN = "unknown"  # name of the run when the log names only the variant of a trial
 
 
 class HistorySession:
@@ -208,7 +208,10 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost of a turn as stated at its end; else the sum over its replies if all have one."""
+        """Return the cost of a turn as stated at its end.
+
+        Without such a cost, return the sum over the replies, if every reply has a cost.
+        """
         total_cost = read_number(entry.meta.get("cost"))
         known_costs = [cost for cost in self._costs if cost is not None]
         if total_cost is not None or not known_costs or len(known_costs) < len(self._costs):

@@ -15,7 +15,7 @@ from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.spans.span_attributes import first_text
 
-# Each reader is listed with the prefixes of its keys, because most spans of a file have none of them.
+# Most spans have no keys of a given reader, so each reader is listed with the prefixes of its keys.
 READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...] = (
     (frozenset({"ai", "operation"}), ai_sdk.read),
     (frozenset({"openinference", "session", "llm"}), openinference.read),
@@ -47,8 +47,8 @@ def collect_facts(raw: RawSpan) -> SpanFacts:
 def make_span(raw: RawSpan, facts: SpanFacts) -> UnderstoodSpan:
     """Return an `UnderstoodSpan` made from a raw span and the facts found in the span.
 
-    The provider becomes lower case. A path before the model's name is removed, because Google adds such a
-    path.
+    The provider becomes lower case. A path before the model's name is removed, because Google writes models
+    as paths.
     """
     facts.provider = facts.provider.lower() if facts.provider is not None else None
     facts.environment = facts.environment or first_text(raw.resource, *_ENVIRONMENT)

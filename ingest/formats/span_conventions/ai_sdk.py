@@ -52,7 +52,7 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
     provider = first_text(attributes, "ai.model.provider", "gen_ai.system")
     facts.fill(
         kind=SpanKind.INFERENCE,
-        # The value is for example openai.chat or openai.responses.
+        # Examples of the full value are openai.chat and openai.responses.
         provider=provider.partition(".")[0] if provider else None,
         model=first_text(attributes, "ai.response.model", "gen_ai.response.model", "ai.model.id"),
         prompt_name=name if isinstance(name, str) else None,

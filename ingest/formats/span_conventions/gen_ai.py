@@ -55,7 +55,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
         result=first_value(attributes, "gen_ai.tool.call.result", "gen_ai.tool.result"),
     )
     name = first_text(attributes, "gen_ai.prompt.name")
-    # Gemini CLI writes the id of one prompt, which contains "########".
+    # Gemini CLI's value with "########" is the id of one prompt, not of a conversation.
     if name is not None and "########" not in name:
         version = first_value(attributes, "gen_ai.prompt.version")
         facts.fill(prompt_name=name, prompt_version=None if version is None else str(version))
@@ -65,7 +65,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
     """Fill `facts` with the messages in the attributes of a span or of one of its events.
 
-    JSON that was cut because attributes have a length limit is noted in `facts.problem`.
+    If an attribute's length limit cut the JSON, this is noted in `facts.problem`.
     """
     for role, name in (("user", "input"), ("assistant", "output")):
         messages = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)

@@ -91,7 +91,7 @@ def parse_time(value: Any) -> int | None:
         return None
     # The number may be in nanoseconds, microseconds, milliseconds or seconds.
     for unit in (1, 1_000, 1_000_000, 1_000_000_000):
-        if number * unit > 1_000_000_000 * 100_000_000:  # The time is after 1973.
+        if number * unit > 1_000_000_000 * 100_000_000:  # The result must be a time after 1973.
             return number * unit if number * unit < 1 << 63 else None
     return None
 

@@ -19,7 +19,7 @@ from ingest.formats.spans.span_attributes import Attributes
 
 _NANO = 1_000_000_000
 _SPAN = 500  # approximate bytes of a span without its texts
-_ANSWER = 4_000  # most characters of an agent's input or output that are kept
+_ANSWER = 4_000  # maximum number of characters of an agent's input or output that are kept
 
 
 class SpanKind(StrEnum):
@@ -77,13 +77,13 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     tool: str | None = None
     call_id: str | None = None
     arguments: Any = None
-    # whether only a model can start such a tool run, with the arguments that the model sent
+    # True when only a model can start such a tool run, so that its arguments are the model's
     by_model: bool | None = None
     result: Any = None
     stage_of: str | None = None  # the operation, if the span describes only one stage of it
-    stage: str | None = None  # that stage: start, success, error or finish
+    stage: str | None = None  # the stage in `stage_of`: start, success, error or finish
     asked: str | None = None  # the beginning of the input of an agent or another component
-    answered: str | None = None  # the beginning of its output
+    answered: str | None = None  # the beginning of the output of an agent or another component
     problem: str | None = None  # why a part of the span could not be read
 
     def fill(self, **facts: Any) -> None:
@@ -102,7 +102,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
 
 
 class UnderstoodSpan(msgspec.Struct, kw_only=True):
-    """A span after its attributes were interpreted; `facts` is the result."""
+    """A span after its attributes were interpreted. `facts` contains the result."""
 
     trace_id: str
     span_id: str
@@ -126,7 +126,10 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Return the approximate size of the span in bytes, without messages, which the trace counts."""
+        """Return the approximate size of the span in bytes.
+
+        Messages are not included, because the trace counts them.
+        """
         return _SPAN + sum(len(part) for part in (self.facts.asked, self.facts.answered) if part)
 
 

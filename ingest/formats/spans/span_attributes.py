@@ -16,8 +16,8 @@ from ingest.formats.provider_messages.embedded_json import open_json
 
 Attributes = Mapping[str, Any]
 
-_DEEPEST = 100  # most levels of nesting in an OTLP value
-_PARTS = 12  # most dotted parts of a key, and most levels of objects whose keys are joined to one key
+_DEEPEST = 100  # maximum number of nested levels in an OTLP value
+_PARTS = 12  # maximum number of dotted parts in a key, and of nested objects that become dotted keys
 _WRAPPERS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -139,11 +139,11 @@ def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
 
 
 class AttributeNode(dict[str, Any]):
-    """An object that was made from dotted keys, unlike an object that is a value in the log."""
+    """An object that was made from dotted keys; an object in the log is a plain dictionary."""
 
 
 def restore_lists(node: dict[str, Any]) -> Any:
-    """Return the node; objects in it whose keys are all numbers become lists, in the order of the numbers."""
+    """Turn objects whose keys are all numbers into lists, in the order of the numbers."""
     built = {
         key: restore_lists(value) if isinstance(value, AttributeNode) else value
         for key, value in node.items()

@@ -24,7 +24,7 @@ from lenient.calls.refusals import LIBRARY_REFUSALS, MCP_REFUSALS
 _OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
 _AT_THE_LIMIT = "the reply was cut off at the token limit in the middle of this call"
 _OBJECT_MODELS = ("claude", "gemini")
-_LONGEST = 4_000  # most characters that are searched; the fixed texts are at the beginning
+_LONGEST = 4_000  # maximum number of searched characters; the fixed texts are at the beginning of a result
 _ROWS = (
     # LangGraph's ToolNode
     (FaultLayer.SCHEMA, r"^Error: \S{1,200} is not a valid tool, try one of \["),
@@ -46,7 +46,7 @@ _ROWS = (
     # OpenAI Agents SDK
     (FaultLayer.SYNTAX, r"^Invalid JSON input for tool "),
     (FaultLayer.SYNTAX, r"ModelBehaviorError: Invalid JSON input for tool "),
-    # MCP servers, when the tool itself rejects the call
+    # MCP servers, when the tool itself rejects a call
     *((FaultLayer.TOOL_REJECTED, pattern) for pattern in MCP_REFUSALS),
     # JSON libraries and schema libraries
     (FaultLayer.SYNTAX, r"JSONDecodeError|json\.decoder\.|Unexpected token .{1,40} in JSON|not valid JSON"),
@@ -63,7 +63,7 @@ def call_fields(step: TracedStep, ordinal: int) -> dict[str, Any]:
 
 
 def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the changed `CallMade` fields of a last call that was cut off at the token limit.
+    """Return the `CallMade` fields that change because the call was cut off at the token limit.
 
     Return an empty dict when the raw arguments are a complete JSON object.
     """
@@ -83,7 +83,8 @@ def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str,
             return {"raw_arguments": sent, "args_source": ArgsSource.RAW, **refused}
         return {"args_source": ArgsSource.MISSING, **refused}
     ran = made.run.facts if made.run is not None else None
-    if ran is not None and (sent is None or sent is ran.arguments):  # The log does not contain the reply.
+    # If the reply was not recorded, use the arguments that the tool received.
+    if ran is not None and (sent is None or sent is ran.arguments):
         sent = ran.arguments if ran.by_model else received_arguments(ran.arguments)
     if isinstance(sent, str) and (uses_object_arguments(request_span) or is_rewritten(sent, request_span)):
         decoded = received_arguments(sent)

@@ -36,7 +36,7 @@ from ingest.formats.traces.span_tree import TraceLane
 from ingest.formats.traces.span_turns import TurnPlan, user_texts
 
 _KNOWN = 1_000
-_WAITING = 200  # most calls of earlier traces that may still get a result
+_WAITING = 200  # maximum number of calls from earlier traces that may still get a result
 
 
 class TracedSession:
@@ -183,7 +183,7 @@ class TracedSession:
                 **call_fields(step, ordinal),
             )
         if not step.calls and step.unreadable_call_message is not None:
-            yield CallMade(  # The API reports that the model made an unreadable call.
+            yield CallMade(  # The API reports a call that it could not read.
                 **shared,
                 **place,
                 tool=None,
@@ -238,9 +238,9 @@ class TracedSession:
         return left
 
     def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
-        """Yield the results in a trace's first request whose calls are in no known trace.
+        """Yield the results in a trace's first request that belong to no known call.
 
-        `ingest.store.generation_file` joins these results to their calls.
+        `ingest.store.generation_file` joins these results to calls in other files.
         """
         messages = steps[0].span.facts.input or () if steps else ()
         ended = list(takewhile(lambda message: message.results, reversed(messages)))
@@ -278,7 +278,7 @@ def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
 
 
 def turn_end(step: TracedStep, root: UnderstoodSpan | None) -> tuple[str | None, str | None]:
-    """Return (answer, status) of a turn, given its last step; (None, None) when the file has no end."""
+    """Return (answer, status) of a turn, given its last step; (None, None) when the file lacks the end."""
     failed = step.span.error is not None or (root is not None and root.error is not None)
     if failed and not step.text:
         return "", "error"

@@ -18,7 +18,7 @@ _HANDED_DOWN = ("provider", "model", "system", "definitions", "prompt_name", "pr
 _OF_THE_ONE_CALL = (
     "output", "finish", "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
 )  # fmt: skip
-_AROUND = 20  # most enclosing spans of a model call that are checked
+_AROUND = 20  # maximum number of enclosing spans that are checked for a model call
 _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 
 
@@ -29,16 +29,16 @@ class TraceLane(msgspec.Struct):
     """
 
     within: UnderstoodSpan | None = None
-    parent: UnderstoodSpan | None = None  # the tool run that contains the agent which started `within`
+    parent: UnderstoodSpan | None = None  # the enclosing tool run of the agent that made the run `within`
     calls: list[UnderstoodSpan] = []
     runs: list[UnderstoodSpan] = []
     agents: list[UnderstoodSpan] = []
 
 
 class SpanContext(msgspec.Struct, frozen=True):
-    """The surroundings of a span: the key of its lane, and the model call and tool run that contain it.
+    """The agent, the model call and the tool run that contain a span.
 
-    `call` may also be an agent's span.
+    `lane` is the id of the sub-agent's tool run; None for the main agent. `call` may also be an agent's span.
     """
 
     lane: str | None = None
@@ -51,13 +51,13 @@ class TreeWalk:
 
     def __init__(self) -> None:
         self.lanes: dict[str | None, TraceLane] = {None: TraceLane()}
-        # id of a model call's span → the nearest model call or agent that contains it
+        # span id of a model call or agent → the nearest model call or agent that contains it
         self.outer: dict[str, UnderstoodSpan] = {}
-        # the reverse of `outer`: id of a span → the model calls directly inside of it
+        # the reverse of `outer`: span id → the model calls and agents directly inside of that span
         self.inner: dict[str, list[UnderstoodSpan]] = {}
 
     def visit(self, span: UnderstoodSpan, context: SpanContext) -> SpanContext:
-        """Add a span to its lane, and return the context for the children of the span."""
+        """Add a span to its agent, and return the context for the children of the span."""
         lane = self.lanes[context.lane]
         if span.kind is SpanKind.EXECUTION:
             if context.run is not None and context.run.facts.tool == span.facts.tool:
@@ -77,7 +77,7 @@ class TreeWalk:
 
 
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
-    """Return the main lane, then all other lanes that have model calls or agents."""
+    """Return the spans of the main agent, then those of each sub-agent with model calls or agent spans."""
     _name_runs(spans.values())
     join_stages(spans.values())
     walk = TreeWalk()
@@ -90,7 +90,7 @@ def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
 
 
 def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
-    """Turn spans of unknown kind into tool runs if their name is that of a tool which a model called."""
+    """Turn spans of unknown kind into tool runs, if a model called a tool with the span's name."""
     named = [span for span in spans if span.kind is SpanKind.OTHER and span.name]
     if not named:
         return
@@ -169,7 +169,7 @@ def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
 
 
 def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]:
-    """Return the model calls of a lane that count, by time, with facts of the spans that contain them.
+    """Return the model calls of an agent that count, by time, with facts of the spans that contain them.
 
     These are the innermost model calls, and agents with messages but without recorded model calls.
     """

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedStep
 
-_OPEN = 2  # number of latest turns that may continue; `ingest.sessions.session_builder` keeps as many open
+_OPEN = 2  # number of turns that may continue; `ingest.sessions.session_builder` keeps the same number open
 
 
 class TurnPlan:
@@ -24,7 +24,7 @@ class TurnPlan:
         self._last = 0
         self._steps: dict[int, int] = {}  # turn → the number of its next step
         self._begun_by: dict[bytes, int] = {}  # a user's message → the last turn that it began
-        self._times: Counter[bytes] = Counter()  # a user's message → how often it occurred in one request
+        self._times: Counter[bytes] = Counter()  # a user's message → how often one request contained it
 
     def plan(
         self, steps: Sequence[TracedStep], agents: Sequence[UnderstoodSpan] = ()
@@ -41,7 +41,7 @@ class TurnPlan:
         planned: dict[int, tuple[bool, list[TracedStep]]] = {}
         turn = 0
         for step in steps:
-            if step.whole:  # False for a second or later reply in the same span.
+            if step.whole:  # `whole` is False for a second or later reply in the same span.
                 if step.span.parent_id in roots and step.span.parent_id != within:
                     turn = 0 if within is not None and not user_texts(step.span) else turn
                     within = step.span.parent_id
@@ -75,14 +75,14 @@ class TurnPlan:
         begun = self._begun_by.get(last)
         if asked_now or times > self._times[last] or begun is None:
             begun = self._begun_by[last] = self.begin_turn()
-        elif begun not in self._steps:  # This turn was closed in the meantime.
+        elif begun not in self._steps:  # The turn that this message began is closed.
             begun = before or self.begin_turn()
         self._times[last] = max(self._times[last], times)
         return begun
 
 
 def user_texts(span: UnderstoodSpan) -> list[str]:
-    """Return the texts of the user's messages in the request of a model call, the latest last."""
+    """Return the texts of the user's messages in the request of a model call, in order."""
     return [message.text for message in span.facts.input or () if message.role == "user" and message.text]
 
 

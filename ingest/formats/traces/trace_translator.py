@@ -51,7 +51,10 @@ class SpanEvent(msgspec.Struct, kw_only=True):
 
 
 class KnownSpan(msgspec.Struct):
-    """A span whose facts the format has already read, so that no conventions are applied."""
+    """A span whose facts the format has already read.
+
+    No conventions are applied to its attributes.
+    """
 
     raw: RawSpan
     facts: SpanFacts
@@ -63,9 +66,10 @@ Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
 
 class TraceEntry(msgspec.Struct):
-    """The index entry of a trace, kept in memory while the spans may be in the temporary file.
+    """The index entry of a trace.
 
-    `roots` maps each session that the trace's root spans name to its earliest start.
+    The entry stays in memory, while the spans may be in the temporary file. `roots` maps each session that
+    the trace's root spans name to its earliest start.
     """
 
     session_id: str | None = None
@@ -74,7 +78,10 @@ class TraceEntry(msgspec.Struct):
     roots: dict[str, int] = {}
 
     def list_sessions(self, trace_id: str) -> Iterable[tuple[str, int]]:
-        """Return the sessions in the trace, mostly only one, with the start of each."""
+        """Return the sessions in the trace and the start of each.
+
+        Most traces have only one session.
+        """
         if len(self.roots) > 1:
             return self.roots.items()
         return [(self.session_id or trace_id, self.start if self.start is not None else _NEVER)]
@@ -187,8 +194,8 @@ class OpenTrace:
     ) -> Iterator[Event | Rejected]:
         """Yield the events of the trace's session, then the events of its sub-agents' sessions.
 
-        If `others_in` is given, only the spans of session `session_id` are used. A root span that names no
-        session then belongs to the session `others_in`.
+        If `others_in` is given, only spans of the session `session_id` are used. Spans without a session then
+        belong to the session `others_in`.
         """
         self._read_events()
         spans = self._spans if others_in is None else self._find_spans_of(session_id, others_in)
@@ -218,9 +225,9 @@ class OpenTrace:
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
-        """Return the stored copy of an equal message; store the message when there is no copy.
+        """Return the stored copy of an equal message; if there is none, store the message.
 
-        An assistant message is replaced by an empty one, because its calls are counted as replies.
+        An assistant message is replaced by an empty one, because its calls are already counted in the reply.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
