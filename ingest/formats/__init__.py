@@ -7,9 +7,8 @@ A format module begins with notes on the fields of the log. The module defines
 
 Four functions are optional. `decode(line)` returns the value of a record, if decoding the whole line as a
 JSON object would be more work than needed. `skim(data)` is a faster decoder for the lines that it can read
-(see `ingest.decoding.containers.Skim`). `read_with(about)`: for a file that no format can read alone, return
-the name of the second file that is needed. `explain(about)` returns a sentence that says what such a file
-lacks.
+(see `ingest.decoding.containers.Skim`). `read_with(about)` returns the name of the second file that is needed
+to read a file. `explain(about)` returns a sentence that says why a file cannot be read alone.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
 content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. It is an error if two

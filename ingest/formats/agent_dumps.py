@@ -2,7 +2,7 @@
 
 **Files.**
 - ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it.
-  Its events alone are also read.
+  The events of a session without its other fields are also read.
 - Amp: threads, `~/.local/share/amp/threads/T-<id>.json`.
 - promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`.
 - smolagents: an agent's memory as an array, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`.
@@ -22,7 +22,7 @@ public repositories.
   observations, error, token_usage}`.
 
 **Sessions.** An ADK session, an Amp thread, a smolagents memory or a promptfoo result becomes one session.
-The task of a promptfoo result is the description of the test, else its variables.
+The task of a promptfoo result is the test's description, else the test's variables.
 
 **Rules.**
 - ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read.
@@ -33,7 +33,7 @@ The task of a promptfoo result is the description of the test, else its variable
 - A reply in which smolagents could parse no call (`AgentParsingError`) is a lost call.
 - `observations` of smolagents belong to all calls of a step, so it is unknown which of several calls failed.
 - `output` of promptfoo is text, a list of calls, or text in which each line is a call as JSON. `success` is
-  the verdict of its assertions. promptfoo does not run the calls.
+  the verdict of the test's assertions. promptfoo does not run the calls.
 - An Amp call that a person rejected or cancelled counts as denied.
 
 **Not in the log.** Tool definitions (only promptfoo has them) and the model's own argument text (only for

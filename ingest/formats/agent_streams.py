@@ -6,8 +6,8 @@
 - `cursor-agent -p --output-format stream-json`
 - the events of a session of Claude Managed Agents (`GET /v1/sessions/<id>/events`, or its stream)
 
-`claude_code` and `opencode` read the output of `claude -p` and `opencode run`. Sources: the four
-documentations, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in public repositories.
+`claude_code` and `opencode` read the output of `claude -p` and `opencode run`. Sources: the documentation of
+the four agents, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in public repositories.
 
 **Fields.**
 - Codex: `{type: thread.started | turn.* | item.*}`. An item is `{id, type: agent_message | command_execution
@@ -22,7 +22,7 @@ documentations, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quo
 `turn.completed`, `turn.failed` or an idle session.
 
 **Rules.**
-- A call is reported at its start and at its end. It counts once, by its id.
+- A call is reported at its start and at its end. Both reports have the same id, so the call counts once.
 - Codex's items do not name the tool, so the tool's name is the type: `command_execution` or `file_change`.
   MCP tools become `mcp__<server>__<tool>`.
 - Codex's item ids start again in each run. Web searches (run at OpenAI) and to-do lists are not counted.

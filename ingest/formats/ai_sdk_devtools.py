@@ -1,7 +1,7 @@
 """AI SDK DevTools: runs that the middleware of the Vercel AI SDK recorded, as one JSON document.
 
-**Files.** `@ai-sdk/devtools` (github.com/vercel/ai) writes `.devtools/generations.json` in a project. One
-recording of streamed steps was available. Recordings of `generateText` are read according to the source code.
+**Files.** `@ai-sdk/devtools` (github.com/vercel/ai) writes `.devtools/generations.json` in a project. These
+notes are based on one recording of streamed steps and, for `generateText`, on the source code.
 
 **Fields.** `{runs[].{id, started_at}, steps[].{id, run_id, step_number, type, model_id, provider, started_at,
 duration_ms, input, output, usage, error, raw_request, raw_response, raw_chunks}}`. `input`, `output`, `usage`

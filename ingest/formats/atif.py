@@ -1,8 +1,8 @@
 """ATIF trajectories (Harbor's Agent Trajectory Interchange Format): one JSON document per run.
 
 **Files.** `trajectory.json` in the agent's folder of a trial. Continuations are `trajectory.cont-<n>.json`
-(harborframework.com/docs/trajectory-format). Files of versions 1.5 and 1.7 were available, written by
-OpenHands and terminus-2.
+(harborframework.com/docs/trajectory-format). These notes are based on files of versions 1.5 and 1.7, written
+by OpenHands and terminus-2.
 
 **Fields.** `schema_version`, `session_id` (`trajectory_id` since 1.7), `agent.{name, version, model_name,
 tool_definitions}`, `steps[].{step_id, source, model_name, message, tool_calls[].{tool_call_id, function_name,

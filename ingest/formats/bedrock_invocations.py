@@ -1,8 +1,8 @@
 """Bedrock's model invocation log: each record is one request to a model and its reply.
 
 **Files.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
-record per line; or a CloudWatch log group, exported with `aws logs filter-log-events`. One record without a
-call was available. The notes follow the documentation
+record per line; or a CloudWatch log group, exported with `aws logs filter-log-events`. These notes are based
+on one record without a call and on the documentation
 (https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html).
 
 **Fields.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,

@@ -1,7 +1,7 @@
 """BFCL result files: JSON Lines with a model's answer to each entry of a test category.
 
 **Files.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla); version
-3 has the same format. Results of two models with native calls were available.
+3 has the same format. These notes are based on results of two models with native calls.
 
 **Fields.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls
 a reply is `[{name: "<arguments as the model sent them>"}]`, or text if the model made no call.

@@ -1,7 +1,7 @@
 """Braintrust: spans of logs and experiments, from its API, its SDK or its exports.
 
 **Files.** Rows, one per line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
-[…]}` (BTQL). No export was available. The notes follow the documentation
+[…]}` (BTQL). No export was available. These notes are based on the documentation
 (https://www.braintrust.dev/docs/reference) and rows quoted in public repositories.
 
 **Fields.** `{id, span_id, root_span_id, span_parents[], span_attributes: {type, name}, input, output, error,

@@ -1,7 +1,7 @@
 """Copilot CLI sessions: one event per line, `~/.copilot/session-state/<session>/events.jsonl`.
 
-The format is undocumented. The notes follow a session of 1.0.64 (2026-06) and the types of GitHub's Copilot
-SDK.
+The format is undocumented. These notes are based on a session of 1.0.64 (2026-06) and the types of GitHub's
+Copilot SDK.
 
 **Fields.** `{type, data, id, timestamp, parentId}`. These types are read: `session.start` (id, version,
 model, `context`), `session.model_change`, `system.message` (the system prompt), `user.message`,

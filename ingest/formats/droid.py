@@ -1,7 +1,7 @@
 """Droid (Factory) sessions: one record per line, saved by the CLI or printed by `droid exec`.
 
-**Files.** `~/.factory/sessions/<project>/<session>.jsonl`. The format is undocumented. The notes follow
-shortened samples in jazzyalex/agent-sessions (0.81, 2025-12).
+**Files.** `~/.factory/sessions/<project>/<session>.jsonl`. The format is undocumented. These notes are based
+on shortened samples in jazzyalex/agent-sessions (0.81, 2025-12).
 
 **Fields.**
 - Saved sessions: `{type: session_start, id, title, version}`, then `{type: message, id, parentId, timestamp,

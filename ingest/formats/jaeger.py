@@ -10,8 +10,8 @@ tags}}}`. Times are microseconds. Tags are single values: lists are JSON text, a
 text. An error is the tag `error` or `otel.status_code`.
 
 Turns, rules, limits and missing facts are the same as in `otlp`, because the spans and attributes are the
-same. In the available files, a span of Google's ADK (`call_llm`) contains OpenLLMetry's span `openai.chat`.
-Both describe the same call, which counts once.
+same. In real files, a span of Google's ADK (`call_llm`) contains OpenLLMetry's span `openai.chat`. Both
+describe the same call, which counts once.
 """
 
 from __future__ import annotations

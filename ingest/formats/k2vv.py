@@ -1,7 +1,7 @@
 """K2-Vendor-Verifier results: JSON Lines, each line a request to a vendor with its answer and a verdict.
 
 **Files.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier). No real file was
-available; the notes follow the source code.
+available; these notes are based on the source code.
 
 **Fields.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
 tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat completion, or `{"error": …}` when

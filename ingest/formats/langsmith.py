@@ -2,7 +2,7 @@
 
 **Files.** `client.list_runs()` or a bulk export written one run per line, an array of runs, the answer of
 `/runs/query` (`{"runs": […]}`), or the batches that the SDK sends (`{"post": […], "patch": […]}`).
-`child_runs` may contain the runs below a run. No whole export was available. The notes follow the
+`child_runs` may contain the runs below a run. No whole export was available. These notes are based on the
 documentation (https://docs.langchain.com/langsmith/run-data-format) and runs quoted in public repositories.
 
 **Fields.** `{id, trace_id, parent_run_id, dotted_order, run_type, name, start_time, end_time, inputs,

@@ -1,7 +1,7 @@
 """LiteLLM's standard logging payload: one call through its proxy or library per line.
 
 **Files.** LiteLLM passes this payload to every logger (S3, GCS, Azure, SQS, a custom callback), directly or
-in `standard_logging_object`. No real file was available. The notes follow
+in `standard_logging_object`. No real file was available. These notes are based on
 https://docs.litellm.ai/docs/proxy/logging_spec and the project's own tests.
 
 **Fields.** `id, trace_id, session_id, call_type, status (success | failure), custom_llm_provider, model,

@@ -1,7 +1,7 @@
 """mini-swe-agent trajectories: one JSON document per run, `<instance>.traj.json`.
 
-**Files.** Next to SWE-bench predictions, or where `--output` says. Files of 1.15 and 1.17 from two forks were
-available. The fields of 2.x follow the source code (github.com/SWE-agent/mini-swe-agent).
+**Files.** Next to SWE-bench predictions, or where `--output` says. These notes are based on files of 1.15 and
+1.17 from two forks and, for 2.x, on the source code (github.com/SWE-agent/mini-swe-agent).
 
 **Fields.** `trajectory_format` `mini-swe-agent-1` (1.1 since 2.0), `info.{exit_status, submission,
 mini_version, config.{agent, model}}`, and `messages[]` in chat format. `extra.response` is the provider's

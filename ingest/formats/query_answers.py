@@ -1,7 +1,7 @@
 """Function-calling data sets: JSON Lines of questions with the calls that answer them, or of predictions.
 
-**Files.** xLAM's function-calling data and data sets with the same format. The data and results of FLock-io's
-Agent Function Calling Benchmark were available.
+**Files.** xLAM's function-calling data and data sets with the same format. These notes are based on the data
+and results of FLock-io's Agent Function Calling Benchmark.
 
 **Fields.** `{query, tools, answers: [{name, arguments}]}`: the answers are labels. `{query, gold_tools,
 predict_tools}`: a model's predictions and the expected answers. Lists may be JSON text. `arguments` is an

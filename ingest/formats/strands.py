@@ -8,7 +8,7 @@
   of a session folder are read as one log, and each agent is a session. A message file outside of such a
   folder is rejected.
 
-Six conversations in a fixture of strands-agents/evals were available. Session folders are read according to
+These notes are based on six conversations in a fixture of strands-agents/evals and, for session folders, on
 the source code.
 
 **Fields.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,

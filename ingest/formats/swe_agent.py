@@ -1,7 +1,7 @@
 """SWE-agent trajectories: one JSON document per run, `<instance>.traj`.
 
-**Files.** `trajectories/<user>/<run>/<instance>/<instance>.traj`. Demonstrations of 0.6 to 1.0 in the
-project's repository were available. Rejected replies are read according to the source code
+**Files.** `trajectories/<user>/<run>/<instance>/<instance>.traj`. These notes are based on demonstrations of
+0.6 to 1.0 in the project's repository and, for rejected replies, on the source code
 (github.com/SWE-agent/SWE-agent).
 
 **Fields.** `trajectory[].{response, thought, action, observation, execution_time, query}` contains every

@@ -1,7 +1,7 @@
 """tau2-bench results: one JSON document with all simulations, or one document per simulation.
 
 **Files.** `data/simulations/<name>.json`, or `<name>/results.json` next to `<name>/simulations/<id>.json`
-(github.com/sierra-research/tau2-bench). One results file of a fork of 1.0 was available.
+(github.com/sierra-research/tau2-bench). These notes are based on one results file of a fork of 1.0.
 
 **Fields.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
 termination_reason, reward_info.reward, messages[]}`. Each simulation is a session with its own id. A message

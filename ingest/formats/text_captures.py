@@ -1,7 +1,7 @@
 """Captured text replies: a JSON file with the request, next to a text file with the model's reply.
 
 **Files.** `captures/raw/<day>/<model>/<batch>/<n>-<prompt>.json` and `.txt`
-(github.com/cameronqj/toolcall-repair-bench). 47 pairs of small models on Ollama were available.
+(github.com/cameronqj/toolcall-repair-bench). These notes are based on 47 pairs of small models on Ollama.
 
 **Fields.** JSON: `{case_id, prompt_id, model, runtime, harness, request_tools, prompt, raw_path,
 natural_output_class, ollama_response_metadata.{created_at, done_reason, eval_count, …}, elapsed_seconds}`.

@@ -1,7 +1,7 @@
 """ToolBench answer trees: one JSON document per question, with the search for its answer as a tree.
 
-**Files.** `data/answer/<group>/<n>_<method>.json` (github.com/OpenBMB/ToolBench). Files of ChatGPT with
-depth-first search were available.
+**Files.** `data/answer/<group>/<n>_<method>.json` (github.com/OpenBMB/ToolBench). These notes are based on
+files of ChatGPT with depth-first search.
 
 **Fields.** `tree.tree` contains nodes with `node_type` Thought, Action or Action Input, `description` (the
 thought, the function's name or the raw arguments), `observation` and `observation_code` (on Action Inputs),

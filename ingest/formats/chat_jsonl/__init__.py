@@ -405,7 +405,7 @@ def _read_reply(value: Mapping[str, Any]) -> Message | None:
 
 
 def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> TranscriptLine:
-    """Return a line with its ids, its system prompt and its remaining messages."""
+    """Return a line with its ids, its system prompt and the messages after the system prompt."""
     stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
     prompts = [
         next(filter(None, stated), None),

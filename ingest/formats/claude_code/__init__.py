@@ -1,7 +1,7 @@
 """Claude Code transcripts: one JSON record per line, in `~/.claude/projects/<project>/<session>.jsonl`.
 
 Sub-agents write `<session>/subagents/agent-<id>.jsonl` next to the transcript. The format is undocumented;
-transcripts of versions 1.0 to 2.1 were available.
+these notes are based on transcripts of versions 1.0 to 2.1.
 
 **Fields.** `type` (user, assistant, system, progress, summary, file-history-snapshot, queue-operation …),
 `uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`. `message` is an Anthropic message.

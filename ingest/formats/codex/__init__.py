@@ -1,6 +1,6 @@
 """Codex rollouts: one record per line, `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-The format is unstable. The notes follow rollouts of 0.140 and 0.142 (2026-06) and from the sources
+The format is unstable. These notes are based on rollouts of 0.140 and 0.142 (2026-06) and from the sources
 (openai/codex, `codex-rs/protocol`).
 
 **Fields.** `{timestamp, type, payload}`. Types: `session_meta` (id, cli_version, model_provider,

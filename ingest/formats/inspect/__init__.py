@@ -1,8 +1,8 @@
 """Inspect logs (inspect_ai): the header and the samples of one evaluation.
 
 **Files.** `logs/<time>_<task>_<id>.eval`, a zip archive with `header.json` and one file per sample in
-`samples/`; or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). Files
-written by inspect_ai 0.3.41 to 0.3.135 were available.
+`samples/`; or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). These notes
+are based on files written by inspect_ai 0.3.41 to 0.3.135.
 
 **Fields.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
 `messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`.

@@ -1,8 +1,8 @@
 """OpenHands conversations: its event streams (before and since 1.0) and the output of its evaluations.
 
 **Files.** A trajectory exported from the app or by `--trajectory` (a JSON array of events); or the output of
-evaluations, `output.jsonl`, with `history` in each line. Arrays of release 0.21 were available. The events
-since 1.0 follow the source code (github.com/OpenHands/software-agent-sdk). The app itself keeps one file per
+evaluations, `output.jsonl`, with `history` in each line. These notes are based on arrays of release 0.21 and,
+since 1.0, on the source code (github.com/OpenHands/software-agent-sdk). The app itself keeps one file per
 event (`events/event-00007-….json`). Such a file would become a separate session, so export the conversation
 instead.
 

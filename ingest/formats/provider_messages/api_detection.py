@@ -111,7 +111,7 @@ def read_request(
 ) -> ModelRequest:
     """Return the request in a body, read by the module of the detected API.
 
-    `reply` is the body of the response, which shows the API best. `url` is the URL of the request.
+    `reply` is the body of the response, which identifies the API best. `url` is the URL of the request.
     """
     api = (detect_reply_api(reply) if reply else None) or detect_request_api(body, url or "")
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):

@@ -200,7 +200,7 @@ def align_results(
     key_of_call: Callable[[TracedCall], str | None],
     told_by: UnderstoodSpan,
 ) -> list[MessageResult]:
-    """Add each result to a call with the same key, matching from the end.
+    """Add each result to a call with the same key: the last result to the last call, and so on.
 
     Return the results whose key matches no call.
     """
