@@ -11,8 +11,8 @@ the file is an array of messages; no such file was available.
 
 **Calls.** Up to 1.17 the action is the one bash block in the reply. It is read as a call of `bash` with the
 block as `command` (strategy `json_fallback`). The block is not JSON, so it has no syntax or schema to check.
-If a reply has not exactly one block, the agent answers with its `format_error_template`; this is an emission
-failure, and the call has no name. Since 2.0 calls are native: `tool_calls` with the model's own text.
+If a reply does not have exactly one block, the agent answers with its `format_error_template`. This is an
+emission failure, and the call has no name. Since 2.0 calls are native: `tool_calls` with the model's text.
 
 **Rules.**
 - The result is the user message after the reply; it has no id. `<returncode>` contains the exit code. A
