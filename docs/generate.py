@@ -120,12 +120,16 @@ def definitions_page() -> Iterator[str]:
 def formats_page() -> Iterator[str]:
     yield "# Log formats"
     yield GENERATED
-    yield "What Callgauge reads, from the field notes at the top of each module in `ingest/formats/`."
+    yield "What Callgauge reads, from the notes at the beginning of each module in `ingest/formats/`."
     yield (
-        "All formats use one rule for turns. If all calls of a step have results and the model has not\n"
-        "answered yet, a user's message belongs to the same turn: somebody typed it meanwhile, or the agent\n"
-        "added it. After a denied call, or a call without a result, a user's message starts a new turn.\n"
-        "If a log numbers its turns, those numbers are used."
+        "Unless a format says otherwise, a turn begins with a user's message that the model answers. The\n"
+        "turn ends with a reply without calls, or with the next user's message."
+    )
+    yield (
+        "In all formats, a user's message belongs to the open turn if all calls of a step have results\n"
+        "and the model has not answered yet: somebody typed the message meanwhile, or the agent added\n"
+        "it. After a denied call, or a call without a result, a user's message begins a new turn. If a\n"
+        "log numbers its turns, those numbers are used."
     )
     columns = (
         "raw_arguments",

@@ -1,38 +1,43 @@
-"""Saved conversations of agents and frameworks, each in a frame of its own: ADK, Amp, promptfoo, smolagents.
+"""Saved conversations of four programs: Google's ADK, Amp, promptfoo and smolagents.
 
-**Where it comes from.**
+**Files.**
+- ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it.
+  The events of a session without its other fields are also read.
+- Amp: threads, `~/.local/share/amp/threads/T-<id>.json`.
+- promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`.
+- smolagents: an agent's memory as an array, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`.
 
-- Google's ADK: a session as its API gives it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves
-  it, or its events alone, one per line or in an array
-- Amp: threads, `~/.local/share/amp/threads/T-<id>.json`
-- promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`
-- smolagents: an agent's memory, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`, as an array
+No complete file was available. The fields come from the documentation, from the source code
+(google/adk-python `src/google/adk/events`, huggingface/smolagents `memory.py`) and from files quoted in
+public repositories.
 
-No complete file was available; the shapes are those of the documentation, of google/adk-python
-`src/google/adk/events`, huggingface/smolagents `memory.py` and of files quoted in public repositories.
+**Fields.**
+- ADK: `{id, appName, userId, events: [{id, invocationId, author, timestamp, content: {role, parts},
+  usageMetadata}]}`. Field names may also be in snake_case.
+- Amp: `{v, id: "T-…", created, messages: [{role, messageId, content, meta.sentAt, usage, state}]}`. Content
+  blocks are Anthropic's. A result is `{toolUseID, run: {status, result | error | reason}}`.
+- promptfoo: `results.results[]`, or one result per line: `{provider.id, prompt.raw, vars, response.{output,
+  tokenUsage}, success, latencyMs}`.
+- smolagents: `{system_prompt}`, `{task}` and steps `{step_number, timing, tool_calls, model_output_message,
+  observations, error, token_usage}`.
 
-**Shape.** ADK: `{id, appName, userId, events: [{id, invocationId, author, timestamp, content: {role, parts},
-usageMetadata}]}`, field names also in snake_case. Amp: `{v, id: "T-…", created, messages: [{role, messageId,
-content, meta.sentAt, usage, state}]}`, blocks as Anthropic's, a result is `{toolUseID, run: {status, result |
-error | reason}}`. promptfoo: `results.results[]` or one per line: `{provider.id, prompt.raw, vars,
-response.{output, tokenUsage}, success, latencyMs}`. smolagents: `{system_prompt}`, `{task}` and steps
-`{step_number, timing, tool_calls, model_output_message, observations, error, token_usage}`.
+**Sessions.** An ADK session, an Amp thread, a smolagents memory or a promptfoo result becomes one session.
+The task of a promptfoo result is the test's description, else the test's variables.
 
-**Sessions.** A session of ADK, a thread, a memory; of promptfoo each result, its task the description of the
-test, else its variables.
+**Rules.**
+- ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read.
+- smolagents keeps each call twice: as its agent parsed the call, and as the model sent it
+  (`model_output_message`). The model's version is read when both lists have the same length.
+- A code agent of smolagents calls `python_interpreter` with code that is not JSON. The call is kept as
+  `{"code": text}`.
+- A reply in which smolagents could parse no call (`AgentParsingError`) is a lost call.
+- `observations` of smolagents belong to all calls of a step, so it is unknown which of several calls failed.
+- `output` of promptfoo is text, a list of calls, or text in which each line is a call as JSON. `success` is
+  the verdict of the test's assertions. promptfoo does not run the calls.
+- An Amp call that a person rejected or cancelled counts as denied.
 
-**Traps.**
-- ADK writes a reply in pieces first (`partial`): only the whole counts. Call ids are ADK's own (`adk-…`).
-- smolagents keeps calls as its agent parsed them and as the model sent them (`model_output_message`): the
-  second is read where both have as many. A code agent's call is `python_interpreter`, its argument code, not
-  JSON: kept as `{"code": text}`. A reply of which no call could be parsed (`AgentParsingError`) is a lost
-  call. `observations` belong to all calls of a step: which of several failed is not known.
-- promptfoo's `output` is text, a list of calls, or a text with each call as a line of JSON. `success` is the
-  verdict of its assertions. The calls are not run.
-- An Amp call that a person rejected or cancelled is refused.
-
-**Cannot tell.** Definitions, except for promptfoo's; the text of arguments, except for OpenAI's; ADK does not
-name the model.
+**Not in the log.** Tool definitions (only promptfoo has them) and the model's own argument text (only for
+OpenAI). ADK does not name the model.
 """
 
 from __future__ import annotations
@@ -74,7 +79,7 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # records before the first one that shows the file's producer: prompts and plans
+_HELD = 10  # maximum number of records before the first record that identifies the program, such as prompts
 _Value = Mapping[str, Any]
 
 
@@ -91,7 +96,7 @@ def translator(about: About) -> Translator:
 
 
 class _AgentDump:
-    """Translator of one file; the first record that is recognised selects the class that reads it."""
+    """Translates one file with the class that recognises the first of its records."""
 
     def __init__(self, about: About) -> None:
         self._about = about
@@ -118,7 +123,7 @@ class _AgentDump:
 
 
 def _either(value: _Value, camel: str) -> Any:
-    """Return the field with this name in camelCase, or in snake_case."""
+    """Return the value of a field whose name is in camelCase or in snake_case."""
     snake = re.sub(r"(?<!^)([A-Z])", r"_\1", camel).lower()
     return value.get(camel, value.get(snake))
 
@@ -215,7 +220,7 @@ class _AmpThread(MessageDump):
 
 
 def _amp_block(block: _Value) -> Iterator[_Value]:
-    """Yield a block as one of Anthropic's; leave out the result of a call that still runs."""
+    """Yield a block of Amp in Anthropic's format; skip the result of a call that is still running."""
     if block.get("type") != "tool_result":
         yield block
         return
@@ -234,11 +239,12 @@ def _amp_block(block: _Value) -> Iterator[_Value]:
 
 # --- promptfoo -------------------------------------------------------------------------------
 
-# Words of a provider's id between its name and its model: `openai:chat:gpt-4.1`.
+# A promptfoo id such as `openai:chat:gpt-4.1` may have one of these words between provider and model.
 _PROMPTFOO_APIS = frozenset(
     ("chat", "completion", "messages", "responses", "converse", "assistant", "realtime")
 )
-_PROMPTFOO_CALLS = ("tool_use", "function_call")  # of Anthropic's and OpenAI's replies, as lines in a text
+# types of the calls in Anthropic's and OpenAI's replies, which promptfoo writes as lines of text
+_PROMPTFOO_CALLS = ("tool_use", "function_call")
 _PROMPTFOO_CODE = frozenset(("file", "python", "exec", "http", "https", "webhook", "package", "echo"))
 
 
@@ -297,7 +303,7 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
 
 
 def _promptfoo_output(output: Any) -> Any:
-    """Return the content of a reply: text, or the parts that promptfoo stores as JSON or text."""
+    """Return the content of a reply: text, or a list of parts that promptfoo stores as JSON or as text."""
     if isinstance(output, dict):
         calls = output.get("tool_calls")
         return [*read_objects(calls), output.get("content") or ""] if calls else output
@@ -311,7 +317,7 @@ def _promptfoo_output(output: Any) -> Any:
 
 
 def _promptfoo_model(ident: str) -> tuple[str | None, str | None]:
-    """Return the provider and the model that an id such as `openai:chat:gpt-4.1` names."""
+    """Return the provider and the model from an id such as `openai:chat:gpt-4.1`."""
     provider, _, rest = ident.partition(":")
     first, _, deeper = rest.partition(":")
     model = deeper if first in _PROMPTFOO_APIS else rest
@@ -415,7 +421,7 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:
-    """Return a call as the agent parsed it; a code agent's argument is code, not JSON."""
+    """Return a call as the agent parsed it; the argument of a code agent is code, not JSON."""
     function = read_object(call.get("function")) or call
     sent, name = function.get("arguments"), function.get("name")
     arguments = {"code": sent} if name == _CODE_CALL and isinstance(sent, str) else sent

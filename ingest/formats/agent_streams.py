@@ -1,40 +1,41 @@
-"""Headless agents: the stream of events that a coding agent prints when a script or a CI job runs it.
+"""Event streams that coding agents print when a script or a CI job runs them (headless mode).
 
-**Where it comes from.** Standard output, kept as `.jsonl`, `.log` or `.txt`; lines of other programs may be
-among the events:
-
+**Files.** Standard output saved as `.jsonl`, `.log` or `.txt`.
 - `codex exec --json`
 - `gemini -o stream-json`
 - `cursor-agent -p --output-format stream-json`
 - the events of a session of Claude Managed Agents (`GET /v1/sessions/<id>/events`, or its stream)
 
-What `claude -p` and `opencode run` print is in `claude_code` and `opencode`. Sources: the documentation of
-the four, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in public repositories.
+`claude_code` and `opencode` read the output of `claude -p` and `opencode run`. Sources: the documentation of
+the four agents, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in public repositories.
 
-**Shape.** Codex: `{type: thread.started | turn.* | item.*}`, an item is `{id, type: agent_message |
-command_execution | mcp_tool_call | file_change | collab_tool_call …}`. Gemini: `{type: init | message |
-tool_use | tool_result | result, timestamp}`. Cursor: `{type: system | user | assistant | tool_call |
-result}`, a call is `tool_call.<name>ToolCall.{args, result}`. Managed Agents: `{type: user.message |
-agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id, processed_at}`, also as a page
-`{data: [event, …]}`.
+**Fields.**
+- Codex: `{type: thread.started | turn.* | item.*}`. An item is `{id, type: agent_message | command_execution
+  | mcp_tool_call | file_change | collab_tool_call …}`.
+- Gemini: `{type: init | message | tool_use | tool_result | result, timestamp}`.
+- Cursor: `{type: system | user | assistant | tool_call | result}`. A call is `tool_call.<name>ToolCall.{args,
+  result}`.
+- Managed Agents: `{type: user.message | agent.message | agent.tool_use | agent.tool_result |
+  session.status_idle …, id, processed_at}`, also as a page `{data: [event, …]}`.
 
-**Turns.** One run is one turn, unless the stream shows further prompts. `result`, `turn.completed`,
-`turn.failed` and an idle session end it.
+**Turns.** A run is one turn, unless the stream shows further prompts. A turn ends with `result`,
+`turn.completed`, `turn.failed` or an idle session.
 
-**Traps.**
-- A call is reported when it starts and again when it ends: it counts once, by its id.
-- Codex' items stand for tools and do not name them: a command is `command_execution`, a patch `file_change`;
-  MCP tools are `mcp__<server>__<tool>`. Its item ids start again in each run. Web searches run at OpenAI, a
-  to-do list is not a call: neither counts.
-- Cursor's tools are named by their key without `ToolCall`. With `--stream-partial-output` a text comes in
-  pieces and again whole.
-- Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request separately
-  from its outcome: their sum counts for the last step of the turn.
-- A call of Managed Agents that waits for a person (`requires_action`) does not end the turn.
-- The agent may write a log of its own next to the stream, in which calls have other ids: load one of the two.
+**Rules.**
+- A call is reported at its start and at its end. Both reports have the same id, so the call counts once.
+- Codex's items do not name the tool, so the tool's name is the type: `command_execution` or `file_change`.
+  MCP tools become `mcp__<server>__<tool>`.
+- Codex's item ids start again in each run. Web searches (run at OpenAI) and to-do lists are not counted.
+- The name of a Cursor tool is the key without `ToolCall`. With `--stream-partial-output` a text arrives in
+  pieces and then whole.
+- Token counts are for the whole run, or (Managed Agents) for requests that are not next to their replies.
+  Their sum is stored with the last step of the turn.
+- A Managed Agents call that waits for a person (`requires_action`) does not end the turn.
+- An agent may also write its own log, in which the same calls have other ids. Load only one of the two files.
 
-**Cannot tell.** System prompt, definitions, the model's own argument text; Codex does not repeat the prompt;
-Codex and Managed Agents do not name the model; Codex and older versions of Cursor have no times.
+**Not in the log.** The system prompt, tool definitions and the model's own argument text. Codex's stream does
+not contain the prompt. Codex and Managed Agents do not name the model. Codex and older versions of Cursor
+have no times.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text.",
 )
 
-_REMEMBERED = 50_000  # ids of calls whose end may still come
+_REMEMBERED = 50_000  # maximum number of remembered ids of calls that have not ended
 _Value = Mapping[str, Any]
 
 
@@ -98,12 +99,12 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_events(record: _Value) -> Sequence[_Value]:
-    """Return the events of a page; any other record is itself an event."""
+    """Return the events of a page; a record that is not a page is itself one event."""
     return (record,) if "type" in record else read_objects(record.get("data"))
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads the stream of an event; None when several may."""
+    """Return the class that reads streams with this event; None when several classes could read them."""
     kind = record.get("type")
     if not isinstance(kind, str):
         return None
@@ -115,7 +116,7 @@ def translator(about: About) -> Translator:
 
 
 class _HeadlessRuns:
-    """Translator of one file, with one or more runs after each other."""
+    """Translator of one file, which contains one or more runs in sequence."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -158,21 +159,21 @@ class AgentRun(ABC):
     @staticmethod
     @abstractmethod
     def owns(kind: str, event: _Value) -> bool:
-        """Return True when only this agent's stream has an event of this type."""
+        """Return True when only this agent writes events of this type."""
 
     @abstractmethod
     def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
-        """Return the events that are complete with one event of the stream."""
+        """Return the translated events that are complete after this event of the stream."""
 
     @abstractmethod
     def finish(self) -> Iterable[Event]:
-        """Return the events that were incomplete at the end of the run."""
+        """Return the translated events that were still incomplete at the end of the run."""
 
 
 class _SequentialRun(AgentRun):
-    """The run of an agent whose stream has texts, calls and results one after another.
+    """The run of an agent whose stream lists texts, calls and results in sequence.
 
-    A step begins with the first text or call after a result. Its text waits until a call follows or the run
+    A step begins with the first text or call after a result. The text is kept until a call follows or the run
     ends, because it may arrive in pieces.
     """
 
@@ -187,7 +188,7 @@ class _SequentialRun(AgentRun):
         self._in_step = False
         self._text: tuple[LogLine, datetime | None, str] | None = None
         self._in_pieces = False
-        self._calls: dict[str, str | None] = {}  # call id → tool, of calls without a result
+        self._calls: dict[str, str | None] = {}  # call id → tool name, for calls without a result
 
     def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
         ts = self.read_time(event)
@@ -205,14 +206,14 @@ class _SequentialRun(AgentRun):
 
     @abstractmethod
     def read_event(self, event: _Value, where: LogLine, ts: datetime | None) -> Iterable[Event]:
-        """Return the events of one event of the stream."""
+        """Translate one event of the stream."""
 
     def ask(self, where: LogLine, ts: datetime | None, text: str | None) -> Iterator[Event]:
         yield from self._close_text()
         self.turns.ask(where, ts, text)
 
     def say(self, where: LogLine, ts: datetime | None, text: str | None, *, piece: bool = False) -> None:
-        """Add a text of the model; a complete text replaces its pieces."""
+        """Add a text of the model. A complete text replaces the pieces that arrived before."""
         before = self._text
         if not text:
             return
@@ -227,7 +228,7 @@ class _SequentialRun(AgentRun):
         self._in_pieces = piece
 
     def call(self, where: LogLine, ts: datetime | None, call_id: str | None, **facts: Any) -> Iterator[Event]:
-        """Yield the events of a call, unless it is known already."""
+        """Yield the events of a call; yield nothing when the call was reported before."""
         if call_id is not None and call_id in self._calls:
             return
         if self._text is None and not self._in_step:
@@ -262,7 +263,10 @@ class _SequentialRun(AgentRun):
         self, where: LogLine, ts: datetime | None, status: str | None, *, ok: bool | None = None,
         latency_ms: float | None = None, **tokens: int | None,
     ) -> Iterator[Event]:  # fmt: skip
-        """Yield the end of the turn. `tokens` are those of the whole turn: they count for its last step."""
+        """Yield the end of the turn.
+
+        `tokens` are the token counts of the whole turn. They are stored with its last step.
+        """
         yield from self._close_text(answers=ok is None, **tokens)
         self.turns.note_stop(where, ts, status, ok=ok, latency_ms=latency_ms)
         yield from self.turns.close_turn()
@@ -320,7 +324,7 @@ class _CodexRun(_SequentialRun):
             yield from self.result(where, ts, call_id, _codex_flag(item, content or ""), content)
 
 
-# The tool's name and the arguments of a call, by kind of item.
+# Each function returns the tool's name and the arguments of a call. The key is the type of the item.
 _CODEX_CALLS: Mapping[str, Callable[[_Value], tuple[str, Any]]] = {
     "command_execution": lambda item: ("command_execution", {"command": item.get("command")}),
     "file_change": lambda item: ("file_change", {"changes": item.get("changes")}),
@@ -395,7 +399,7 @@ class _GeminiRun(_SequentialRun):
         return flag or ResultFlag()
 
 
-_GEMINI_FAULTS = {  # google-gemini/gemini-cli, packages/core/src/tools/tool-error.ts
+_GEMINI_FAULTS = {  # source: google-gemini/gemini-cli, packages/core/src/tools/tool-error.ts
     "invalid_tool_params": FaultLayer.SCHEMA,
     "tool_not_registered": FaultLayer.SCHEMA,
     "policy_violation": FaultLayer.REFUSED,
@@ -463,7 +467,10 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 
 
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
-    """Return the flag and the content of a result, which is named by its key: success, error, rejected …"""
+    """Return the flag and the content of a result.
+
+    The only key of a result is its status, such as success or error.
+    """
     word, outcome = next(iter(result.items()), ("", None))
     body = read_object(outcome)
     texts = (body.get(name) for name in ("content", "stdout", "error", "errorMessage", "message", "reason"))
@@ -486,13 +493,14 @@ class _ManagedRun(_SequentialRun):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
-        self._usage: list[_Value] = []  # of the requests of the open turn
+        self._usage: list[_Value] = []  # token counts of the open turn's requests
         self._denied: set[str] = set()
 
     @staticmethod
     def owns(kind: str, event: _Value) -> bool:
         if kind == "user.message":
-            return "processed_at" in event and "content" in event  # other agents use this type, too
+            # The type alone does not show a Managed Agents event, because other agents use the same type.
+            return "processed_at" in event and "content" in event
         return kind in _MANAGED and "id" in event
 
     def read_time(self, event: _Value) -> datetime | None:

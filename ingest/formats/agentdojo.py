@@ -1,29 +1,26 @@
-"""AgentDojo runs: one JSON document per attempt at a task, with or without an injected attack.
+"""AgentDojo runs: one JSON document for each attempt at a task, with or without a prompt injection.
 
-**On disk.** `runs/<pipeline>/<suite>/<user_task>/<attack>/<injection>.json`
-(github.com/ethz-spylab/agentdojo). Seen: six runs of DRIFT, a defence built on it, which keeps the messages
-as `conversations`; AgentDojo's own files follow its source code.
+**Files.** AgentDojo (github.com/ethz-spylab/agentdojo) writes
+`runs/<pipeline>/<suite>/<user_task>/<attack>/<injection>.json`. These notes are based on its source code and
+on six runs of DRIFT, a defence built on AgentDojo. DRIFT keeps the messages as `conversations`.
 
-**Shape.** `{suite_name, pipeline_name, user_task_id, injection_task_id, attack_type, messages, error,
-utility, security, duration}`. A message has `role` and `content` (text, or blocks `{type: text, content}`), a
-call is `{function, args, id}` with the function's name as text. A result has `tool_call_id` and `error`, null
-for a call that went well. A run is a session of one turn.
+**Fields.** `{suite_name, pipeline_name, user_task_id, injection_task_id, attack_type, messages, error,
+utility, security, duration}`. A message has `role` and `content` (text, or blocks `{type: text, content}`). A
+call is `{function, args, id}`; `function` is the tool's name. A result has `tool_call_id` and `error`, which
+is null for a successful call. A run is a session of one turn.
 
-**Traps.**
-- `error` is the flag, for exceptions of any kind: `Invalid tool …` and `ValidationError: …` of the input
-  schema are faults of schema, other `…Error` of execution.
-- The verdict is `utility`: the user's task was done. `security` says that the attack succeeded, in most
-  versions; it is not a verdict on the turn and is not read.
-- The pipeline's name is the model's, and the name of a defence after it: the defence is kept with the
-  harness.
-- Where calls are text (`<function_call>…`, `<function=…>`), the strategy is `json_fallback`.
-- DRIFT refuses calls with a user message (`[CALL ERROR] The function calling of … has been refused`): refused
-  calls are only there. They count as calls without arguments; the message begins no turn.
-- A call that the model wrote at the very end, and that nobody ran, is not in `tool_calls` and not counted.
+**Rules.**
+- `error` marks every exception. `Invalid tool …` and `ValidationError: …` (for the input schema) are schema
+  failures. Any other `…Error` is an execution failure.
+- The verdict is `utility`: whether the user's task was done. `security` is not read. It is about the attack,
+  not about the turn.
+- The pipeline's name is the model's name, followed by the name of a defence. The defence is stored with the
+  name of the agent program.
+- If calls are written as text (`<function_call>…`, `<function=…>`), the strategy is `json_fallback`.
+- DRIFT denies calls with a user message (`[CALL ERROR] The function calling of … has been refused`). Denied
+  calls appear only in that message. They count as calls without arguments, and the message begins no turn.
 
-**How a turn ends.** With the run.
-
-**Cannot tell.** The model's own argument text; definitions; tokens per reply.
+**Not in the log.** The model's own argument text, tool definitions and tokens per reply.
 """
 
 from __future__ import annotations
@@ -111,7 +108,7 @@ def _take_run(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _split_pipeline(name: str | None) -> tuple[str | None, str | None]:
-    """Return the model and the defence in a pipeline's name, such as `gpt-4o-2024-05-13-tool_filter`."""
+    """Split a pipeline's name, such as `gpt-4o-2024-05-13-tool_filter`, into the model and the defence."""
     for defence in _DEFENCES:
         if name and name.endswith(f"-{defence}"):
             return name.removesuffix(f"-{defence}"), defence
@@ -124,7 +121,10 @@ def _name_task(run: Mapping[str, Any]) -> str:
 
 
 def _plain_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the messages in OpenAI's shape; a refusal becomes the calls that it names and their results."""
+    """Yield the messages in OpenAI's format.
+
+    When a message denies calls, yield the denied calls and their results instead.
+    """
     for at, message in enumerate(messages):
         words = _join_text(message)
         if message.get("role") == "user" and (refused := _list_refused(words)):
@@ -146,7 +146,7 @@ def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_refused(words: str) -> list[dict[str, Any]]:
-    """Return the calls that a refusal of DRIFT names: one name, or a list of calls as Python writes it."""
+    """Return the calls that a message of DRIFT denies: one tool name, or a list of calls in Python syntax."""
     match = _REFUSAL.search(words)
     if match is None:
         return []

@@ -1,24 +1,25 @@
-"""Agno's sessions in SQLite (`SqliteDb`): a table with one row per session, whose name is the user's choice.
+"""Agno's sessions in SQLite (`SqliteDb`): one row per session, in a table that the user names.
 
-Sources: agno-agi/agno, `libs/agno/agno/db/sqlite`; a database of Paraschamoli/deep-knowledge-agent (2026-01,
-version 2.3, two runs without calls). Calls and their results are read according to the source code: none was
-seen.
+**Files.** Sources: agno-agi/agno, `libs/agno/agno/db/sqlite`, and a database of
+Paraschamoli/deep-knowledge-agent (2026-01, version 2.3, two runs without calls). Calls and results are read
+according to the source code, because no database with calls was available.
 
-**Shape.** A table with `session_id`, `session_type`, `runs`. `runs` is JSON, often of a text that is JSON
-again: `[{run_id, model, model_provider, status, metrics, messages, tools}]`. Messages are like OpenAI's, with
-the model's own text in `tool_calls[].function.arguments`; `tools` has `{tool_call_id, tool_call_error,
+**Fields.** The table has `session_id`, `session_type` and `runs`. `runs` is JSON, often encoded twice:
+`[{run_id, model, model_provider, status, metrics, messages, tools}]`. Messages are like OpenAI's; the model's
+own argument text is in `tool_calls[].function.arguments`. `tools` has `{tool_call_id, tool_call_error,
 result}`.
 
-**Turns.** A run; its text is the last user's message before the answer. Ends with the run's `status`.
+**Turns.** Each run is a turn. Its text is the last user message before the answer. The run's `status` ends
+the turn.
 
-**Traps.**
-- Messages with `from_history` are in an earlier run too: they are left out.
-- A run may have several system messages: together they are the prompt.
-- Runs of members of a team have a `parent_run_id`; they are in the same list and are turns of their own.
+**Rules.**
+- Messages with `from_history` are copies from an earlier run and are left out.
+- A run may have several system messages; together they are the system prompt.
+- Runs of team members have a `parent_run_id`. They are in the same list, and each is a turn.
 
-**Bounds.** A session is kept in memory as a whole, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of a session.
 
-**Cannot tell.** Tool definitions.
+**Not in the log.** Tool definitions.
 """
 
 from __future__ import annotations

@@ -1,25 +1,20 @@
-"""AI SDK DevTools: the runs that the Vercel AI SDK's middleware recorded, one JSON document.
+"""AI SDK DevTools: runs that the middleware of the Vercel AI SDK recorded, as one JSON document.
 
-**On disk.** `.devtools/generations.json` in a project, written by `@ai-sdk/devtools` (github.com/vercel/ai).
-Seen: one recording of two runs with three streamed steps, one of them with a call; what `generateText` writes
-follows the source code.
+**Files.** `@ai-sdk/devtools` (github.com/vercel/ai) writes `.devtools/generations.json` in a project. These
+notes are based on one recording of streamed steps and, for `generateText`, on the source code.
 
-**Shape.** `{runs[].{id, started_at}, steps[].{id, run_id, step_number, type, model_id, provider, started_at,
+**Fields.** `{runs[].{id, started_at}, steps[].{id, run_id, step_number, type, model_id, provider, started_at,
 duration_ms, input, output, usage, error, raw_request, raw_response, raw_chunks}}`. `input`, `output`, `usage`
-and what is raw are JSON as text. The input has `prompt` (the whole conversation) and `tools`, the output
-`textParts` and `toolCalls[].{toolCallId, toolName, input}` of a stream, or `content` parts, and
-`finishReason`.
+and the `raw_…` fields are JSON text. The input has `prompt` (the whole conversation) and `tools`. The output
+of a stream has `textParts` and `toolCalls[].{toolCallId, toolName, input}`; any other output has `content`
+parts and `finishReason`.
 
-**Traps.**
-- A call's `input` is the text as the model sent it. Its result is in the prompt of the next step.
-- Runs of one chat repeat its history: they are joined as in `request_log`.
-- Calls in a history whose reply is not in the file are not counted.
-- A step with `error` had no reply. A run may have no steps.
-- Token counts are numbers, or objects with `total` and `cacheRead`.
+**Rules.**
+- The `input` of a call is the text as the model sent it. The result is in the prompt of the next step.
+- Each run of a chat repeats the chat's history. The runs are joined into one session as in `request_log`.
+- A call in a history is not counted if its reply is not in the file.
 
-**How a turn ends.** With a reply that made no call, or with the next user message.
-
-**Cannot tell.** What a tool's text says of failure: the type of its output is the flag.
+**Not in the log.** Failures that only a tool's text reports: the error flag is the type of the tool's output.
 """
 
 from __future__ import annotations
@@ -155,7 +150,7 @@ def _read_finish(finish: Any) -> str | None:
 
 
 def _find_response(raw: Any) -> Mapping[str, Any]:
-    """Return the reply's id and model, from the metadata of a stream or the response of the provider."""
+    """Return the id and the model of a reply, from the stream's metadata or from the provider's response."""
     response = open_json(raw)
     for part in read_objects(response):
         if part.get("type") == "response-metadata":

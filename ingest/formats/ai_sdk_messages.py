@@ -1,26 +1,24 @@
 """Messages of the Vercel AI SDK, as applications store their chats.
 
-**Where it comes from.** What an application saves of `messages` (`useChat`, `generateText`): no place on
-disk. Unseen as files; the shapes are those of the documentation
-(https://ai-sdk.dev/docs/reference/ai-sdk-core).
+**Files.** Applications save `messages` (of `useChat` or `generateText`) in their own files. No real file was
+available; the fields come from the documentation (https://ai-sdk.dev/docs/reference/ai-sdk-core).
 
-**Shape.** A file is an array of messages, one per line, or objects with `messages` (a chat each, with its
-`id`). Interface messages: `{id, role, parts[]}` with `{type: "tool-<name>" | "dynamic-tool", toolCallId,
-state, input, output, errorText}`; before 5.0 `{type: "tool-invocation", toolInvocation.{state, toolCallId,
-toolName, args, result}}`, or `toolInvocations` next to a text. Model messages: `{role, content[]}` with
-`tool-call` and `tool-result` parts.
+**Fields.** A file is an array of messages, one message per line, or objects with `messages` and `id`, each of
+them one chat.
+- Interface messages: `{id, role, parts[]}` with `{type: "tool-<name>" | "dynamic-tool", toolCallId, state,
+  input, output, errorText}`. Before version 5.0: `{type: "tool-invocation", toolInvocation.{state,
+  toolCallId, toolName, args, result}}`, or `toolInvocations` next to a text.
+- Model messages: `{role, content[]}` with `tool-call` and `tool-result` parts.
 
-**Traps.**
-- An interface message contains several steps (`step-start`) with the results of their calls: each step is
-  one.
-- `state` is the flag: `output-available`, `output-error`, `output-denied`. Before 5.0 `result` says nothing.
-- A call whose arguments were refused has `rawInput`, the model's text, and its error names the reason.
-- Calls with `providerExecuted` ran at the provider: not counted.
+**Rules.**
+- An interface message may contain several steps (`step-start`), each with its calls and results.
+- `state` is the error flag: `output-available`, `output-error`, `output-denied`. Before 5.0, `result` does
+  not show whether the call failed.
+- A call with invalid arguments has `rawInput`, the model's text. Its error text is the reason.
+- Calls with `providerExecuted` ran at the provider and are not counted.
 
-**How a turn ends.** With a step of the model without a call, or with the next user message.
-
-**Cannot tell.** The model's own argument text, where the SDK could parse it; definitions; tokens and model,
-unless the application writes them into `metadata`.
+**Not in the log.** Tool definitions, and the model's own argument text if the SDK could parse it. Tokens and
+model are known only if the application writes them into `metadata`.
 """
 
 from __future__ import annotations
@@ -154,7 +152,10 @@ class _AiSdkMessages(MessageDump):
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message; a result gets its flag, and a provider's call is left out."""
+    """Return a part of a model message with its error flag.
+
+    A call that ran at the provider is replaced by an empty part.
+    """
     if part.get("providerExecuted") is True:
         return {"type": "at-the-provider"}
     status = output_status(part)
@@ -164,7 +165,7 @@ def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an interface message as model messages: each step, followed by the results of its calls."""
+    """Split an interface message into model messages: each step, followed by the results of its calls."""
     invocations = [
         {"type": "tool-invocation", "toolInvocation": invocation}
         for invocation in read_objects(message.get("toolInvocations"))
@@ -192,7 +193,7 @@ def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the call in a part of an interface message, and its result; None while there is none."""
+    """Return the call in a part of an interface message, and the call's result (None when there is none)."""
     inner = read_object(part.get("toolInvocation")) or part
     if inner.get("providerExecuted") is True:
         return {"type": "at-the-provider"}, None

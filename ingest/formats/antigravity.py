@@ -1,20 +1,18 @@
 """Google Antigravity's conversations, one step per line.
 
-Source: one fixture of jazzyalex/agent-sessions, shortened (2026-06).
+**Files.** The only source is one shortened fixture of jazzyalex/agent-sessions (2026-06).
 
-**Shape.** `{step_index, source, type, status, created_at, content, tool_calls[].{name, args}}`. `source` is
-USER_EXPLICIT, MODEL or SYSTEM. A reply is a PLANNER_RESPONSE; the steps of the source MODEL behind it are
-what its tools gave back (LIST_DIRECTORY, RUN_COMMAND …).
+**Fields.** `{step_index, source, type, status, created_at, content, tool_calls[].{name, args}}`. `source` is
+USER_EXPLICIT, MODEL or SYSTEM. A model reply has the type PLANNER_RESPONSE. The MODEL steps after a reply are
+the results of its calls (LIST_DIRECTORY, RUN_COMMAND …).
 
-**Turns.** A USER_INPUT, once the model answers it. The last reply without a call ends it.
+**Rules.**
+- The values in `args` are JSON text and are decoded.
+- A result does not name its call. Results are assigned in order to the calls of the reply before them.
+- The model is named in the text of the user's message (`Model Selection`).
 
-**Traps.**
-- The values in `args` are JSON in text: they are opened.
-- A result names no call: results answer the calls of the reply before them, in order. Steps beyond their
-  number were called nowhere in the log and are left out.
-- The model is in words within the user's message (`Model Selection`).
-
-**Cannot tell.** Tokens, definitions, the prompt, the model's own text of arguments. Unseen: a failed step.
+**Not in the log.** Tokens, tool definitions, the system prompt and the model's own argument text. No failed
+step was available.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class _AntigravityConversation:
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._model: str | None = None
-        self._waiting = 0  # calls of the last reply without a result
+        self._waiting = 0  # number of calls in the last reply that have no result yet
         self._begun = False
 
     def take(self, record: Record) -> Iterator[Event]:

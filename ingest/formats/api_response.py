@@ -1,18 +1,16 @@
-"""Replies of a model's API by themselves: response objects, one per line or document, or in an array.
+"""Saved API replies without their requests: one object per line or document, or an array of objects.
 
-**Shape.** What the API sends: `chat.completion` objects (OpenAI and those like it, stored completions,
-Azure), `response` objects (Responses), Anthropic `message` objects, Google's generateContent responses,
-Bedrock's Converse responses (which do not name their model).
+**Fields.** The objects that the API sends: `chat.completion` objects (OpenAI and compatible servers, stored
+completions, Azure), `response` objects (Responses API), Anthropic `message` objects, Google's generateContent
+responses, and Bedrock's Converse responses (which do not name their model).
 
-**Traps.**
-- Without the request it is unknown which replies belong to one conversation: each is a session of its own
-  with one step, except for Responses, which name the reply before (`previous_response_id`) and repeat
-  instructions and tools, and for replies of Anthropic that refer to a server-side tool call of another.
-- Two copies of one reply have one id: the second is skipped.
+**Rules.**
+- Without requests it is unknown which replies belong to one conversation, so each reply becomes a session
+  with one step. Replies that refer to each other are joined: by `previous_response_id` (Responses) or by a
+  server-side tool call (Anthropic).
+- Two replies with the same id are copies. The second is skipped.
 
-**Bounds.** None beyond the file's records.
-
-**Cannot tell.** What was asked, the outcome of the calls, and (except for Responses) what tools were offered.
+**Not in the log.** The prompt and the results of calls. Only Responses objects list the offered tools.
 """
 
 from __future__ import annotations
@@ -42,10 +40,11 @@ SOURCE = Source(
     cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
 )
 
-# Keys that other loggers add to such objects; their formats read these.
+# Objects with one of these keys were written by other loggers, which have their own formats.
 _OTHERS = frozenset({"request", "messages", "parentUuid", "sessionId", "parentId", "call_type", "custom_id"})
 
-_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # every complete reply has one of these
+# Every complete reply has one of these keys.
+_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -56,7 +55,8 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     if not _ENDS & record.keys():
         return False
     named = isinstance(record.get("model"), str) or isinstance(record.get("modelVersion"), str)
-    named = named or bedrock_converse.is_reply(record)  # it names its model only in the address
+    # A Converse reply does not contain the model's name; only the request's URL does.
+    named = named or bedrock_converse.is_reply(record)
     return is_reply(record) and named and not _OTHERS & record.keys()
 
 
@@ -71,7 +71,8 @@ class _Replies:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         exchange = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
         if exchange is not None:
-            provider = read_text(record.value.get("provider"))  # OpenRouter names the host
+            # OpenRouter names the provider that served the model.
+            provider = read_text(record.value.get("provider"))
             exchange.provider = provider.lower() if provider else None
             yield from self._traffic.take(exchange)
         elif not is_error(record.value):

@@ -1,24 +1,22 @@
-"""Streamed replies of a model's API: chunks, one JSON object per line, or as server-sent events.
+"""Streamed API replies: chunks, one JSON object per line or as server-sent events.
 
-**Shape.** `chat.completion.chunk` objects (OpenAI, Mistral, Groq, DeepSeek, xAI …), Anthropic's
+**Fields.** `chat.completion.chunk` objects (OpenAI, Mistral, Groq, DeepSeek, xAI …), Anthropic's events from
 `message_start` to `message_stop`, the Responses API's `response.*` events (OpenAI, LM Studio), Google's
-`candidates`, Converse's events (Bedrock). A file may contain several streams one after another, chat streams
-also mixed.
+`candidates`, and the events of Bedrock's Converse. A file may contain several streams in sequence. The chunks
+of chat streams may be interleaved.
 
-**Traps.**
-- Arguments are joined by choice and call index, by block or by output index, and kept exactly as
-  streamed.
-- Servers leave the index out, give every call the same one, send a call in one piece, repeat its name.
-- The last event of Responses repeats the whole reply; some servers leave its `output` empty.
-- Anthropic streams nothing for a call without arguments; a call made by a program arrives decoded.
-- Counts of tokens come in a chunk after the last.
-- A stream that stops in the middle is a log that was cut: the text of its last call is `truncated`, not
-  the model's fault. One that ends at the token limit in the middle of a call is (emission).
+**Rules.**
+- The pieces of a call's arguments are joined by choice and call index, by block, or by output index. The text
+  is kept exactly as streamed.
+- Anthropic streams nothing for a call without arguments. A call made by a program arrives decoded.
+- A stream that stops in the middle is an incomplete log. The text of its last call is `truncated`, which is
+  not the model's fault. If the stream ended at the token limit inside a call, the failure is the model's
+  (stage `emission`).
 
-**Bounds.** 1,000 chat streams open at the same time.
+**Limits.** At most 1,000 chat streams may be open at the same time.
 
-**Cannot tell.** What was asked, the outcome of the calls; each reply is a session of its own, except for
-replies that refer to another's server-side tool call.
+**Not in the log.** The prompt and the results of calls. Each reply is a session, unless it refers to a
+server-side tool call of another reply.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ SOURCE = Source(
     cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
 )
 
-_PLACES = 10_000  # calls whose line is remembered until their stream ends
+_PLACES = 10_000  # maximum number of calls whose line is remembered until their stream ends
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -1,31 +1,31 @@
-"""ATIF trajectories (Agent Trajectory Interchange Format of Harbor): one JSON document per run.
+"""ATIF trajectories (Harbor's Agent Trajectory Interchange Format): one JSON document per run.
 
-**On disk.** `trajectory.json` in the agent's folder of a trial; continuations are `trajectory.cont-<n>.json`
-(harborframework.com/docs/trajectory-format). Seen: v1.5 and v1.7, of OpenHands and terminus-2.
+**Files.** `trajectory.json` in the agent's folder of a trial. Continuations are `trajectory.cont-<n>.json`
+(harborframework.com/docs/trajectory-format). These notes are based on files of versions 1.5 and 1.7, written
+by OpenHands and terminus-2.
 
-**Shape.** `schema_version`, `session_id` (`trajectory_id` since 1.7), `agent.{name, version, model_name,
-tool_definitions}`, `steps[].{step_id, source, model_name, message, tool_calls[].{tool_call_id,
-function_name, arguments}, observation.results[].{source_call_id, content}, metrics}`. A user's step begins a
-turn.
+**Fields.** `schema_version`, `session_id` (`trajectory_id` since 1.7), `agent.{name, version, model_name,
+tool_definitions}`, `steps[].{step_id, source, model_name, message, tool_calls[].{tool_call_id, function_name,
+arguments}, observation.results[].{source_call_id, content}, metrics}`. A user's step begins a turn.
 
-**Traps.**
-- Steps with `is_copied_context` are in another trajectory too (a continuation, a sub-agent): skipped.
-- `arguments` must be an object, so a converter that met a text which did not parse wraps it: `{"input":
-  "…"}`, `{"raw": …}`, `{"__raw__": …}`. A lone text under such a name that begins like JSON and is not a
-  parameter of the tool is read as the text the model sent; any other (a patch, a shell line) is an argument
-  like any other.
-- `llm_call_count: 0` marks a step that no model made: its calls are the harness's.
-- The first system step is the prompt, later ones are notices.
-- terminus-2 has no native calls: by its prompt a reply is one JSON object with `commands`. The reply is a
-  call of `terminal`, its raw arguments are the reply's text; the observation is the result. Where that begins
-  with "Previous response had parsing errors", the harness could not read the reply and ran nothing.
-- OpenHands without native calls has its prompt ask for `<function=…>` in the text: such calls are read there,
-  and are not faults of emission. The argument text is XML, so only values are kept.
-- Results have no flag, unless a converter puts `is_error` into `extra`.
-- `subagent_trajectories` are sessions of their own. A continuation has the session id of what it continues.
-- Harbor's published samples all have the session id `NORMALIZED_SESSION_ID`, which counts as none.
+**Rules.**
+- Steps with `is_copied_context` are copies from another trajectory (a continuation or a sub-agent) and are
+  skipped.
+- `arguments` must be an object, so converters wrap a text that they could not parse: `{"input": "…"}`,
+  `{"raw": …}`, `{"__raw__": …}`. The text is read as the model's own if it begins like JSON and the tool has
+  no parameter of that name.
+- `llm_call_count: 0` marks a step without a model reply. The agent program itself made its calls.
+- terminus-2 has no native calls. Its prompt asks for replies that are one JSON object with `commands`. Each
+  reply is read as a call of `terminal`: its raw arguments are the reply's text, and the observation is the
+  result. If the observation begins with "Previous response had parsing errors", the agent could not read the
+  reply and ran nothing.
+- OpenHands without native calls asks the model to write `<function=…>` into the text. These texts are calls,
+  not emission failures. Their argument text is XML, so only the values are kept.
+- Results have no error flag, unless a converter puts `is_error` into `extra`.
+- `subagent_trajectories` become sessions.
+- All samples that Harbor published have the session id `NORMALIZED_SESSION_ID`, which is treated as missing.
 
-**Cannot tell.** The model's own argument text; whether a call failed; whether the task was solved.
+**Not in the log.** The model's own argument text, whether a call failed, and whether the task was solved.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ _WRAPS = frozenset(("input", "raw", "__raw__", "_raw", "raw_arguments"))
 
 
 _COMMANDS = '"commands"'
-_NORMALIZED = "NORMALIZED_"  # prefix of ids that a publisher removed
-_PRESCRIBED = "<function=example_function_name>"  # of OpenHands' instructions for models without native calls
+_NORMALIZED = "NORMALIZED_"  # prefix of the placeholder with which a publisher replaced the original id
+# text in the prompt that OpenHands sends to models without native calls
+_PRESCRIBED = "<function=example_function_name>"
 _PARSING_ERRORS = "Previous response had parsing errors"
 
 
@@ -122,7 +123,7 @@ class _AtifRun:
         self._where = record.where
         self._ts: Any = None
         self._prompted = False
-        self._asks_for_text = False  # a prompt prescribes calls as text
+        self._asks_for_text = False  # whether a prompt tells the model to write calls as text
         self._answer: str | None = None
 
     def events(self, parent: str | None) -> Iterator[Event]:
@@ -187,7 +188,7 @@ class _AtifRun:
         return (read_text(self._agent.get("name")) or "").startswith("terminus")
 
     def _written_calls(self, words: str, refusal: str | None) -> Iterator[CallMade]:
-        """Yield the calls in a reply's text, as the agent's prompt prescribes.
+        """Yield the calls that the model wrote as text, in the form that the agent's prompt asks for.
 
         `refusal` is the message of terminus-2 about an unreadable reply.
         """
@@ -210,7 +211,11 @@ class _AtifRun:
     def _answers_to_text(
         self, step: Mapping[str, Any], calls: int, refusal: str | None
     ) -> Iterator[ResultSeen]:
-        """Yield the results of calls in text, which name no call: in order, if the numbers agree."""
+        """Yield the results of calls written as text.
+
+        These results do not name their calls. They are assigned in order, if there are as many results as
+        calls.
+        """
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:
             return
@@ -238,9 +243,9 @@ class _AtifRun:
         )
 
     def _unwrap_text(self, tool: str | None, sent: Any) -> str | None:
-        """Return the model's argument text when a converter that could not parse it wrapped it in an object.
+        """Return the model's argument text if a converter could not parse it and wrapped it in an object.
 
-        None: `sent` is not such an object and counts as decoded arguments.
+        Return None when `sent` is not such an object: `sent` then contains normal, decoded arguments.
         """
         if not isinstance(sent, dict) or len(sent) != 1:
             return None
@@ -258,7 +263,7 @@ class _AtifRun:
     def _take_results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
         """Yield the results of the step's calls.
 
-        `only` is the call's id when the step has a single call; a result that names no call is given this id.
+        `only` is the call's id when the step has a single call. A result without a call id gets this id.
         """
         for result in read_objects(read_object(step.get("observation")).get("results")):
             call_id = read_text(result.get("source_call_id")) or only

@@ -1,22 +1,22 @@
-"""AutoGen: model calls that its recorder kept (`session.json`); runs of Who&When are refused.
+"""AutoGen: model calls that its recorder saved (`session.json`). Who&When files are rejected.
 
-Sources: microsoft/autogen, `ChatCompletionClientRecorder` and `PageLogger` (two recordings of its tests);
-ag2ai/Agents_Failure_Attribution (Who&When).
+**Files.** Sources: microsoft/autogen, `ChatCompletionClientRecorder` and `PageLogger` (two recordings of its
+tests), and ag2ai/Agents_Failure_Attribution (Who&When).
 
-**Shape.** A list of `{mode, messages[], response.{content, usage, finish_reason}, stream}`. A message is
-`{type: SystemMessage | UserMessage | AssistantMessage | FunctionExecutionResultMessage, content}`; `content`
-of a reply is text or a list of calls `{id, name, arguments}`, the arguments the model's own text.
+**Fields.** A list of `{mode, messages[], response.{content, usage, finish_reason}, stream}`. A message is
+`{type: SystemMessage | UserMessage | AssistantMessage | FunctionExecutionResultMessage, content}`. The
+`content` of a reply is text or a list of calls `{id, name, arguments}`; `arguments` is the model's own text.
 
-**Conversations.** As in `http_cassette`: each request repeats the whole conversation and is joined by its
-content.
+**Sessions.** Each request repeats the whole conversation. Requests with the same history are joined into one
+session, as in `http_cassette`.
 
-**Who&When.** `{history[], question, mistake_agent, mistake_step}`: what agents said to one another, as text.
-No call is there as data, and whose text is a call depends on the team's set-up: nothing is read, and the file
-is rejected with that reason.
+**Who&When.** `{history[], question, mistake_agent, mistake_step}`: messages between agents, as plain text.
+The files are rejected, because they contain no structured calls and the team's configuration decides which
+text is a call.
 
-**Bounds.** An array is read as a whole, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of an array.
 
-**Cannot tell.** The model, times, definitions. Unseen: calls and results.
+**Not in the log.** The model, times and tool definitions. No file with calls and results was available.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _Recording:
 
 
 def _to_chat(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a message of AutoGen as messages of the chat API."""
+    """Yield a message of AutoGen as messages in the chat API's format."""
     content, kind = message.get("content"), message.get("type")
     if kind == _RESULTS:
         for result in read_objects(content):

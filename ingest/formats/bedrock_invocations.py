@@ -1,26 +1,26 @@
-"""Bedrock's model invocation log: one request to a model and its reply per record.
+"""Bedrock's model invocation log: each record is one request to a model and its reply.
 
-**On disk.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
-record per line; or a log group of CloudWatch, read with `aws logs filter-log-events`. Seen: one record of
-ConverseStream, without a call; the rest is from the documentation
+**Files.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
+record per line; or a CloudWatch log group, exported with `aws logs filter-log-events`. These notes are based
+on one record without a call and on the documentation
 (https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html).
 
-**Shape.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,
-input.inputBodyJson, output.outputBodyJson, errorCode}`. The bodies of Converse and ConverseStream are
-Converse's, those of InvokeModel the model maker's own (Anthropic, OpenAI's chat …); InvokeModelWithResponse-
-Stream gives a list of chunks. CloudWatch's records are text in `events[].message` or `@message`.
+**Fields.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,
+input.inputBodyJson, output.outputBodyJson, errorCode}`. For Converse and ConverseStream the bodies have
+Converse's format. For InvokeModel they have the format of the model's provider (Anthropic, OpenAI's chat …);
+InvokeModelWithResponseStream logs a list of chunks. CloudWatch stores the records as text in
+`events[].message` or `@message`.
 
-**Traps.**
-- Each request repeats the whole conversation, and there is no session: requests are joined as in
-  `request_log`, by what they repeat and by the ids of calls.
-- A body over 100 KB is replaced by the path of an object in S3 (`…BodyS3Path`). A reply that is not in the
-  record is a reject; where only the request is missing, the reply begins a session of its own.
-- A failed request has `errorCode` and no output: no step.
-- The model is `modelId`; of an ARN the part after the last slash.
-- Embeddings and images pass silently.
+**Rules.**
+- Each request repeats the whole conversation, and no field names the session. Requests are joined into
+  sessions as in `request_log`, by the repeated messages and by call ids.
+- Bedrock replaces a body over 100 KB by the path of an S3 object (`…BodyS3Path`). If the reply is not in the
+  record, the record is rejected. If only the request is missing, the reply begins a new session.
+- A failed request has `errorCode` and no output, so it is not a step.
+- The model is `modelId`; for an ARN, only the part after the last slash.
 
-**Cannot tell.** The text of arguments, unless InvokeModel streamed them; how long a tool ran; whether a tool
-failed, where the client states no `status`.
+**Not in the log.** The model's own argument text (known only for InvokeModelWithResponseStream) and how long
+a tool ran. Whether a tool failed is known only if the client sends a `status`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_invocations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the records in an object: itself, or those that CloudWatch wrapped as text."""
+    """Yield the records in an object: the object itself, or the records that CloudWatch stores as text."""
     if value.get("schemaType") == _KIND:
         yield value
         return
@@ -98,7 +98,7 @@ class _Invocations:
 
 
 def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:
-    """Return the exchange of a record; None for a record without one, such as an embedding."""
+    """Return the request and reply of a record; None for records without them, such as embeddings."""
     sent, came = read_object(value.get("input")), read_object(value.get("output"))
     failed = read_text(value.get("errorCode"))
     reply_path = read_text(came.get("outputBodyS3Path"))

@@ -1,28 +1,31 @@
-"""BFCL result files: JSON Lines, what a model answered to each entry of a category.
+"""BFCL result files: JSON Lines with a model's answer to each entry of a test category.
 
-**On disk.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla; v3
-alike). Seen: DeepSeek-V3.1 and another model, both with native calls.
+**Files.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla); version
+3 has the same format. These notes are based on results of two models with native calls.
 
-**Shape.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls a
-reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
-`result` is the reply and `inference_log[0]` the request, tools included. Of several turns
-`result[turn][step]` are replies; the log then has one object per turn, `{begin_of_turn_query, step_0:
-[inference_input, assistant, handler_log, tool …], …}`, between lists of states. Each entry is a session, its
-task the entry's `id`.
+**Fields.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls
+a reply is `[{name: "<arguments as the model sent them>"}]`, or text if the model made no call.
+- Entries with one turn: `result` is the reply. `inference_log[0]` is the request, including the tools.
+- Entries with several turns: `result[turn][step]` are the replies. The log has one object per turn,
+  `{begin_of_turn_query, step_0: [inference_input, assistant, handler_log, tool …], …}`, between lists of
+  states.
 
-**Traps.**
-- "Error decoding the model response. Proceed to next turn." is how the harness says that a reply was text:
-  that is the answer and not a fault. "Empty response from the model. Proceed to next turn." is the same of a
-  reply without a call; its text may be a list of texts, or missing: then nothing tells whether there was an
-  answer.
-- Models without native calls answer with Python, `[f(a=1)]`: the calls are found in the text, strategy
-  `json_fallback`; there is no argument text, only values.
-- Results of simulated APIs have no flag: `{"error": …}` is the API's own failure, "Error during execution:
-  …" an exception, from a signature that does not match or a tool that does not exist.
-- `Error during inference: …` is the provider's failure, not the model's; such an entry has no `latency`.
-- Tools are in the log of the request, which is only written with `--include-input-log`.
+Each entry becomes a session. Its task is the entry's `id`.
 
-**Cannot tell.** The model: it is the folder's name. Whether an entry was right: that is in the score file.
+**Rules.**
+- "Error decoding the model response. Proceed to next turn." means that the reply was text. The text is the
+  answer, not a failure.
+- "Empty response from the model. Proceed to next turn." also means that the reply has no call. Without a text
+  it is unknown whether the model answered.
+- Models without native calls answer in Python syntax, `[f(a=1)]`. The calls are found in the text (strategy
+  `json_fallback`). They have values but no argument text.
+- Results of simulated APIs have no error flag. `{"error": …}` is a failure of the API. "Error during
+  execution: …" is an exception: the arguments do not match the signature, or the tool does not exist.
+- `Error during inference: …` is a failure of the provider, not of the model. Such an entry has no `latency`.
+- The tools are in the logged request, which BFCL writes only with `--include-input-log`.
+
+**Not in the log.** The model (its name is the folder's name) and whether an entry was right (see the score
+file).
 """
 
 from __future__ import annotations
@@ -85,7 +88,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_failed(entry: Mapping[str, Any]) -> bool:
-    """Return True for an entry that the provider never answered: it has an error and no measurements."""
+    """Return True when the provider failed, so that the entry has no answer of the model."""
     result = entry.get("result")
     return isinstance(result, str) and result.startswith(_INFERENCE_FAILED)
 
@@ -155,11 +158,11 @@ def _take_turn(
 def _take_reply(
     reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any, proceeds: bool = False
 ) -> Iterator[Event]:
-    """Yield the events of one reply: the step and its calls, native or written as Python text.
+    """Yield the events of one reply: the step and its calls, which are native or Python text.
 
-    A reply without calls is the answer, and its text ends the turn. `decoded` is the benchmark's own decoding
-    of the reply; an empty list means that the text is not searched for calls. `proceeds`: the benchmark
-    treated the reply as the end of the turn.
+    A reply without calls is the answer and ends the turn. `decoded` is the reply as BFCL decoded it; if it is
+    an empty list, the text is not searched for calls. `proceeds` is True when BFCL treated the reply as the
+    end of the turn.
     """
     words = _join_words(reply)
     if words is not None and words.startswith(_INFERENCE_FAILED):
@@ -192,7 +195,7 @@ def _take_reply(
 
 
 def _join_words(reply: Any) -> str | None:
-    """Return the text of a reply, which may be a list of texts in the log; None for a reply with calls."""
+    """Return the text of a reply, which may be stored as a list of texts; None for a reply with calls."""
     if isinstance(reply, str):
         return reply
     texts = _list_items(reply)
@@ -225,9 +228,9 @@ def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator
 
 
 def _take_question(messages: Any) -> str | None:
-    """Return the user's text: that of the last message.
+    """Return the text of the last user message; None when there is no message.
 
-    If the log has the whole request as Python text, that text is returned; None without a message.
+    Some logs contain the whole request as Python text. Then the whole text is returned.
     """
     if isinstance(messages, str):
         return messages

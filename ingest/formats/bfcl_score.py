@@ -1,22 +1,19 @@
-"""BFCL score files: JSON Lines, the score of a category and then its failed entries only.
+"""BFCL score files: JSON Lines with the score of a category, then only the entries that failed.
 
-**On disk.** `score/<MODEL>/<group>/BFCL_v4_<category>_score.json` (github.com/ShishirPatil/gorilla).
+**Files.** `score/<MODEL>/<group>/BFCL_v4_<category>_score.json` (github.com/ShishirPatil/gorilla).
 
-**Shape.** Line 1 `{accuracy, correct_count, total_count}`. Then one line a failed entry: `{id, model_name,
-test_category, valid: false, error, error_type, prompt.{question, function}, model_result_raw,
+**Fields.** Line 1 is `{accuracy, correct_count, total_count}`. Each further line is one failed entry: `{id,
+model_name, test_category, valid: false, error, error_type, prompt.{question, function}, model_result_raw,
 model_result_decoded, possible_answer}`.
 
-**Traps.**
-- The denominator is line 1. The entries that were right are not in the file, so a share of anything over its
-  lines is a share of the failures. Each right entry therefore becomes a turn without content that the log
-  calls ok, and the failed ones turns that it calls not ok: the recorded success is `correct_count /
-  total_count`.
-- The calls of the failed entries are in the result file next to the score, together with all others. They are
-  not read as calls here: they would count twice, and alone they would be failures only. What the model said
-  is the answer of the failed turn, why it failed is the turn's status.
-- Only failures name their entry, so there are no trials to compare here: every one of them failed.
+**Rules.**
+- Correct entries are not in the file, only their number. Each correct entry becomes a turn without content
+  that is reported as successful. Each failed entry becomes a turn that is reported as failed. The reported
+  success rate is therefore `correct_count / total_count`.
+- The calls are not read, because the result file contains them, too.
+- Only failed entries have a name, so trials of the same task cannot be compared.
 
-**Cannot tell.** Anything about calls: load the result files for that.
+**Not in the log.** Anything about calls: load the result files for that.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.stored_text import json_text
 
 _SCORE = {"accuracy", "correct_count", "total_count"}
-_LARGEST = 1_000_000  # entries of a category; the largest published has 1,053
+_LARGEST = 1_000_000  # maximum number of entries in a category; the largest published category has 1,053
 
 SOURCE = Source(
     name="bfcl_score",
@@ -62,9 +59,8 @@ def translator(about: About) -> Translator:
 class _Score:
     """Translator of one score file.
 
-    `_right` is the number of entries that the score counts as right, `_where` the line that states this
-    number. The entries' events are made when the next failed entry names the model, or at the end of the
-    file.
+    `_right` is the number of correct entries, and `_where` is the line with this number. Events for the
+    correct entries are made when the next failed entry names the model, or at the end of the file.
     """
 
     def __init__(self, identity: str) -> None:
@@ -120,6 +116,6 @@ class _Score:
 
 
 def _first_question(turns: Any) -> str | None:
-    """Return the text of the last message in the first turn of `[[{role, content}]]`; None without one."""
+    """Return the text of the last message in the first turn of `[[{role, content}]]`; None without a text."""
     first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
     return join_content(first[-1].get("content")) if first else None

@@ -1,24 +1,24 @@
-"""Braintrust: spans of logs and experiments, as its API, its SDK and its exports give them.
+"""Braintrust: spans of logs and experiments, from its API, its SDK or its exports.
 
-**On disk.** Rows one per line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
-[…]}` (BTQL). Written from the documentation (https://www.braintrust.dev/docs/reference) and from rows quoted
-in public repositories; no export was available.
+**Files.** Rows, one per line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
+[…]}` (BTQL). No export was available. These notes are based on the documentation
+(https://www.braintrust.dev/docs/reference) and rows quoted in public repositories.
 
-**Shape.** `{id, span_id, root_span_id, span_parents[], span_attributes: {type, name}, input, output, error,
+**Fields.** `{id, span_id, root_span_id, span_parents[], span_attributes: {type, name}, input, output, error,
 metadata: {model, provider, tools}, metrics: {start, end, prompt_tokens, completion_tokens,
-prompt_cached_tokens}, created}`; `type` is llm, tool, task, eval, score, function. Input and output of an llm
-span are what the wrapped client had: messages or a request, choices or a message. A conversation is
-`metadata.session_id` (or `thread_id`, `conversation_id`). In an experiment the record of the data set is the
-task (`dataset_record_id`, or `origin` of the outermost span).
+prompt_cached_tokens}, created}`. `type` is llm, tool, task, eval, score or function. Input and output of an
+llm span are the request and reply of the wrapped client. `metadata.session_id` (or `thread_id`,
+`conversation_id`) names the conversation. In an experiment the task is the record of the data set
+(`dataset_record_id`, or `origin` of the outermost span).
 
-**Traps.**
-- The API gives the newest span first; parts of one trace may be pages apart.
-- Scores and evals repeat inputs and outputs; only llm spans count.
-- A BTQL query may leave columns out: a span without its ids is rejected.
+**Rules.**
+- Spans of scores and evals repeat inputs and outputs, so only llm spans count as model calls.
+- A BTQL query may leave columns out. A span without its ids is rejected.
 
-**Meaning, bounds**: as in `otlp`.
+Turns and limits are the same as in `otlp`.
 
-**Cannot tell.** Arguments of providers that return objects; what a score says of a turn is not read.
+**Not in the log.** The model's own argument text, if the provider returns decoded objects. Scores are not
+read.
 """
 
 from __future__ import annotations

@@ -1,26 +1,24 @@
-"""ChatGPT's data export: `conversations.json` (or `conversations-000.json` …), or one conversation of it.
+"""ChatGPT's data export: `conversations.json` (or `conversations-000.json` …), or a single conversation.
 
-Sources: OpenAI's export; made conversations of mitkury/chatgpt-export-parser and jonathan-kellerai/
-cross_agent_session_resumer.
+**Files.** Sources: OpenAI's export; artificial conversations of mitkury/chatgpt-export-parser and
+jonathan-kellerai/cross_agent_session_resumer.
 
-**Shape.** An array of `{id, title, create_time, current_node, mapping}`; `mapping` has a node `{id, parent,
-children, message}` for each message `{author.{role, name}, content.{content_type, parts | text}, recipient,
-create_time, end_turn, metadata.{model_slug, …}}`.
+**Fields.** An array of `{id, title, create_time, current_node, mapping}`. `mapping` has one node `{id,
+parent, children, message}` for each message `{author.{role, name}, content.{content_type, parts | text},
+recipient, create_time, end_turn, metadata.{model_slug, …}}`.
 
-**Turns.** A user's message on the path, once the model answers it.
+**Rules.**
+- The messages form a tree. The conversation is the path from the root to `current_node`; without
+  `current_node`, to the newest leaf. Other branches are regenerated answers or edited questions and are not
+  read.
+- A model's message whose `recipient` is not `all` is a call. Its text is the arguments: code for `python`;
+  else the model's own text if it begins with `{`; else free text.
+- A result is a message with the role `tool`. It belongs to the call that is its parent; else to the last
+  call.
 
-**Traps.**
-- It is a tree: the conversation is the path from `current_node` up to the root. Other branches are answers
-  made again, or questions asked in other words; they are not read. Without `current_node` the newest leaf
-  counts.
-- A call is the model's message to another `recipient` than `all`: its text is the arguments. For `python` it
-  is code, else the model's own text where it begins with `{`, else free text.
-- A result is a message of the role `tool`. It belongs to the call that is its parent, else to the last one.
-- Thoughts, hidden messages and custom instructions are not messages of a person.
+**Limits.** `--max-line` limits the size of an array.
 
-**Bounds.** An array is read as a whole, so `--max-line` bounds it.
-
-**Cannot tell.** Definitions, tokens, most failures. Unseen: calls.
+**Not in the log.** Tool definitions, tokens and most failures. No export with calls was available.
 """
 
 from __future__ import annotations
@@ -110,7 +108,10 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _find_path(conversation: Mapping[str, Any]) -> list[tuple[str, str | None, dict[str, Any]]]:
-    """Return id, parent and message of each node from the root to the current one, without empty nodes."""
+    """Return id, parent and message of each node on the path from the root to the current node.
+
+    Nodes without a message are left out.
+    """
     mapping = read_object(conversation.get("mapping"))
     at: Any = conversation.get("current_node")
     if not isinstance(at, str) or at not in mapping:

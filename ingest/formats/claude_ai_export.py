@@ -1,24 +1,22 @@
-"""Claude.ai's data export: `conversations.json`, or one conversation as the page's API gives it.
+"""Claude.ai's data export: `conversations.json`, or one conversation as the website's API returns it.
 
-Sources: Anthropic's export; conversations of osteele/claude-chat-viewer, one of them real.
+**Files.** Sources: Anthropic's export; conversations of osteele/claude-chat-viewer, one of them real.
 
-**Shape.** `{uuid, name, model?, created_at, chat_messages[], current_leaf_message_uuid?}`, in an array or
-alone. A message is `{uuid, sender: human | assistant, text, content[], created_at, parent_message_uuid?}`,
-`content` Anthropic's blocks; older exports have `text` only.
+**Fields.** `{uuid, name, model?, created_at, chat_messages[], current_leaf_message_uuid?}`, in an array or
+alone. A message is `{uuid, sender: human | assistant, text, content[], created_at, parent_message_uuid?}`.
+`content` has Anthropic's blocks; older exports have only `text`.
 
-**Turns.** A person's message, once the model answers it.
+**Rules.**
+- `tool_use` and `tool_result` are in the same message of the model, mostly without ids. A result belongs to
+  the first call before it that has no result yet. Model text after a result begins a new step.
+- If messages name their parents, the conversation is the path from the root to the current leaf. Other
+  branches are not read.
+- An artifact in the text (`<antArtifact>`) is part of the answer, not a call.
 
-**Traps.**
-- `tool_use` and `tool_result` are in one message of the model, mostly without ids: a result belongs to the
-  first call before it that has none. What the model says after a result is its next step.
-- Where messages name their parents, the conversation is the path from the current leaf up; other branches are
-  not read.
-- An artifact in the text (`<antArtifact>`) is an answer, no call.
+**Limits.** `--max-line` limits the size of an array.
 
-**Bounds.** An array is read as a whole, so `--max-line` bounds it.
-
-**Cannot tell.** Definitions, tokens, the model's own text of arguments; the model of an account's export.
-Unseen: results.
+**Not in the log.** Tool definitions, tokens, the model's own argument text and, in an account's export, the
+model. No export with results was available.
 """
 
 from __future__ import annotations
@@ -74,7 +72,7 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _find_path(conversation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages from the first to the current leaf; all of them if they name no parents."""
+    """Return the messages on the path to the current leaf; all messages if they name no parents."""
     messages = read_objects(conversation.get("chat_messages"))
     by_id = {ident: message for message in messages if (ident := read_text(message.get("uuid")))}
     if not any(read_text(message.get("parent_message_uuid")) in by_id for message in messages):
@@ -106,7 +104,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, record: Re
 
 
 def _split_steps(blocks: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the blocks of each reply within a message: a new one begins after each group of results."""
+    """Yield the blocks of each model reply in a message. A new reply begins after each group of results."""
     step: list[dict[str, Any]] = []
     for block in blocks:
         if step and step[-1].get("type") == "tool_result" and block.get("type") != "tool_result":

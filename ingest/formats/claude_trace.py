@@ -1,25 +1,26 @@
 """Claude Code's API traffic as claude-trace records it: one request and its response per line.
 
-**On disk.** `.claude-trace/log-<date>.jsonl`, by a hook in Claude Code's `fetch` (badlogic/lemmy,
-apps/claude-trace).
+**Files.** claude-trace (badlogic/lemmy, apps/claude-trace) hooks into Claude Code's `fetch` and writes
+`.claude-trace/log-<date>.jsonl`.
 
-**Shape.** `request.{timestamp, method, url, headers, body}`, `response.{timestamp, status_code, headers,
-body | body_raw}`, `logged_at` in local time without an offset. Times are seconds since 1970. A reply that
-was streamed, nearly all are, is the text of its events in `body_raw`: the arguments of calls are the
-model's own text, which Claude Code's transcripts do not have.
+**Fields.** `request.{timestamp, method, url, headers, body}`, `response.{timestamp, status_code, headers,
+body | body_raw}`, `logged_at` in local time without an offset. Times are seconds since 1970. Nearly all
+replies are streamed: `body_raw` contains the text of the stream's events. Arguments are the model's own text,
+which Claude Code's transcripts do not have.
 
-**Traps.**
-- Each request repeats the whole conversation; `cache_control` moves from message to message in it.
-- Between the steps of a conversation are others: a title, whether the topic is new, what a command touches
-  (small models, no tools). Each is a conversation of its own.
-- Requests for one token ask for the quota: skipped.
-- Text next to tool results are reminders, no user's words. `is_error` covers refusals by the user and shell
-  exits: the texts tell them apart, as in `claude_code`; absent means that the call went well.
-- A `response` of null is a request that was never answered.
+**Rules.**
+- Each request repeats the whole conversation.
+- Claude Code also sends small requests without tools: for a title, for a new topic, for the files that a
+  command touches. Each of them is a separate conversation.
+- Requests for one token only check the quota and are skipped.
+- Text next to tool results is a reminder, not a user's message.
+- `is_error` covers denials by the user and shell exit codes; the text distinguishes them, as in
+  `claude_code`. A result without `is_error` succeeded.
+- `response: null` means that the request was never answered.
 
-**Bounds.** 50,000 conversations that may continue.
+**Limits.** At most 50,000 conversations are remembered.
 
-**Cannot tell.** Which conversations belong to one session of Claude Code.
+**Not in the log.** Which conversations belong to one session of Claude Code.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def is_pair(record: Mapping[str, Any]) -> bool:
-    """Return True for a request and its response as claude-trace writes them, and no other logger."""
+    """Return True for a request and response that only claude-trace writes in this form."""
     request = read_object(record.get("request"))
     return "logged_at" in record and {"timestamp", "url", "body"} <= request.keys() and "response" in record
 
@@ -110,9 +111,9 @@ def _read_header(message: Mapping[str, Any], name: str) -> str | None:
 
 
 def judge_as_claude_code(result: RequestResult) -> RequestResult:
-    """Return the result with the status that it has in Claude Code's requests.
+    """Return the result with the status that it has in Claude Code.
 
-    A result without an error flag succeeded. The text of a failed result shows the layer of the failure.
+    A result without an error flag succeeded. For a failed result, the text shows the failure stage.
     """
     if result.status is not ResultStatus.ERROR:
         return result._replace(status=ResultStatus.OK, flag_source=FlagSource.EXPLICIT)

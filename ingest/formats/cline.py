@@ -1,35 +1,30 @@
 """Cline, Roo Code and Kilo Code: the history of a task in VS Code, and the sessions of Cline's CLI.
 
-**On disk.** VS Code's `globalStorage/<extension>/tasks/<epoch ms>/api_conversation_history.json`, with the
+**Files.** VS Code's `globalStorage/<extension>/tasks/<epoch ms>/api_conversation_history.json`, with the
 extensions `saoudrizwan.claude-dev` (Cline), `rooveterinaryinc.roo-cline` and `kilocode.kilo-code`;
-`<session>.messages.json` of the SDK and CLI. Sources: cline/cline, `sdk/packages/core/fixtures` (2026-04 to
-2026-07); histories of srinivasdrona/superbased-observer and jonathan-kellerai/cross_agent_session_resumer,
-made after real ones. Roo's and Kilo's were not seen.
+`<session>.messages.json` of Cline's SDK and CLI. Sources: cline/cline, `sdk/packages/core/fixtures`
+(2026-07); histories in srinivasdrona/superbased-observer and jonathan-kellerai/cross_agent_session_resumer,
+modelled on real ones. No files of Roo Code and Kilo Code were available.
 
-**Shape.** A history is an array of messages, a session `{version, updated_at, agent, sessionId, messages,
-system_prompt}`. A message has `role` and Anthropic's content blocks; in a history also `ts`, and of the model
-`model` or `modelInfo.modelId`, `usage`; in a session `ts`, `modelInfo.{id, provider}` and
-`metrics.{inputTokens, outputTokens}`.
+**Fields.** A history is an array of messages. A session is `{version, updated_at, agent, sessionId, messages,
+system_prompt}`. A message has `role`, Anthropic's content blocks and `ts`. The model's messages also have
+`model` or `modelInfo.modelId` and `usage` in a history, and `modelInfo.{id, provider}` and
+`metrics.{inputTokens, outputTokens}` in a session.
 
-**Turns.** A user's message with words, once the model answers it. The last message without a call ends it.
+**Rules.**
+- A history does not name its session. The session is the name of the folder, `<epoch ms>`.
+- Roo Code and Kilo Code keep the model in `task_metadata.json` next to the history (`model_usage[].{ts,
+  model_id}`). A message gets the model that was in use at its time.
+- The user's text is in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`.
+  `<environment_details>`, results and `[ERROR] You did not use a tool` come from the extension.
+- Old versions wrote calls as XML into the text, and results as `[tool …] Result:`. They are not read; one
+  reject per file reports this.
+- A compaction replaces earlier messages by a summary: a user message with `metadata.kind` compaction_summary
+  or with `isSummary`. The summary is not a prompt. The replaced messages are not in the file.
 
-**Traps.**
-- A history names no session: that is the folder it lies in, `<epoch ms>`.
-- Roo and Kilo keep the model in `task_metadata.json` next to it (`model_usage[].{ts, model_id}`): the model
-  of a message is the one in use at its time.
-- The user's words are in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`, next to
-  `<environment_details>` and results, which are the harness's; so is `[ERROR] You did not use a tool`.
-- Old versions wrote calls as XML into the text, and their results as `[tool …] Result:`. They are not read:
-  one reject a file says so.
-- A compaction replaces what came before by a summary: a user message with `metadata.kind` compaction_summary,
-  or `isSummary`, which is not a prompt. What it replaced is not in the file.
-- In a session only the model's messages have a time.
-- A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there
-  is no `is_error`. One failed query fails the call; its text comes first.
+**Limits.** `--max-line` limits the size of a document.
 
-**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
-
-**Cannot tell.** Tool definitions, the model's own text of arguments; in histories also the system prompt.
+**Not in the log.** Tool definitions and the model's own argument text. Histories have no system prompt.
 """
 
 from __future__ import annotations
@@ -96,7 +91,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_history(head: Sequence[dict[str, Any]]) -> bool:
-    """Return True for messages as only these agents store them: with a time, or with the model's id."""
+    """Return True for messages that only these agents store: messages with a time or with the model's id."""
     return all(_is_message(record) for record in head) and any(
         read_count(record.get("ts")) is not None or "modelId" in read_object(record.get("modelInfo"))
         for record in head
@@ -116,19 +111,19 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the history with which `task_metadata.json` is read; None for any other file."""
+    """Return the name of the history file that `task_metadata.json` belongs to; None for any other file."""
     is_ours = about.name == _METADATA and about.read_sibling(_HISTORY) is not None
     return _HISTORY if is_ours else None
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a task's file without calls; None for other files."""
+    """Describe a file of a task that contains no calls; return None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 
 
 class _ClineSessions:
-    """Translator of one file: the history of one task, or documents with one session each."""
+    """Translator of one file: the history of one task, or documents that each contain one session."""
 
     def __init__(self, about: About) -> None:
         self._identity = about.identity
@@ -166,7 +161,8 @@ class _TaskHistory:
         task = about.folder if is_task else about.identity
         self._dialogue = AgentSession(task)
         self._about = about
-        self._models: list[tuple[int, str]] | None = None  # from when each was used, in ms; None = not read
+        # (time of the first use in ms, model) for each model; None when not read yet
+        self._models: list[tuple[int, str]] | None = None
         self._told_old = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
@@ -211,7 +207,10 @@ class _TaskHistory:
             yield self._dialogue.add_call(_find_place(record, call["tool_call_id"]), ts, **call)
 
     def _model_at(self, ts: Any) -> str | None:
-        """Return the model in use at a time, or the only one that was used."""
+        """Return the model that was in use at a time.
+
+        Without a time, return the task's model if the task used only one.
+        """
         at, models = read_count(ts), self._models or []
         if at is None:
             return models[0][1] if len({model for _, model in models}) == 1 else None
@@ -230,9 +229,10 @@ def _read_models(about: About) -> list[tuple[int, str]]:
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
-    """Return the text that the user typed in a message; None when all of it comes from the harness.
+    """Return the text that the user typed in a message; None when all text comes from the extension.
 
-    `beside_result`: the message has results, so only text that is marked as the user's is.
+    `beside_result` is True when the message contains tool results. Then only text in tags such as
+    `<feedback>` counts.
     """
     typed = [text for _, text in _TYPED.findall(words)]
     if typed:
@@ -270,9 +270,9 @@ def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSess
 
 
 def _join_queries(block: dict[str, Any]) -> dict[str, Any]:
-    """Return a tool_result block whose list of query results is one text, and one flag for all of them.
+    """Join the query results in a tool_result block into one text with one error flag.
 
-    Other blocks come back unchanged. One failed query makes the call a failed one.
+    One failed query makes the whole call a failure. Other blocks are returned unchanged.
     """
     queries = read_objects(block.get("content"))
     flags = [query.get("success") for query in queries]

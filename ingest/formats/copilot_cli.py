@@ -1,34 +1,35 @@
 """Copilot CLI sessions: one event per line, `~/.copilot/session-state/<session>/events.jsonl`.
 
-Undocumented; these notes come from a session of 1.0.64 (2026-06) and the types of GitHub's Copilot SDK.
+The format is undocumented. These notes are based on a session of 1.0.64 (2026-06) and the types of GitHub's
+Copilot SDK.
 
-**Shape.** `{type, data, id, timestamp, parentId}`. Read are `session.start` (id, version, model, `context`),
-`session.model_change`, `system.message` (the prompt), `user.message`, `assistant.message` (`content`,
-`toolRequests[].{toolCallId, name, arguments, type}`, `model`, `outputTokens`), `tool.execution_start`
-(`mcpServerName`), `tool.execution_complete` (`success`, `result.content`, `error.{message, code}`, `model`),
-`subagent.*`, `abort`, `session.error`, `session.shutdown` (`modelMetrics`, `currentModel`). Other types pass
-silently.
+**Fields.** `{type, data, id, timestamp, parentId}`. These types are read: `session.start` (id, version,
+model, `context`), `session.model_change`, `system.message` (the system prompt), `user.message`,
+`assistant.message` (`content`, `toolRequests[].{toolCallId, name, arguments, type}`, `model`,
+`outputTokens`), `tool.execution_start` (`mcpServerName`), `tool.execution_complete` (`success`,
+`result.content`, `error.{message, code}`, `model`), `subagent.*`, `abort`, `session.error`,
+`session.shutdown` (`modelMetrics`, `currentModel`). Other types are skipped.
 
-**Turns.** A `user.message` that is answered, up to the next; what the log calls a turn is one model call: a
-step.
+**Turns.** An answered `user.message` begins a turn, which lasts until the next one. A "turn" in the log is
+one model reply, so it is read as a step.
 
-**Traps.**
-- `hook.start` repeats each call and each result and is half of the file; `toolArgs` in it is written by the
-  CLI.
-- `success` is true for a shell command that ran, whatever it exited with: the code is at the end of the
-  content, `<shellId: 6 completed with exit code 1>`.
-- `arguments` is the decoded object; as text it is the model's own, except for `type: custom`
-  (`apply_patch`), which is free text, no JSON.
-- What a sub-agent says carries the id of the call that started it (`parentToolCallId`): it becomes the
+**Rules.**
+- `hook.start` repeats every call and result and is half of the file. It is not read, because the CLI writes
+  its `toolArgs`.
+- `success` is true for every shell command that ran. The exit code is at the end of the content: `<shellId: 6
+  completed with exit code 1>`.
+- `arguments` is a decoded object, or the model's own text. With `type: custom` (`apply_patch`) it is free
+  text, not JSON.
+- Messages of a sub-agent have the id of the call that started it (`parentToolCallId`). They become the
   session `<session>/<call id>`.
-- Version 1.0.20 names the model only behind the calls, in `tool.execution_complete`, or at the end in
-  `session.shutdown`: the events before wait for it, at most 1,000.
-- `abort` ends the turn (status `cancelled`); a call that was made until then has no result.
+- Version 1.0.20 names the model only after the calls (`tool.execution_complete`) or at the end
+  (`session.shutdown`). Up to 1,000 earlier events wait for the model's name.
+- `abort` ends the turn (status `cancelled`).
 
-**Side files.** Next to `events.jsonl`: `workspace.yaml`, `plan.md`, `checkpoints/`, `files/`. None contains a
-call.
+**Side files.** `workspace.yaml`, `plan.md`, `checkpoints/` and `files/` next to `events.jsonl` contain no
+calls.
 
-**Cannot tell.** Tool definitions, input tokens, what the model wrote where arguments were not JSON.
+**Not in the log.** Tool definitions, input tokens, and the model's text of arguments that were not JSON.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ _TEXTS: Texts = (
 )
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
-_TAIL = 200  # characters at the end of a result that contain its exit code
-_HELD = 1_000  # events that wait for the name of the model
-_REMEMBERED = 1_000  # sub-agents that run at the same time
+_TAIL = 200  # The exit code is within this many characters at the end of a result.
+_HELD = 1_000  # maximum number of events that wait for the name of the model
+_REMEMBERED = 1_000  # maximum number of sub-agents that may run at the same time
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -116,7 +117,7 @@ def decode(line: Line) -> Mapping[str, Any] | Rejected:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that Copilot CLI keeps next to its sessions; None for others."""
+    """Describe a file that Copilot CLI keeps next to its sessions; return None for other files."""
     return "a side file of Copilot CLI" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -125,18 +126,20 @@ def translator(about: About) -> Translator:
 
 
 class CopilotSession:
-    """Translator of one file: a session and the sub-agents that it started."""
+    """Translator of one file, which contains a session and the sub-agents that it started."""
 
     def __init__(self, identity: str) -> None:
         self._main = AgentSession(identity)
-        self._agents: dict[str, AgentSession] = {}  # by the id of the call that started them
-        self._named: set[str] = set()  # ids of sessions whose messages name the model
-        self._models: dict[str, str] = {}  # session id → the model that was named after a message
-        self._held: list[Event] | None = []  # events that wait for the model; None = it is known
-        self._place: dict[str, Any] = {}  # project and branch, which sub-agents share
+        # id of the call that started a sub-agent → the sub-agent's session
+        self._agents: dict[str, AgentSession] = {}
+        self._named: set[str] = set()  # ids of sessions in which the model's messages name the model
+        self._models: dict[str, str] = {}  # session id → the model, if it was named after the first message
+        # events that wait for the model's name; None when the model is known
+        self._held: list[Event] | None = []
+        self._place: dict[str, Any] = {}  # project and branch, which are the same for sub-agents
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
         self._servers: dict[str, str] = {}  # call id → the MCP server that runs it
-        self._begun: dict[str, datetime] = {}  # call id → when it began to run
+        self._begun: dict[str, datetime] = {}  # call id → time when the call began to run
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -157,7 +160,10 @@ class CopilotSession:
     # --- the model ------------------------------------------------------------------------------
 
     def _hold(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Keep events until one names the model: some versions name it only after the first calls."""
+        """Keep events until one of them names the model.
+
+        Some versions name the model only after the first calls.
+        """
         for event in events:
             if self._held is None:
                 yield event
@@ -173,7 +179,7 @@ class CopilotSession:
         yield from waiting or ()
 
     def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
-        """Yield the model of a session whose messages do not name it, before the events that wait for it."""
+        """Yield the model of a session whose messages do not name it, then the events that waited for it."""
         if model is None or self._models.get(dialogue.session_id) == model:
             return
         self._models[dialogue.session_id] = model
@@ -185,7 +191,8 @@ class CopilotSession:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        if self._held is not None:  # at the end it is used only if nothing else named the model
+        # A model that is named only at the end is used if no earlier event named one.
+        if self._held is not None:
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
             yield from self._name_model_late(self._main, used[0] if len(used) == 1 else current)
@@ -296,9 +303,10 @@ class CopilotSession:
         )
 
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
-        """Return the session or sub-agent that the event belongs to, newly opened if needed.
+        """Return the session or sub-agent that sent the event; open it if necessary.
 
-        Yield the events of opening a sub-agent and of closing the oldest one when too many are open.
+        Also yield the events of opening a sub-agent, and of closing the oldest sub-agent when too many are
+        open.
         """
         started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:

@@ -1,24 +1,24 @@
-"""Crush, and OpenCode as it was when it was written in Go: the SQLite database in a project's folder.
+"""Crush and early OpenCode (the version written in Go): the SQLite database in a project's folder.
 
-**On disk.** `.crush/crush.db`, `.opencode/opencode.db`. Sources: charmbracelet/crush, opencode-ai/opencode; a
-database of jonathan-kellerai/cross_agent_session_resumer, made after a real one, without calls. Calls and
+**Files.** `.crush/crush.db`, `.opencode/opencode.db`. Sources: charmbracelet/crush, opencode-ai/opencode; a
+database of jonathan-kellerai/cross_agent_session_resumer, modelled on a real one, without calls. Calls and
 results are read according to the source code.
 
-**Shape.** `sessions(id, parent_session_id, created_at)`, `messages(id, session_id, role, parts, model,
+**Fields.** `sessions(id, parent_session_id, created_at)`, `messages(id, session_id, role, parts, model,
 created_at)`. `parts` is JSON: `[{type, data}]` with the types text, reasoning, tool_call `{id, name, input,
 finished}` (`input` is the model's own text), tool_result `{tool_call_id, name, content, is_error}`, finish
 `{reason}`.
 
-**Turns.** A user's message that the model answers; `finish.reason` end_turn ends it, canceled is the user's
-choice, error and permission_denied end it badly.
+**Turns.** A user's message begins a turn when the model answers it. `finish.reason` ends the turn: end_turn
+normally, canceled by the user, error and permission_denied as a failure.
 
-**Traps.**
+**Rules.**
 - Times are milliseconds in some versions, seconds in others.
-- A summary that the harness had written (`is_summary_message`) is not one of the conversation's messages.
+- A summary written for Crush (`is_summary_message`) is not part of the conversation.
 
-**Bounds.** One message, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of a message.
 
-**Cannot tell.** Tool definitions, the system prompt, tokens of a step.
+**Not in the log.** Tool definitions, the system prompt and the tokens of a step.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class _CrushSessions:
 
 
 def _group_parts(parts: Any) -> dict[str, list[dict[str, Any]]]:
-    """Return the data of the parts by their type."""
+    """Group the parts of a message: the key is the type, the value is the data of all parts of that type."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for part in read_objects(parts):
         grouped.setdefault(read_text(part.get("type")) or "", []).append(read_object(part.get("data")))

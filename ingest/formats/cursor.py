@@ -1,33 +1,31 @@
 """Cursor: its database of chats, and the transcripts of its agents.
 
-**On disk.** `User/globalStorage/state.vscdb` (SQLite, the table `cursorDiskKV`), and
-`~/.cursor/projects/<folder>/agent-transcripts/<id>/<id>.jsonl`, sub-agents in `subagents/`. Seen: test
-files of xmartlabs/gnomon, S2thend/cursor-history and jonathan-kellerai/cross_agent_session_resumer, made
-after real ones.
+**Files.** `User/globalStorage/state.vscdb` (SQLite, the table `cursorDiskKV`), and
+`~/.cursor/projects/<folder>/agent-transcripts/<id>/<id>.jsonl` with sub-agents in `subagents/`. Sources: test
+files of xmartlabs/gnomon, S2thend/cursor-history and jonathan-kellerai/cross_agent_session_resumer, modelled
+on real ones.
 
-**Shape.** Database: `composerData:<id>` lists the bubbles of a chat in order and names the model
-(`modelConfig.modelName`), `bubbleId:<composer>:<bubble>` contains one: `type` 1 user, 2 assistant, `text`,
-`toolFormerData.{name, status, params, rawArgs, result}`, `tokenCount`. Transcript: `{role, message:
-{content}}` with Anthropic's blocks `text` and `tool_use`, `{type: turn_ended, status}`, `{type: error,
-error}`.
+**Fields.**
+- Database: `composerData:<id>` lists the messages ("bubbles") of a chat in order and names the model
+  (`modelConfig.modelName`). `bubbleId:<composer>:<bubble>` contains one message: `type` 1 user, 2 assistant,
+  `text`, `toolFormerData.{name, status, params, rawArgs, result}`, `tokenCount`.
+- Transcript: `{role, message: {content}}` with Anthropic's blocks `text` and `tool_use`, `{type: turn_ended,
+  status}`, `{type: error, error}`.
 
-**Turns.** A user's message that the model answers. `turn_ended` and `error` lines end it, with the log's
-verdict; in the database the next user's message does.
+**Turns.** A user's message begins a turn when the model answers it. In a transcript, `turn_ended` and `error`
+lines end the turn and state its outcome. In the database, the next user's message ends it.
 
-**Traps.**
-- A chat is in the database and in a transcript: both have the id of the composer, so its calls count once.
-- A bubble that the composer does not list was edited away: it is not read.
-- `rawArgs` is the model's text; where it is missing, `params` is what Cursor made of it.
-- A bubble is a step of its own; bubbles with the same `modelCallId` are one.
-- The user's text is in `<user_query>`, after files that were attached. A text may be `[REDACTED]`.
-- In a transcript calls have no id, no result and no time: their outcome is unknown. Only the call of a line
-  after which nothing comes has no result.
-- The settings of old versions kept the whole chat in `composerData` (`conversation`): read too, none was
-  seen.
+**Rules.**
+- The same chat may be in the database and in a transcript. Both use the composer's id, so calls count once.
+- A bubble that the composer does not list was removed by an edit, so it is not read.
+- `rawArgs` is the model's own text. If it is missing, the decoded `params` are used.
+- The user's text is in `<user_query>`, after attached files.
+- Calls in a transcript have no id, no result and no time. When the transcript continues after a call, the
+  call gets a result of unknown status.
+- Old versions kept the whole chat in `composerData` (`conversation`). This is read, but no such file was
+  available.
 
-**Bounds.** One row, one line.
-
-**Cannot tell.** Tool definitions, the system prompt; in transcripts also the model.
+**Not in the log.** Tool definitions and the system prompt. Transcripts do not name the model.
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ SOURCE = Source(
     cannot_tell="A transcript does not record the result of a call.",
 )
 _USER, _MODEL = 1, 2
-_UNNAMED = ("", "default")  # Cursor chooses the model and does not name it
+_UNNAMED = ("", "default")  # Cursor writes these names when it chooses the model itself.
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OTHERS = {"type", "uuid", "sessionId", "created", "content", "timestamp", "id"}
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
@@ -113,13 +111,13 @@ class _CursorLog:
 
 
 class CursorRows:
-    """The rows of a database, one after another."""
+    """Translates the rows of a database, one after another."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._dialogue: AgentSession | None = None
         self._model: str | None = None
-        self._model_call: str | None = None  # of the step that was read last
+        self._model_call: str | None = None  # the field `modelCallId` of the latest step
 
     def take(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
         data = read_json_column(record, "value")
@@ -198,7 +196,7 @@ def _call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result_fields(call: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen`; None for a call that is still running."""
+    """Return the `ResultSeen` fields of a call; None when the call is still running."""
     content = read_text(call.get("result")) or read_text(call.get("error"))
     status = call.get("status")
     if status == "completed":
@@ -226,7 +224,7 @@ def _read_any_time(value: Any) -> datetime | None:
 
 
 def _is_transcript_line(record: Mapping[str, Any]) -> bool:
-    """Return True for a message as only Cursor writes it: only a role and the message."""
+    """Return True for a line of a Cursor transcript, which has only a role and a message."""
     return (
         record.get("role") in ("user", "assistant")
         and isinstance(read_object(record.get("message")).get("content"), list)
@@ -235,13 +233,16 @@ def _is_transcript_line(record: Mapping[str, Any]) -> bool:
 
 
 class CursorTranscript:
-    """The session in one file. The file's name is the session's id, if it is an id."""
+    """The session in one transcript.
+
+    The session's id is the file's name, if the name has the form of an id.
+    """
 
     def __init__(self, about: About) -> None:
         name = about.name.removesuffix(".jsonl")
         self._dialogue = AgentSession(name if _ID.fullmatch(name) else about.identity)
         self._begun = False
-        self._open: list[tuple[int, str | None]] = []  # calls of the last message: ordinal and tool
+        self._open: list[tuple[int, str | None]] = []  # (ordinal, tool name) of each call in the last message
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         where, value = record.where, record.value
@@ -266,7 +267,10 @@ class CursorTranscript:
                 yield self._dialogue.add_call(where, None, **call)
 
     def _answer_calls(self, where: LogLine) -> Iterator[Event]:
-        """Yield a result of unknown status for each call of the last message, because the agent continued."""
+        """Yield a result of unknown status for each call of the last message.
+
+        Called when the transcript continues, which shows that the calls have ended.
+        """
         for ordinal, tool in self._open:
             yield ResultSeen(
                 session_id=self._dialogue.session_id,
@@ -290,6 +294,6 @@ class CursorTranscript:
 
 
 def _read_query(text: str) -> str:
-    """Return the text in all `<user_query>` tags; without any, the whole text."""
+    """Return the text in all `<user_query>` tags; the whole text when there are no such tags."""
     queries = _QUERY.findall(text)
     return "\n".join(queries) if queries else text

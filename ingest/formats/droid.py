@@ -1,23 +1,27 @@
-"""Droid (Factory) sessions: one record per line, as the CLI keeps them or as `droid exec` streams them.
+"""Droid (Factory) sessions: one record per line, saved by the CLI or printed by `droid exec`.
 
-On disk `~/.factory/sessions/<project>/<session>.jsonl`. Undocumented; these notes come from samples of
-jazzyalex/agent-sessions (0.81, 2025-12), which were shortened by hand.
+**Files.** `~/.factory/sessions/<project>/<session>.jsonl`. The format is undocumented. These notes are based
+on shortened samples in jazzyalex/agent-sessions (0.81, 2025-12).
 
-**Shape.** Kept: `{type: session_start, id, title, version}`, then `{type: message, id, parentId, timestamp,
-message}` with Anthropic's content blocks. Streamed (`--output-format stream-json`): `{type, session_id,
-timestamp}` of type system (`model`), message (`role`, `text`), tool_call (`toolCallId`, `toolName`,
-`parameters`), tool_result (`toolCallId`, `value`, `isError`), completion (`finalText`).
+**Fields.**
+- Saved sessions: `{type: session_start, id, title, version}`, then `{type: message, id, parentId, timestamp,
+  message}` with Anthropic's content blocks.
+- Printed streams (`--output-format stream-json`): `{type, session_id, timestamp}`. The types are system
+  (`model`), message (`role`, `text`), tool_call (`toolCallId`, `toolName`, `parameters`), tool_result
+  (`toolCallId`, `value`, `isError`) and completion (`finalText`).
 
-**Turns.** A user's message with words that is answered; `completion` ends a streamed one.
+**Turns.** An answered user message with text begins a turn. In a stream, `completion` ends the turn.
 
-**Traps.**
-- Results that were kept carry no flag; a failed command says `Error: Command failed (exit code: 1)`.
-- A streamed command's exit code is `value.exitCode`.
-- What the harness adds for the model comes as text in `<system-reminder>` and is not a prompt.
+**Rules.**
+- Results in saved sessions have no error flag. A failed command has the text `Error: Command failed (exit
+  code: 1)`.
+- In a stream, a command's exit code is `value.exitCode`.
+- Droid adds texts for the model in `<system-reminder>`. These texts are not prompts.
 
-**Side files.** `<session>.settings.json` next to a session contains no call.
+**Side files.** `<session>.settings.json` next to a session contains no calls.
 
-**Cannot tell.** System prompt, tool definitions, the model's own text; the model of kept sessions.
+**Not in the log.** The system prompt, tool definitions and the model's own argument text. Saved sessions do
+not name the model.
 """
 
 from __future__ import annotations
@@ -83,7 +87,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that Droid keeps next to its sessions; None for others."""
+    """Describe a file that Droid keeps next to its sessions; return None for other files."""
     return "a side file of Droid" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -97,7 +101,8 @@ class _DroidSession:
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._begun = False
-        self._answered = False  # a result followed the model's last message, so another message will follow
+        # A result followed the model's last message, so another model message will follow.
+        self._answered = False
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -196,7 +201,7 @@ class _DroidSession:
 
 
 def _failed_command_fields(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the status fields of a result if only its text shows that the command failed.
+    """Return the status fields of a result whose text alone shows that a command failed.
 
     The dict is empty when the result has a status or its text reports no failed command.
     """

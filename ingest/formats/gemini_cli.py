@@ -1,34 +1,34 @@
 """Gemini CLI sessions: `~/.gemini/tmp/<project>/chats/session-*`, one document or one record per line.
 
-Until 2026-04 a session was one JSON document (`.json`), since then it is a log of records (`.jsonl`).
-Sources: google-gemini/gemini-cli, `packages/core/src/services/chatRecording*.ts`; documents of 2026-04.
+**Files.** Until 2026-04 a session was one JSON document (`.json`); since then it is a log of records
+(`.jsonl`). Sources: google-gemini/gemini-cli, `packages/core/src/services/chatRecording*.ts`; documents of
+2026-04.
 
-**Shape.** `{sessionId, projectHash, startTime, kind, messages}`; as a log the same without messages, then one
-message per line. A message has `id, timestamp, type` (user, gemini, info, warning, error), `content` (text or
-parts), and of the model `model`, `tokens`, `toolCalls[].{id, name, args, status, result}`.
+**Fields.** `{sessionId, projectHash, startTime, kind, messages}`. A log begins with the same fields except
+`messages`, then has one message per line. A message has `id, timestamp, type` (user, gemini, info, warning,
+error) and `content` (text or parts). The model's messages also have `model`, `tokens`, `toolCalls[].{id,
+name, args, status, result}`.
 
-**Turns.** A user's message that the model answers. `info` "Request cancelled." ends it (status
-`cancelled`), a message of type `error` too (status `error`).
+**Turns.** A user's message begins a turn when the model answers it. The `info` message "Request cancelled."
+ends it (status `cancelled`); a message of type `error` also ends it (status `error`).
 
-**Traps.**
-- A log writes a message again whenever something of it changes: the last record of an id counts. Messages are
-  therefore held, the last 200 or 8 MB of them; a record of one that has been let go is skipped.
-- `{"$rewindTo": id}`: the user took back that message and all behind it. What the model did there was still
-  done: it counts, in turns that end `cancelled`.
+**Rules.**
+- A log writes a message again whenever the message changes. The last record with an id counts. The last 200
+  messages (at most 8 MB) are therefore kept back. A later change of an older message is skipped.
+- `{"$rewindTo": id}`: the user withdrew this message and all later ones. The model's calls still count, in
+  turns that end as `cancelled`.
 - `{"$set": {"messages": […]}}` and `$patch` rewrite the history for the model (compression, masked outputs).
-  They add nothing and are skipped, unless a log begins with one.
-- When a request is cancelled, its calls are written as a message of their own behind the notice: without
-  text and tokens it belongs to the message before.
-- `status` is explicit: success, error, cancelled (the user declined or interrupted; nothing was wrong with
-  the call). A shell command that exited non-zero is a success; the code is in its output (`Exit Code: 1`).
-- An error has a text, no type: those of JSON schema, of unknown tools and of policies are told apart.
+  They are skipped, unless a log begins with one.
+- `status` is explicit: success, error or cancelled (the user declined or interrupted a valid call). A shell
+  command with a non-zero exit code has the status success; the code is in its output (`Exit Code: 1`).
+- An error has only a text. The text distinguishes schema errors, unknown tools and policy denials.
 
-**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of a document.
 
-**Side files.** `logs.json` (what users typed) and `shell_history` in the folder above `chats` contain no
-call.
+**Side files.** `logs.json` (typed prompts) and `shell_history` in the folder above `chats` contain no calls.
 
-**Cannot tell.** System prompt, tool definitions, and malformed calls: the API gives the CLI objects only.
+**Not in the log.** The system prompt, tool definitions and malformed calls: the API returns only decoded
+objects to the CLI.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ SOURCE = Source(
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
 _SIDE_FILE = re.compile(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
-_HELD = 200  # messages that may still be changed or withdrawn …
-_HELD_BYTES = 8 * 1024 * 1024  # … and the most bytes of them together
-_REMEMBERED = 50_000  # ids of messages that were released
+_HELD = 200  # maximum number of messages that are kept back because they may still change
+_HELD_BYTES = 8 * 1024 * 1024  # maximum total size in bytes of the messages that are kept back
+_REMEMBERED = 50_000  # maximum number of remembered ids of translated messages
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
-_TAIL = 600  # characters at the end of a shell result that contain its exit code
+_TAIL = 600  # The exit code is within this many characters at the end of a shell result.
 _TEXTS: Texts = (
     (
         FaultLayer.SCHEMA,
@@ -107,7 +107,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that Gemini CLI keeps next to its sessions; None for others."""
+    """Describe a file that Gemini CLI keeps next to its sessions; return None for other files."""
     return "a side file of Gemini CLI" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -120,7 +120,8 @@ class GeminiRecording:
 
     def __init__(self, identity: str) -> None:
         self._conversation = GeminiConversation(identity)
-        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}  # by id, in the order of arrival
+        # message id → (line, message, size), in the order of arrival
+        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}
         self._bytes = 0
         self._gone: dict[str, None] = {}
 
@@ -170,9 +171,10 @@ class GeminiRecording:
         self._held[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
-        """Translate the oldest waiting messages, which will probably not change, until the limits are met.
+        """Translate the oldest waiting messages until the limits are met.
 
-        `all_of_them`: translate every waiting message.
+        Old messages will probably not change any more. If `all_of_them` is set, every waiting message is
+        translated.
         """
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
@@ -191,9 +193,9 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all waiting messages; the turns from message `ident` on end as cancelled.
+        """Translate all waiting messages. Turns from message `ident` on end as cancelled.
 
-        The messages before `ident` are translated unchanged. An unknown `ident` cancels all waiting turns.
+        Turns before `ident` end normally. If `ident` is unknown, all waiting turns are cancelled.
         """
         taken_back = ident not in self._held
         for each in list(self._held):
@@ -207,12 +209,15 @@ class GeminiRecording:
 
 
 class GeminiConversation(AgentSession):
-    """The turns of one Gemini CLI session. `is_taken_back`: the user rewound the current turn."""
+    """The turns of one Gemini CLI session.
+
+    `is_taken_back` is True when the user withdrew the current turn.
+    """
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
         self.is_taken_back = False
-        self._may_call = False  # the last message is the model's and made no call
+        self._may_call = False  # whether the last message is the model's and has no calls
         self._last = LogLine(1, 0)
         self._last_ts: datetime | None = None
 
@@ -221,7 +226,7 @@ class GeminiConversation(AgentSession):
     ) -> Iterable[Event]:
         """Return the events of one message.
 
-        `document` is the record that contains the message when it has more than one line; else None.
+        `document` is the record that contains the message if the record has several lines; else None.
         """
         kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
@@ -238,7 +243,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """Yield the end of the open turn, as cancelled, when the user withdrew it; else nothing."""
+        """If the user withdrew the open turn, yield its end as cancelled."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()
@@ -302,11 +307,11 @@ def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
 def _join_words(message: Mapping[str, Any]) -> str | None:
     """Return the text of a message; None when it has none.
 
-    Newer logs also keep tools' answers as user messages; these have no text.
+    Newer logs also store tool results as user messages. These messages have no text.
     """
     return join_content(message.get("content", message.get("parts")))
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
+    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
     return sum(read_count(count) or 0 for count in counts) or None

@@ -1,22 +1,20 @@
-"""Gemini contents: conversations in the shape of Google's generateContent, without a reply next to them.
+"""Gemini contents: conversations in the format of Google's generateContent requests.
 
-**Where it comes from.** Tuning data of Vertex AI (JSON Lines), saved histories of chats
-(`chat.get_history()`), checkpoints of Gemini CLI (`checkpoint-<tag>.json`). Unseen as files; the shape is
-that of the API (https://ai.google.dev/api/caching#Content).
+**Files.** Tuning data of Vertex AI (JSON Lines), saved chat histories (`chat.get_history()`), and checkpoints
+of Gemini CLI (`checkpoint-<tag>.json`). No real file was available; the fields are those of the API
+(https://ai.google.dev/api/caching#Content).
 
-**Shape.** `{contents: [{role, parts[]}], systemInstruction?, tools?[].functionDeclarations}` an object, or
-the bare array of `{role: user | model, parts}`. Parts are `text`, `functionCall.{name, args, id?}` and
-`functionResponse.{name, response, id?}`; field names in camelCase, Python's dumps in snake_case. Each object,
-or the array, is a session.
+**Fields.** Objects `{contents: [{role, parts[]}], systemInstruction?, tools?[].functionDeclarations}`, or an
+array of `{role: user | model, parts}`. Parts are `text`, `functionCall.{name, args, id?}` and
+`functionResponse.{name, response, id?}`. Field names are in camelCase; dumps from Python have snake_case.
+Each object or array is one session.
 
-**Traps.**
-- Calls have seldom an id: the answers that follow a message belong to its calls in order.
-- `response.error` is the flag of a call that failed; its absence says nothing.
-- Thoughts (`thought: true`) are not part of the answer.
+**Rules.**
+- Calls rarely have an id. The answers after a message belong to its calls in order.
+- `response.error` marks a failed call. Without `error`, the outcome is unknown.
 
-**How a turn ends.** With a message of the model without a call, or with the next user message.
-
-**Cannot tell.** The model's own argument text: Google hands arguments over decoded. The model, tokens, times.
+**Not in the log.** The model's own argument text, because Google returns decoded arguments; the model, tokens
+and times.
 """
 
 from __future__ import annotations

@@ -1,21 +1,22 @@
-"""OpenTelemetry spans as SDKs and MLflow write them: plain JSON with `gen_ai.…` or the like in `attributes`.
+"""OpenTelemetry spans as plain JSON from SDKs and MLflow, with `gen_ai.…` or similar `attributes`.
 
-**On disk.** What the Python SDK's console exporter prints (`span.to_json()`, one document after another),
-what JavaScript tests and exporters store of a `ReadableSpan` (an array with `spanContext`, `startTime` as
-`[seconds, nanoseconds]`), arrays of `{trace_id, span_id, parent_span_id, attributes, span_events}` (Strands
-evals), and single spans as observability projects keep them: `{scopeName, spanName, attributes}`, or nothing
-but the attributes. MLflow's traces (`trace.to_json()`, the files `traces.json` of its artifacts): `{info,
-data: {spans}}`, in `attributes` `mlflow.{spanType, spanInputs, spanOutputs, chat.tools, chat.tokenUsage}` as
-JSON text; the session is in `info`.
+**Files.**
+- Output of the Python SDK's console exporter (`span.to_json()`), one document after another.
+- A `ReadableSpan` of the JavaScript SDK, as tests and exporters store it (an array with `spanContext`, and
+  `startTime` as `[seconds, nanoseconds]`).
+- Arrays of `{trace_id, span_id, parent_span_id, attributes, span_events}` (Strands evals).
+- Single spans `{scopeName, spanName, attributes}`, or only the attributes.
+- MLflow's traces (`trace.to_json()`, the files `traces.json` of its artifacts): `{info, data: {spans}}`, with
+  `mlflow.{spanType, spanInputs, spanOutputs, chat.tools, chat.tokenUsage}` as JSON text in `attributes`. The
+  session is in `info`.
 
-**Meaning, conventions, bounds, what it cannot tell**: as in `otlp`.
+Turns, conventions, limits and missing facts are the same as in `otlp`.
 
-**Traps.**
-- A span without ids belongs to its conversation, else to the file: the spans of one file are then one trace,
-  in the order of the file.
-- Codex's `session_task.turn` is a turn with its model and no model calls.
-- In test data each span may have a trace of its own, so that the outer and the inner span of one model call
-  (`ai.generateText`, `ai.generateText.doGenerate`) are not known to be one: both are turns.
+**Rules.**
+- A span without ids belongs to its conversation. If it names no conversation, all such spans of the file form
+  one trace, in the order of the file.
+- In test data, the outer and the inner span of one model call (`ai.generateText`,
+  `ai.generateText.doGenerate`) may be in different traces. Then both become turns.
 """
 
 from __future__ import annotations
@@ -51,13 +52,13 @@ def translator(about: About) -> Translator:
 
 
 def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the spans of a document; a record without a list of spans is itself the only span."""
+    """Return the spans of a document; a record without a list of spans is itself one span."""
     within = read_objects(record.get("spans")) or read_objects(read_object(record.get("data")).get("spans"))
     return within or [record]
 
 
 def _is_span(span: dict[str, Any]) -> bool:
-    if "span_kind" in span or "operationName" in span:  # Phoenix, Jaeger
+    if "span_kind" in span or "operationName" in span:  # Phoenix and Jaeger have their own formats.
         return False
     attributes = span.get("attributes")
     if isinstance(attributes, dict) and any(key in span for key in _OF_SPANS):
@@ -65,7 +66,7 @@ def _is_span(span: dict[str, Any]) -> bool:
     return "attributes" not in span and sum(key.startswith("gen_ai.") for key in span) >= _CERTAIN
 
 
-_CERTAIN = 2  # keys of the convention that make a record a span's attributes
+_CERTAIN = 2  # A record with this many `gen_ai.` keys or more contains the attributes of a span.
 
 
 def _has_model_attributes(attributes: Attributes) -> bool:

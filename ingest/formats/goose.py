@@ -1,27 +1,25 @@
 """Goose sessions: the database `sessions.db`, one message per line, or an export as JSON.
 
-**On disk.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` next to it;
-`goose session export --format json` writes one session as a document. The database is read according to the
-source code: none was seen. Sources: block/goose, `crates/goose/src/conversation`; a sample of
-teck968/goose-session-analysis.
+**Files.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` in the same
+folder. `goose session export --format json` writes one session as a document. Sources: block/goose,
+`crates/goose/src/conversation`; a sample of teck968/goose-session-analysis. The database is read according to
+the source code, because none was available.
 
-**Shape.** A first line with facts of the session (`working_dir`, `description`, sometimes `tools`), then
-messages `{role, created, content}`; an export has the messages in `conversation`. Content items: text,
-`toolRequest.toolCall`, `toolResponse.toolResult`, both `{status: success, value}` or `{status: error,
-error}`. The database has the tables `sessions(id, provider_name, model_config_json)` and
-`messages(session_id, role, content_json, created_timestamp, metadata_json)` with the same content.
+**Fields.** The first line describes the session (`working_dir`, `description`, sometimes `tools`). Messages
+`{role, created, content}` follow; an export has them in `conversation`. Content items are text,
+`toolRequest.toolCall` and `toolResponse.toolResult`; the last two are `{status: success, value}` or `{status:
+error, error}`. The database has the same content in the tables `sessions(id, provider_name,
+model_config_json)` and `messages(session_id, role, content_json, created_timestamp, metadata_json)`.
 
-**Turns.** A user's message with words, once the model answers it.
+**Rules.**
+- A `toolCall` with status error is a call that goose could not read: its arguments were not JSON (`Could not
+  interpret tool use parameters`) or its name was invalid. Goose keeps neither name nor text.
+- A result's `value` is a list of content; in newer versions an object with `content` and `isError`.
+- Messages that goose itself wrote for the model (`metadata.userVisible` false, such as summaries) are not
+  prompts.
 
-**Traps.**
-- `created` is in seconds; in the database it may be milliseconds.
-- A `toolCall` of status error is a call that goose could not read: arguments that were not JSON (`Could not
-  interpret tool use parameters`), or a name that cannot be one. Name and text are not kept.
-- A result's `value` is a list of content, in newer versions an object with `content` and `isError`.
-- Messages that goose wrote itself for the model (`metadata.userVisible` false: summaries after a compaction)
-  are not prompts.
-
-**Cannot tell.** The model (an export names it), the prompt, the model's own text of arguments.
+**Not in the log.** The system prompt and the model's own argument text. Only exports and databases name the
+model.
 """
 
 from __future__ import annotations
@@ -115,7 +113,7 @@ def translator(about: About) -> Translator:
 
 
 class _GooseSession:
-    """Translator of one file, which contains one session, or of a database with many."""
+    """Translator of a file with one session, or of a database with many sessions."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)

@@ -1,23 +1,22 @@
 """gptme conversations: `~/.local/share/gptme/logs/<name>/conversation.jsonl`, one message per line.
 
-Sources: gptme/gptme, `gptme/message.py` and `gptme/tools`; a fixture of kenn-io/agentsview (2026-06).
+**Files.** Sources: gptme/gptme, `gptme/message.py` and `gptme/tools`; a fixture of kenn-io/agentsview
+(2026-06).
 
-**Shape.** `{role, content, timestamp, pinned?, hide?, metadata.{model, usage}, call_id?}`.
+**Fields.** `{role, content, timestamp, pinned?, hide?, metadata.{model, usage}, call_id?}`.
 
-**Calls.** They are in the text, as gptme prescribes it: a code block whose language is a tool (`shell`,
-`ipython`, `save FILE`, `patch FILE` …), or `@tool(id): {json}`. Strategy `json_fallback`. Of the second the
-raw arguments are the text unchanged; the first is not JSON and kept as `{args, content}`.
+**Calls.** gptme's prompt asks the model to write calls into the text (strategy `json_fallback`). A call is a
+code block whose language is a tool (`shell`, `ipython`, `save FILE`, `patch FILE` …), or `@tool(id): {json}`.
+The code block is not JSON and is kept as `{args, content}`. The JSON of the second form is kept unchanged as
+raw arguments.
 
-**Turns.** Each user message the model answers, up to a message without calls.
+**Rules.**
+- A code block in `python`, `bash` or a similar language may be an example. It is a call only if the next
+  message is a tool's.
+- Results are messages with the role `system` (older) or `tool`, without a tool name. A system message that
+  does not follow a call is not a result.
 
-**Traps.**
-- A block in `python`, `bash` and the like may be an example: it is a call where the next message is a tool's.
-- Results are messages of the role `system` (older) or `tool`, without a name; a system message that follows
-  no call is not a result.
-- `metadata.model` begins with the provider.
-
-**Cannot tell.** Whether a result was a failure; definitions. A tool's message without a call before it is
-left out.
+**Not in the log.** Whether a call failed, and tool definitions.
 """
 
 from __future__ import annotations
@@ -79,13 +78,13 @@ def translator(about: About) -> Translator:
 class _GptmeConversation:
     """Translator of one file, which contains one conversation.
 
-    A reply waits for the next message, which shows whether its blocks were run.
+    A model reply is kept until the next message, which shows whether the code blocks were run.
     """
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._held: tuple[dict[str, Any], LogLine] | None = None
-        self._waiting = 0  # calls without a result
+        self._waiting = 0  # number of calls without a result
         self._begun = False
 
     def take(self, record: Record) -> Iterator[Event]:
@@ -115,7 +114,10 @@ class _GptmeConversation:
         """Do nothing: no file or other resource is open."""
 
     def _release(self, *, answered: bool) -> Iterator[Event]:
-        """Yield the events of the waiting reply; `answered`: the next message is a tool's."""
+        """Yield the events of the waiting reply.
+
+        `answered` is True when the next message comes from a tool.
+        """
         if self._held is None:
             return
         (message, where), self._held = self._held, None
@@ -152,7 +154,7 @@ def _model_facts(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_calls(words: str, *, answered: bool) -> Iterator[dict[str, Any]]:
-    """Yield the fields of `CallMade` for each call in a reply, in the order of the text."""
+    """Yield the `CallMade` fields of each call in a reply, in the order of the text."""
     calls = [(match.start(), _read_call(match, words)) for match in _CALL.finditer(words)]
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(words):

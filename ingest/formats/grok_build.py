@@ -1,22 +1,20 @@
 """Grok Build sessions: `~/.grok/sessions/<folder>/<id>/chat_history.jsonl`, one entry per line.
 
-Sources: fixtures of kenn-io/agentsview and jazzyalex/agent-sessions, made after real files (2026-07).
+**Files.** Sources: fixtures of kenn-io/agentsview and jazzyalex/agent-sessions, modelled on real files
+(2026-07).
 
-**Shape.** `{type, content, …}` with `type` system, user, reasoning, assistant, tool_result,
-backend_tool_call; older files have `role` (system, user, assistant, tool) and OpenAI's `tool_calls`. A call
-is `{id, name, arguments}`, the arguments the model's own text. `summary.json` next to it has the session's
-id, parent, times and model.
+**Fields.** `{type, content, …}` with `type` system, user, reasoning, assistant, tool_result or
+backend_tool_call. Older files have `role` (system, user, assistant, tool) and OpenAI's `tool_calls`. A call
+is `{id, name, arguments}`; `arguments` is the model's own text. `summary.json` in the same folder has the
+session's id, parent, times and model.
 
-**Turns.** A user's line, once the model answers it. The last line without a call ends it.
+**Rules.**
+- A user line with `synthetic_reason` begins no turn. Nobody typed it, or it was typed in the middle of a turn
+  (`interjection`).
+- `backend_tool_call` ran at the provider and is not counted.
+- Lines have no time, so calls get the session's time.
 
-**Traps.**
-- A user line with `synthetic_reason` was typed by nobody, or in the middle of a turn (`interjection`): it
-  begins no turn.
-- `backend_tool_call` ran at the provider: it is not counted.
-- Lines have no time: calls are dated by the session.
-- Results have no flag.
-
-**Cannot tell.** Whether a result was a failure; definitions; tokens.
+**Not in the log.** Whether a call failed (results have no error flag), tool definitions and tokens.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_sure(record: Mapping[str, Any]) -> bool:
-    """Return True for a line that no other format writes: a reply with its model, or a marked user line."""
+    """Return True for a line that only Grok Build writes: a reply with its model, or a marked user line."""
     kind = record.get("type", record.get("role"))
     if kind == "assistant":
         return "model_id" in record and isinstance(record.get("content"), str | list)
@@ -77,7 +75,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the session with which its summary is read; None for any other file."""
+    """Return the name of the session file that a summary belongs to; None for any other file."""
     beside = about.read_sibling(_HISTORY) if about.name == _SUMMARY else None
     return _HISTORY if beside is not None and b'"model_id"' in beside else None
 

@@ -1,31 +1,30 @@
 """Hermes Agent sessions: the database `~/.hermes/state.db`, or one JSON document per session.
 
-**On disk.** `~/.hermes/state.db`, of a profile `~/.hermes/profiles/<name>/state.db`; older versions wrote
+**Files.** `~/.hermes/state.db`, for a profile `~/.hermes/profiles/<name>/state.db`. Older versions wrote
 `~/.hermes/sessions/session_<id>.json`. Sources: NousResearch/hermes-agent; samples of
-jazzyalex/agent-sessions (2026-04) and fayzan123/rungraph (2026-08, made after the real tables).
+jazzyalex/agent-sessions (2026-04) and fayzan123/rungraph (2026-08, modelled on the real tables).
 
-**Shape.** Database: `sessions(id, source, model, parent_session_id, started_at, ended_at)`, `messages(id,
-session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp)`, newer ones also `active`,
-`compacted`, `display_kind`. Document: `{session_id, model, platform, session_start, last_updated,
-system_prompt?, tools?, messages}`. The messages are those of OpenAI's Chat Completions, `arguments` the
-model's own text.
+**Fields.**
+- Database: `sessions(id, source, model, parent_session_id, started_at, ended_at)`, `messages(id, session_id,
+  role, content, tool_call_id, tool_calls, tool_name, timestamp)`. Newer versions add `active`, `compacted`,
+  `display_kind`.
+- Document: `{session_id, model, platform, session_start, last_updated, system_prompt?, tools?, messages}`.
 
-**Turns.** Each user message, up to an answer without calls.
+Messages have the format of OpenAI's Chat Completions. `arguments` is the model's own text.
 
-**Traps.**
-- `active` 0 and `compacted` 0: rewound by the user, left out as Hermes does. `compacted` 1: summed up for the
-  model; it happened, and is read. What the summary keeps is again in new rows: a row like one before it that
-  was compacted is left out, so that a call counts once.
-- A user's row with a `display_kind` is the harness's (`auto_continue`, `model_switch`, `hidden`), and so is a
-  summary (`[CONTEXT COMPACTION …`): no prompts.
-- Messages of documents have no time: calls are dated by the start of the session.
-- A result is JSON text: `exit_code` and `error` of commands, `success` and `error` of others; a warning may
-  be behind it. What has none of these stays unknown.
-- Messages of documents without a call or a result have the line of the one before.
+**Rules.**
+- Rows with `active` 0 and `compacted` 0 were withdrawn by the user and are left out, as Hermes does.
+- Rows with `compacted` 1 were summarised for the model but happened, so they are read. Later rows repeat what
+  the summary keeps. A row that repeats a compacted row is left out, so that each call counts once.
+- Hermes itself writes user rows with a `display_kind` (`auto_continue`, `model_switch`, `hidden`) and
+  summaries (`[CONTEXT COMPACTION …`). They are not prompts.
+- Messages of documents have no time, so calls get the session's start time.
+- A result is JSON text: `exit_code` and `error` for commands, `success` and `error` for other tools. Without
+  these fields the status is unknown.
 
-**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it; of a database one row is.
+**Limits.** `--max-line` limits the size of a document or a database row.
 
-**Cannot tell.** Token counts of steps; the outcome of calls whose result has no sign.
+**Not in the log.** Token counts of steps, and the outcome of calls whose result has none of these fields.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def translator(about: About) -> Translator:
 
 
 class _HermesSessions:
-    """Translator of one file: a database, or documents with one session each."""
+    """Translator of one file: a database, or documents that each contain one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -203,7 +202,7 @@ def _is_of_the_harness(value: Mapping[str, Any]) -> bool:
 
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
-    """Return the flag that the JSON at the start of a result's text states."""
+    """Return the error flag that the JSON at the beginning of a result's text states."""
     content = join_content(message.get("content")) or ""
     try:
         output, _ = json.JSONDecoder().raw_decode(content) if content.startswith("{") else ({}, 0)

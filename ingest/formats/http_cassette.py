@@ -1,34 +1,32 @@
 """HTTP recordings of calls to a model's API: VCR cassettes (YAML or JSON), nock recordings, HAR archives.
 
-**Shape.** VCR and its like (vcrpy, go-vcr, betamax, Ruby's VCR): one document with `interactions` or
-`http_interactions`, each with `request.{method, uri | url, body}` and `response.{status, headers, body}`;
-pydantic's writes `parsed_body`; LangChain's has two lists, `requests` and `responses`, of which the entries
-at the same place belong together, mostly in `.yaml.gz`. nock: an array of `{scope, method, path, status,
-response}`, the request often left out. HAR: `log.entries[].{request.postData, response.content}`, as browsers
-and Polly.js write it.
+**Fields.**
+- VCR and similar libraries (vcrpy, go-vcr, betamax, Ruby's VCR): one document with `interactions` or
+  `http_interactions`, each with `request.{method, uri | url, body}` and `response.{status, headers, body}`.
+  pydantic's recordings have `parsed_body`. LangChain's have two lists, `requests` and `responses`.
+- nock: an array of `{scope, method, path, status, response}`, often without the request.
+- HAR: `log.entries[].{request.postData, response.content}`, as browsers and Polly.js write it.
 
-**Which API** is told from the body: Chat Completions and their like, Responses, Anthropic Messages,
-Google's generateContent, Bedrock's Converse; whole or streamed (Converse: whole), gzip, deflate, zstd,
-base64. The provider is told from the host, Bedrock's model from the address.
+**API.** The body shows which API was called: Chat Completions and compatible APIs, Responses, Anthropic
+Messages, Google's generateContent or Bedrock's Converse. Bodies may be whole or streamed (Converse only
+whole), and compressed with gzip, deflate or zstd, or in base64. The host name shows the provider.
 
-**Traps.**
-- Each request repeats the whole conversation: joined by its content, so that a call counts once, and results
-  come from the next request. Calls that are in a first request were written by whoever wrote the test: not
-  counted.
-- A cassette may contain several recordings of one test, one after another: conversations of their own.
-- Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
-- A prompt without native tools may ask for calls as ReAct writes them (CrewAI): `Action Input:` in a reply is
-  a call then, `Observation:` behind it in the next request its result.
-- A nock recording without requests shows replies only: each is a conversation of its own.
-- Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply of an
-  unknown API in which tool calls are is rejected.
-- A request without a reply (429, overloaded, a stream that broke) is not a step; sent again, it is the same
-  one.
+**Rules.**
+- Each request repeats the whole conversation. Requests are joined by their content, so that each call counts
+  once. Results are read from the next request.
+- Calls in a first request were written by the author of the test and are not counted.
+- Copies of a recording in other cassettes are recognised by the same reply ids.
+- A prompt without native tools may ask for calls in ReAct's format (CrewAI). Then `Action Input:` in a reply
+  is a call, and `Observation:` in the next request is its result.
+- Requests to other services (telemetry, object stores) and requests for one token are skipped. A reply of an
+  unknown API is rejected if it contains tool calls.
+- A request without a reply (429, overloaded, a broken stream) is not a step. If it is sent again, both count
+  as one request.
 
-**Bounds.** A document is kept in memory as a whole. A body unpacks to at most 64 MB. Brotli cannot be read:
-such a reply is rejected.
+**Limits.** A whole document is kept in memory. A body may have at most 64 MB after decompression. Replies
+compressed with Brotli are rejected, because Brotli cannot be read.
 
-**Cannot tell.** Whether a tool's result was an error, except for Anthropic's flag; how long tools ran.
+**Not in the log.** Whether a tool failed (only Anthropic has a flag) and how long tools ran.
 """
 
 from __future__ import annotations
@@ -79,7 +77,7 @@ def _is_recording(record: Mapping[str, Any]) -> bool:
 
 
 def _pair_lists(record: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the pairs of a recording with its requests and responses in two lists."""
+    """Return (request, response) pairs from a recording with a list of requests and a list of responses."""
     sent, came = read_objects(record.get("requests")), read_objects(record.get("responses"))
     if not sent or not came or not {"uri", "url"} & sent[0].keys() or "body" not in came[0]:
         return []
@@ -170,7 +168,10 @@ def _read_body(message: Mapping[str, Any]) -> HttpBody:
 
 
 def _read_headers(message: Mapping[str, Any]) -> dict[str, str]:
-    """Return the first value of each header by lower-case name, from objects, lists of values, or pairs."""
+    """Return the first value of each header by lower-case name.
+
+    Headers may be an object, an object of lists, or pairs.
+    """
     raw_headers = message.get("headers")
     if isinstance(raw_headers, list):
         pairs = [(item.get("name"), item.get("value")) for item in read_objects(raw_headers)]
@@ -193,7 +194,10 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
 
 
 def _find_list_items(record: Record, count: int) -> list[LogLine]:
-    """Return the lines of the items of a YAML document's lists, in order; else its first line for each."""
+    """Return the lines of the list items in a YAML document, in order.
+
+    If the number of items is not `count`, return the document's first line for each item.
+    """
     places: list[LogLine] = []
     line, offset = record.where.line, 0
     for item in _ITEM.finditer(record.data) if count else ():
@@ -214,7 +218,7 @@ class _InteractionLines:
     def line_of(self, key: str) -> LogLine:
         """Return the line of the next `key` in the document.
 
-        If it is not found, return the line of the previous key.
+        If `key` is not found, return the line of the previous key.
         """
         place = self._record.find_line(f"{self._quote}{key}{self._quote}:")
         self._last = self._last if place is self._record.where else place

@@ -1,18 +1,17 @@
-"""Jaeger's own JSON: a trace as its interface downloads it, its API's answer, or spans out of its storage.
+"""Jaeger's own JSON: a trace from its user interface or API, or spans from its storage.
 
-**On disk.** `{"data": [trace, …]}` from `/api/traces` or the button "JSON" of a trace; one trace; or the
-spans of the Elasticsearch storage, one per line, each with its `process`. (Jaeger's newer API answers in
-OTLP, see `otlp`.)
+**Files.** `{"data": [trace, …]}` from `/api/traces` or the button "JSON" of a trace; one trace; or the spans
+of the Elasticsearch storage, one per line, each with its `process`. (Jaeger's newer API returns OTLP, see
+`otlp`.)
 
-**Shape.** `{traceID, spans[{traceID, spanID, operationName, references[{refType, spanID}], startTime,
+**Fields.** `{traceID, spans[{traceID, spanID, operationName, references[{refType, spanID}], startTime,
 duration, tags[{key, type, value}], logs[{timestamp, fields[]}], processID}], processes{id: {serviceName,
-tags}}}`. Times are microseconds. Tags have one type each: lists are JSON text, whole numbers often text. An
-error is the tag `error` or `otel.status_code`.
+tags}}}`. Times are microseconds. Tags are single values: lists are JSON text, and whole numbers are often
+text. An error is the tag `error` or `otel.status_code`.
 
-**Meaning, traps, bounds, what it cannot tell**: as in `otlp`; the same spans with the same attributes. In the
-real files Google's ADK (`call_llm`, its request and response as JSON) is around OpenLLMetry's `openai.chat`
-(the model's own arguments): one call, counted once. ADK's finish reason says `stop` even where the model
-called a tool.
+Turns, rules, limits and missing facts are the same as in `otlp`, because the spans and attributes are the
+same. In real files, a span of Google's ADK (`call_llm`) contains OpenLLMetry's span `openai.chat`. Both
+describe the same call, which counts once.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _read_span(
         return Rejected(record.where, "missing_field", f"a span has no {missing}", make_snippet(record.data))
     record.find_line('"spanID"')
     where = record.find_line(span_id)
-    record.find_line('"duration"')  # behind the references, which contain the parent's id
+    record.find_line('"duration"')  # Continue the search after the references, which contain the parent's id.
     tags = _read_tags(span.get("tags"))
     start, duration = parse_count(span.get("startTime")), parse_count(span.get("duration"))
     return RawSpan(

@@ -1,25 +1,24 @@
-"""K2-Vendor-Verifier results: JSON Lines, one request to a vendor per line, with its answer and a verdict.
+"""K2-Vendor-Verifier results: JSON Lines, each line a request to a vendor with its answer and a verdict.
 
-**On disk.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier; kept by vendors
-of Kimi K2 and copied by other verifiers). No real file was seen: these notes are from its source.
+**Files.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier). No real file was
+available; these notes are based on the source code.
 
-**Shape.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
-tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat completion, `{"error": …}` when
+**Fields.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
+tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat completion, or `{"error": …}` when
 `status` is failed. Each line is a session of one turn.
 
-**Traps.**
-- `request.messages` is a conversation that ends where this model was asked; the calls in it are of whoever
-  wrote the samples, and are not read.
-- `tool_calls_valid` is one bool over all calls of the answer: false for arguments that are not JSON, that do
-  not fit, and for unknown tools. It is the recorded verdict of the turn. Where there is one call it is also
-  the harness's refusal of that call; among several it cannot be told which.
-- It is only set when `finish_reason` is `tool_calls`; a call that leaked into the text ends with `stop`.
-- A failed request (`status` failed) is the vendor's failure: no verdict on the model.
-- `hash` is of the whole request, the model's name included: the task is `data_index` with a hash of the
-  messages.
-- Incremental runs append: a request may be in the file several times, each an attempt.
+**Rules.**
+- `request.messages` is the conversation before the tested reply. Its calls were written by the authors of the
+  samples and are not read.
+- `tool_calls_valid` is one value for all calls of the answer. It is false for arguments that are not JSON,
+  arguments that do not fit the definition, and unknown tools. It is the verdict on the turn. If the answer
+  has only one call, it is also the verdict on that call.
+- A failed request (`status` failed) is the vendor's failure, so it is no verdict on the model.
+- `hash` covers the whole request including the model's name. The task is therefore `data_index` with a hash
+  of the messages.
+- Incremental runs append to the file, so a request may occur several times. Each occurrence is an attempt.
 
-**Cannot tell.** The vendor; only the model's name is in the file. Calls are never run.
+**Not in the log.** The vendor: the file names only the model. Calls are never run.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _take_answer(record: Record, session_id: str) -> Iterator[Event]:
 def _task_name(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str | None:
     """Return the task's name: the sample's number and a hash of the request's messages.
 
-    The hash is needed because several sets of samples count from 1. None where number or messages are
+    The hash is needed because several sets of samples count from 1. Return None when number or messages are
     missing.
     """
     number_ = read_count(value.get("data_index"))
@@ -150,9 +149,9 @@ def _take_reply(
 
 
 def _find_layer(arguments: Any) -> FaultLayer:
-    """Return the layer of refused arguments: SYNTAX when their text is not JSON, else SCHEMA.
+    """Return the failure stage of invalid arguments: SYNTAX when their text is not JSON, else SCHEMA.
 
-    The recorded verdict does not distinguish the two, so the text is decoded here.
+    The verdict in the log does not distinguish the two, so the text is decoded here.
     """
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")

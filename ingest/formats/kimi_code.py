@@ -1,30 +1,27 @@
 """Kimi Code (Kimi CLI): one record per line, `sessions/<workspace>/<session>/agents/<agent>/wire.jsonl`.
 
-Protocol 1.4 (2026-07). Sources: MoonshotAI/kimi-code; samples of jazzyalex/agent-sessions.
+**Files.** Protocol 1.4 (2026-07). Sources: MoonshotAI/kimi-code; samples of jazzyalex/agent-sessions.
 
-**Shape.** First `{type: metadata, protocol_version, created_at}`, then flat records with `type` and `time`
+**Fields.** First `{type: metadata, protocol_version, created_at}`, then records with `type` and `time`
 (milliseconds): `config.update` and `profile.bind` (`systemPrompt`), `llm.tools_snapshot` (`tools`: the
 definitions), `llm.request` (`provider`, `model`), `turn.prompt`, `turn.cancel`, `turn.ended`,
 `context.append_loop_event` with `event.type` step.begin, content.part, tool.call, tool.result, step.end
-(`usage`, `finishReason`, `llmFirstTokenLatencyMs`, `llmStreamDurationMs`). Other types pass silently.
+(`usage`, `finishReason`, `llmFirstTokenLatencyMs`, `llmStreamDurationMs`). Other types are skipped.
 
-**Sessions.** A file is one agent; the file does not name its session, nor a sub-agent its parent. Session
-and parent are in the folders' names and `state.json`.
+**Sessions.** A file contains one agent. It names neither the session nor the parent of a sub-agent; these are
+read from the folder names and from `state.json`.
 
-**Turns.** A `turn.prompt` that is answered. `turn.steer` is part of the turn it interrupts.
+**Turns.** An answered `turn.prompt` begins a turn. `turn.steer` belongs to the turn that it interrupts.
 
-**Traps.**
-- A request that failed is repeated (`attempt` 2/10): a step without any content made no answer and counts
-  as none.
-- Results may come before the step's end, which has its tokens: steps are held until then.
-- `context.append_message` repeats the prompts; `context.apply_compaction` and `context.undo` change what
-  the model is shown, not what was said.
-- Ids of calls are counted (`Bash_1`), so copies are told by session and place.
-- `isError` is absent on success.
-- A `llm.tools_snapshot` without one of the tools of `tools.set_active_tools` is not whole: it is not taken
-  for the list of tools, or the others would be unknown ones.
+**Rules.**
+- A failed request is repeated (`attempt` 2/10). A step without content made no answer and is not counted.
+- Results may come before the step's end, which has the token counts. Steps are kept back until then.
+- `context.append_message` repeats the prompts. `context.apply_compaction` and `context.undo` change only what
+  the model sees next. None of them is read.
+- A `llm.tools_snapshot` is read only if it contains all tools of `tools.set_active_tools`. Otherwise calls of
+  the missing tools would count as calls of unknown tools.
 
-**Cannot tell.** The model's own text of arguments.
+**Not in the log.** The model's own argument text.
 """
 
 from __future__ import annotations
@@ -105,7 +102,7 @@ class _KimiStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items wait than any model call makes."""
+        """Return True when the step has the maximum number of items."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
@@ -116,7 +113,7 @@ class KimiAgent:
         self._dialogue = AgentSession(identity)
         self._step: _KimiStep | None = None
         self._model: dict[str, str | None] = {}
-        self._declined: set[str] = set()  # calls of the turn that the user denied
+        self._declined: set[str] = set()  # ids of calls in this turn that the user denied
         self._prompt: str | None = None
         self._active: set[str] = set()  # the names of the tools that the agent may use
         self._where = LogLine(1, 0)
@@ -257,7 +254,7 @@ class KimiAgent:
     def _close_step(self, step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of the open step.
 
-        `step_end` is the record of the step's end, with the token counts; empty without one.
+        `step_end` is the record with the token counts; it is empty when the log has none.
         """
         step, self._step = self._step, None
         usage = read_object(step_end.get("usage"))
@@ -277,7 +274,8 @@ class KimiAgent:
             yield self._dialogue.add_call(**call)
         yield from step.results
         if step_end and not step.calls:
-            self._dialogue.note_stop(self._where, self._ts)  # a step has the time of its beginning
+            # The turn ends at the current record; the step itself has the time of its beginning.
+            self._dialogue.note_stop(self._where, self._ts)
 
     @property
     def _event_place(self) -> dict[str, Any]:

@@ -1,28 +1,26 @@
-"""Kiro CLI and Amazon Q CLI: the database of conversations, or one conversation as `/save` writes it.
+"""Kiro CLI and Amazon Q CLI: the database of conversations, or one conversation saved with `/save`.
 
-**On disk.** `data.sqlite3` in `~/.local/share/kiro-cli/` or `~/.local/share/amazon-q/`: the tables
-`conversations(key, value)` with one conversation a folder, newer `conversations_v2(key, conversation_id,
-value)`. A saved file is the same JSON as in `value`. Sources: aws/amazon-q-developer-cli; samples of
-kenn-io/agentsview (2026-05), made after real ones. The tables were not seen.
+**Files.** `data.sqlite3` in `~/.local/share/kiro-cli/` or `~/.local/share/amazon-q/`. The table
+`conversations(key, value)` has one conversation per folder; newer versions use `conversations_v2(key,
+conversation_id, value)`. A saved file has the same JSON as `value`. Sources: aws/amazon-q-developer-cli;
+samples of kenn-io/agentsview (2026-05), modelled on real ones. No database was available.
 
-**Shape.** `{conversation_id, history, model_info.model_id}`; an entry of `history` is `{user, assistant,
-request_metadata}`. Each kind is an object of one key: the user's `content` is `Prompt.prompt`, or
-`ToolUseResults.tool_use_results[].{tool_use_id, status, content}`, or `CancelledToolUses` with both; the
-assistant is `Response.content`, or `ToolUse.{content, tool_uses[].{id, name, args}}`.
+**Fields.** `{conversation_id, history, model_info.model_id}`. An entry of `history` is `{user, assistant,
+request_metadata}`. The user's `content` is `Prompt.prompt`, `ToolUseResults.tool_use_results[].{tool_use_id,
+status, content}`, or `CancelledToolUses` with both. The assistant is `Response.content`, or
+`ToolUse.{content, tool_uses[].{id, name, args}}`.
 
-**Turns.** A prompt, up to a `Response`.
+**Turns.** A turn begins with a prompt and ends with a `Response`.
 
-**Traps.**
-- The result of a call is in the next entry.
-- A conversation that is in both tables is read from the newer one.
-- `orig_name` and `orig_args` are what the model sent where the CLI changed them.
-- A command that exited non-zero has the status Success; its `exit_status` tells.
-- A value may be cut off: such a row is one reject.
+**Rules.**
+- A conversation that is in both tables is read from the newer table.
+- `orig_name` and `orig_args` are what the model sent, if the CLI changed them.
+- A command with a non-zero exit code has the status Success; its `exit_status` shows the failure.
 
-**Bounds.** One conversation is kept in memory as a whole, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of a conversation.
 
-**Cannot tell.** The model's own text of arguments, tool definitions, the system prompt; the model of old
-versions.
+**Not in the log.** The model's own argument text, tool definitions and the system prompt. Old versions do not
+name the model.
 """
 
 from __future__ import annotations
@@ -98,7 +96,7 @@ class _KiroConversations:
         ident = read_text(value.get("conversation_id")) or read_text(record.value.get("conversation_id"))
         session_id = ident or self._identity
         if session_id in self._seen:
-            return  # also in the newer table, which is read first
+            return  # The conversation was already read from the newer table, which comes first.
         self._seen.add(session_id)
         model = read_text(read_object(value.get("model_info")).get("model_id"))
         yield SessionSeen(session_id=session_id, where=record.where, harness="kiro", model=model)

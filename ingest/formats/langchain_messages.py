@@ -1,27 +1,29 @@
-"""LangChain messages: what `messages_to_dict`, `dumps` or a LangGraph state make of a conversation.
+"""LangChain messages: conversations saved with `messages_to_dict`, `dumps` or as a LangGraph state.
 
-**Where it comes from.** Home-made dumps; no place on disk. LangGraph's threads (`GET /threads/<id>/state`)
-have the messages in `values.messages`, its checkpoints in `channel_values.messages`; the states of a thread
-repeat them: a message with an id counts once. Unseen as files; the shapes are those of the serialisers
-(github.com/langchain-ai/langchain, `langchain_core/messages` and `langchain_core/load`), which trace stores
-contain as well.
+**Files.** Dumps that applications write themselves. LangGraph's threads (`GET /threads/<id>/state`) have the
+messages in `values.messages`, its checkpoints in `channel_values.messages`. The states of a thread repeat
+messages; a message with an id counts once. No real file was available; the fields are those of the
+serialisers (github.com/langchain-ai/langchain, `langchain_core/messages` and `langchain_core/load`), which
+trace stores also use.
 
-**Shape.** A message is `{type: "ai", data: {content, tool_calls, …}}` (`messages_to_dict`), flat `{type:
-"ai", content, tool_calls[].{name, args, id}, invalid_tool_calls[].{name, args, id, error}, response_metadata,
-usage_metadata}` (`model_dump`), or `{lc, type: "constructor", id: […, "AIMessage"], kwargs}` (`dumps`). Types
-are system, human, ai, tool, function and their chunks. A file is an array of them, one per line, or objects
-with `messages`; each array or object is a session.
+**Fields.** A message has one of three forms:
+- `messages_to_dict`: `{type: "ai", data: {content, tool_calls, …}}`
+- `model_dump`: `{type: "ai", content, tool_calls[].{name, args, id}, invalid_tool_calls[].{name, args, id,
+  error}, response_metadata, usage_metadata}`
+- `dumps`: `{lc, type: "constructor", id: […, "AIMessage"], kwargs}`
 
-**Traps.**
-- `tool_calls` contain decoded arguments; the model's own text is used where `additional_kwargs.tool_calls` or
-  `tool_call_chunks` has it.
-- `invalid_tool_calls` are calls whose text was no JSON: a fault of syntax, with the text.
-- Anthropic's and Google's blocks are in `content` next to the same calls in `tool_calls`: they count once.
-- `status` error on a tool message is the flag. LangGraph's ToolNode writes it for calls it could not run.
+Types are system, human, ai, tool, function and their chunks. A file is an array of messages, one message per
+line, or objects with `messages`. Each array or object is a session.
 
-**How a turn ends.** With a message of the model without a call, or with the next human message.
+**Rules.**
+- `tool_calls` contain decoded arguments. The model's own text is used if it is in
+  `additional_kwargs.tool_calls` or `tool_call_chunks`.
+- `invalid_tool_calls` are calls whose text was not JSON: syntax failures with their text.
+- Anthropic's and Google's blocks in `content` repeat the calls in `tool_calls`. Each call counts once.
+- `status` error on a tool message marks a failure. LangGraph's ToolNode writes it for calls that it could not
+  run.
 
-**Cannot tell.** Definitions; times, except for when a state was saved.
+**Not in the log.** Tool definitions and times; only states have a time, when they were saved.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ SOURCE = Source(
 _TYPES = frozenset(
     name + chunk for name in ("system", "human", "ai", "tool", "function") for chunk in ("", "MessageChunk")
 ) | {"AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk"}
-_REMEMBERED = 50_000  # messages of states
+_REMEMBERED = 50_000  # maximum number of remembered messages from thread states
 _SIGNS = frozenset(("additional_kwargs", "response_metadata", "tool_call_id"))
 _CLASS = re.compile(r"(?:AI|Human|System|Tool|Function|Chat)Message(?:Chunk)?")
 _OTHERS = frozenset(("run_type", "trace_id", "traceId", "model", "choices", "mode", "response", "sessionId"))
@@ -77,7 +79,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _has_sign(message: Mapping[str, Any]) -> bool:
-    """Return True when only LangChain writes such a message: others also have types like `system`."""
+    """Return True when only LangChain writes such a message; other programs also use types like `system`."""
     kind = str(message.get("type"))
     wrapped = "data" in message or kind == "constructor" or not _SIGNS.isdisjoint(message)
     return wrapped or kind.startswith(("human", "ai", "Human", "AI"))
@@ -116,7 +118,8 @@ class _LangchainMessages(MessageDump):
 
     def __init__(self, about: About) -> None:
         super().__init__(about)
-        self._seen: dict[tuple[str, str], None] = {}  # (thread, message) of states that name both
+        # (thread, message id) of the messages already read from states
+        self._seen: dict[tuple[str, str], None] = {}
 
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
         if _is_message(value):

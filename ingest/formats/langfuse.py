@@ -1,35 +1,33 @@
-"""Langfuse: traces and observations, from its interface, its API or its export to blob storage.
+"""Langfuse: traces and observations from its user interface, its API or its export to blob storage.
 
-**On disk.** A trace as the interface downloads it (`{"trace": {…}, "observations": […]}`), as the API gives
+**Files.** A trace as the interface downloads it (`{"trace": {…}, "observations": […]}`), as the API returns
 it (the trace with its `observations`), a page of observations (`{"data": […], "meta": {…}}`), or one
-observation per line (`observations_v2/` of the blob storage; snake_case there, camelCase elsewhere).
+observation per line (`observations_v2/` of the blob storage). Blob storage has snake_case field names, all
+others camelCase.
 
-**Shape.** `{id, traceId, parentObservationId, type, name, startTime, endTime, level, statusMessage, model,
-input, output, metadata, usageDetails, promptName, promptVersion, toolDefinitions, toolCalls, toolCallNames}`;
-`type` is GENERATION, TOOL, AGENT, CHAIN, SPAN, EVENT, … What came in through OpenTelemetry has its attributes
-in `metadata.attributes`: they are read first, by the conventions of `otlp`, because Langfuse's own fields are
-made out of them.
+**Fields.** `{id, traceId, parentObservationId, type, name, startTime, endTime, level, statusMessage, model,
+input, output, metadata, usageDetails, promptName, promptVersion, toolDefinitions, toolCalls, toolCallNames}`.
+`type` is GENERATION, TOOL, AGENT, CHAIN, SPAN, EVENT … Observations that arrived through OpenTelemetry have
+their attributes in `metadata.attributes`. These are read first, by the conventions of `otlp`, because
+Langfuse's own fields are made from them.
 
-**Traps.**
-- Bodies are JSON in JSON: text, or objects that somebody has already opened down to the arguments of a call.
-  They are opened where a body is due, ten layers at most; a call's arguments are left as they are.
-- A body has the shape of the library that was traced: chat messages, `parts`, Gemini's `contents` and
-  `candidates`, Anthropic's blocks, LangChain's messages, Koog's calls as JSON in the text of a reply.
-- `toolCalls` is what Langfuse found in the output, with objects written out again as text: it is used only
-  where the output has no call, and its text does not count as the model's own.
-- Older SDKs know no TOOL: a SPAN with the name of a tool that was called is its run.
-- LangGraph's tracer lists the offered tools as messages of the role tool.
-- Two instrumentations may write one model call, the inner one its text alone (Agno: `None`): the call in the
-  outer one counts.
-- BeeAI writes a span for each stage of a model call or a run (start, success, finish): they are one.
-- The trace repeats the observations without their bodies; `input` of a generation may be rubbish
-  (`{"content": "role"}` from the Claude Agent SDK's exporter) and is then no user's message.
-- A tool that answers with an error of its own has level DEFAULT: it ran.
+**Rules.**
+- Bodies are JSON text inside of JSON, up to ten levels deep, or objects that are already decoded. Bodies are
+  decoded; the arguments of a call stay unchanged.
+- A body has the format of the traced library: chat messages, `parts`, Gemini's `contents` and `candidates`,
+  Anthropic's blocks, LangChain's messages, or Koog's calls as JSON in the text of a reply.
+- `toolCalls` is what Langfuse found in the output, with objects written as text. It is used only if the
+  output has no call. Its text does not count as the model's own.
+- Older SDKs have no type TOOL. A SPAN with the name of a called tool is the run of that tool.
+- Two instrumentations may record the same model call, the inner one only with its text (Agno: `None`). Then
+  the call in the outer observation counts.
+- The `input` of a generation may be meaningless (`{"content": "role"}` from the Claude Agent SDK's exporter).
+  Then it is not read as a user's message.
 
-**Meaning, bounds**: as in `otlp`.
+Turns and limits are the same as in `otlp`.
 
-**Cannot tell.** What was masked or cut before it was sent; whether a turn did what the user wanted: scores
-are made by evaluators and not read.
+**Not in the log.** Texts that were masked or cut before they were sent, and whether a turn did what the user
+wanted. Scores come from evaluators and are not read.
 """
 
 from __future__ import annotations
@@ -82,7 +80,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_observations(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the observations of a trace or of a page; any other record is itself an observation."""
+    """Return the observations of a trace or a page; any other record is itself one observation."""
     within = read_objects(record.get("observations")) or read_objects(
         read_object(record.get("trace")).get("observations")
     )
@@ -104,7 +102,8 @@ def _find_spans(record: Record) -> Iterator[Found]:
     rows = _list_observations(record.value)
     row_ids = {read_text(row.get("id")) for row in rows}
     if repeated := read_objects(read_object(record.value.get("trace")).get("observations")):
-        record.find_line(str(repeated[-1].get("id")))  # behind the copies without bodies
+        # Continue the search after the copies, which have no bodies.
+        record.find_line(str(repeated[-1].get("id")))
         record.find_line('"observations"')
     for row in rows:
         trace_id, span_id = text_of(row, "traceId", "trace_id"), text_of(row, "id")
@@ -145,7 +144,10 @@ def _make_raw_span(row: Mapping[str, Any], record: Record, trace_id: str, span_i
 
 
 def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
-    """Return the facts of the span's attributes, completed by those of Langfuse's own fields."""
+    """Return the facts in the span's attributes.
+
+    Langfuse's own fields supply the facts that the attributes lack.
+    """
     facts = collect_facts(raw)
     if facts.kind in (None, SpanKind.OTHER):
         facts.kind = _TYPES.get(str(row.get("type")), SpanKind.EXECUTION if facts.tool else SpanKind.OTHER)
@@ -186,7 +188,7 @@ def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts:
 
 
 def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
-    """Return the messages of the model's output; None where no output was recorded."""
+    """Return the messages of the model's output; None when the output is missing."""
     messages = read_reply(row.get("output")) or ()
     if any(message.calls for message in messages):
         return messages
@@ -195,9 +197,9 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls of `toolCalls`, named by `toolCallNames` if a call has no name of its own.
+    """Yield the calls in `toolCalls`; a call without a name gets its name from `toolCallNames`.
 
-    Langfuse serialised the arguments again, so their text is not the model's own and is decoded.
+    Langfuse serialised the arguments again. Their text is therefore not the model's own and is decoded.
     """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))

@@ -1,32 +1,31 @@
-"""LangSmith: runs (its word for spans) as its API, its SDK and its exports give them.
+"""LangSmith: runs (LangSmith's word for spans) from its API, its SDK and its exports.
 
-**On disk.** `client.list_runs()` or a bulk export written one run per line, an array of runs, the answer of
+**Files.** `client.list_runs()` or a bulk export written one run per line, an array of runs, the answer of
 `/runs/query` (`{"runs": […]}`), or the batches that the SDK sends (`{"post": […], "patch": […]}`).
-`child_runs` may contain the runs below a run. Written from the documentation
-(https://docs.langchain.com/langsmith/run-data-format) and from runs quoted in public repositories; no whole
-export was available.
+`child_runs` may contain the runs below a run. No whole export was available. These notes are based on the
+documentation (https://docs.langchain.com/langsmith/run-data-format) and runs quoted in public repositories.
 
-**Shape.** `{id, trace_id, parent_run_id, dotted_order, run_type, name, start_time, end_time, inputs,
-outputs, error, status, prompt_tokens, completion_tokens, extra: {metadata, invocation_params}}`; `run_type`
-is llm, tool, chain, … Inputs and outputs of an llm run are LangChain's messages (plain, or as `lc`
-constructors with `kwargs`) in `messages` and `generations`, or what a wrapped client had (`choices`). Times
-without an offset are UTC. `session_id` is the project; a conversation is `extra.metadata.thread_id` (or
-`session_id` there). In an experiment `reference_example_id` of the outermost run is the example: the task.
+**Fields.** `{id, trace_id, parent_run_id, dotted_order, run_type, name, start_time, end_time, inputs,
+outputs, error, status, prompt_tokens, completion_tokens, extra: {metadata, invocation_params}}`. `run_type`
+is llm, tool, chain … Inputs and outputs of an llm run are LangChain's messages (plain, or as `lc`
+constructors with `kwargs`) in `messages` and `generations`, or the request and reply of a wrapped client
+(`choices`). Times without an offset are UTC. `session_id` is the project. `extra.metadata.thread_id` (or
+`session_id` there) names the conversation. In an experiment, `reference_example_id` of the outermost run is
+the task.
 
-**Traps.**
-- `tool_calls[].args` is an object; text that was not JSON is in `invalid_tool_calls` with its error: a
-  ready-made verdict on the arguments, and the model's own text. The text of the others is kept in
-  `additional_kwargs` or, of streams, in `tool_call_chunks`.
-- The same message contains Anthropic's calls twice: as blocks of its content and as `tool_calls`.
-- A tool's output is a message with `tool_call_id` and `status`, or just its text.
-- The chains around (LangGraph, RunnableSequence, …) repeat every message; only llm runs count.
-- A batch posts a run when it begins, and the same or a later one patches it when it ends: both are one run.
-  A run that never ends is not read.
-- Inputs and outputs that were too large are links (`inputs_s3_urls`): such a reply was not recorded.
+**Rules.**
+- `tool_calls[].args` is an object; the original text is in `additional_kwargs` or, for streams, in
+  `tool_call_chunks`. Calls whose text was not JSON are in `invalid_tool_calls`, with the text and the error.
+- A tool's output is a message with `tool_call_id` and `status`, or only its text.
+- The chains around a model call (LangGraph, RunnableSequence …) repeat every message, so only llm runs count.
+- A batch posts a run when it begins. The same or a later batch patches the run when it ends. Both parts are
+  merged into one run. A run without an end is not read.
+- Inputs and outputs that were too large are links (`inputs_s3_urls`). Such a reply is missing in the log.
 
-**Meaning, bounds**: as in `otlp`.
+Turns and limits are the same as in `otlp`.
 
-**Cannot tell.** Arguments of providers that return objects; whether a turn did what the user wanted.
+**Not in the log.** The model's own argument text, if the provider returns decoded objects; whether a turn did
+what the user wanted.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ _TYPES = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}
 _ALL_TYPES = frozenset((*_TYPES, "chain", "retriever", "embedding", "prompt", "parser"))
 _IDS = {"trace_id", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids"}
 _THREAD = ("thread_id", "session_id", "conversation_id")
-_DEEPEST = 50  # levels of child_runs
-_BEGUN = 10_000  # runs of batches that have not ended
+_DEEPEST = 50  # maximum number of `child_runs` levels that are read
+_BEGUN = 10_000  # maximum number of runs that may wait for the batch that contains their end
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -87,7 +86,7 @@ def _is_run(run: Mapping[str, Any]) -> bool:
 
 
 def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the runs of a record in the order of the text: each run before its child runs."""
+    """Yield the runs of a record in the order of the file: each run before its child runs."""
     waiting = [(run, 0) for run in reversed(_top_runs(record))]
     while waiting:
         run, depth = waiting.pop()
@@ -97,7 +96,10 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _RunFinder:
-    """Finds the runs in a file's records; keeps the runs that a batch has begun but not ended."""
+    """Finds the runs in a file's records.
+
+    Runs that have begun but not ended are kept until their end is found.
+    """
 
     def __init__(self) -> None:
         self._begun: dict[str, dict[str, Any]] = {}
@@ -120,7 +122,7 @@ class _RunFinder:
 
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run from its two parts; the second part has precedence."""
+    """Merge the two parts of a run, its beginning and its end; values of the end have precedence."""
     filled = {key: value for key, value in ended.items() if value is not None}
     extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
     return {**begun, **filled, **({"extra": extra} if extra else {})}
@@ -161,7 +163,7 @@ def _parent_session(run: Mapping[str, Any]) -> str | None:
 
 
 def _root_id(dotted_order: str | None) -> str | None:
-    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None without such an id."""
+    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None when there is no such id."""
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
 
@@ -204,7 +206,7 @@ def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: Sp
 
 
 def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
-    """Add a tool's run to `facts`: tool, call id, arguments and result.
+    """Add tool, call id, arguments and result of a tool's run to `facts`.
 
     The run's output is often the message for the model, which has the call's id. When that message reports a
     failure, `raw` is marked as failed.
@@ -224,9 +226,9 @@ def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
 
 
 def _last_words(body: Any, role: str) -> str | None:
-    """Return the text of the last message of this role in a body; None without one.
+    """Return the text of the last message with this role in a body; None when there is none.
 
-    A body that is itself a string is returned unchanged.
+    If the body is itself a string, return the string.
     """
     if isinstance(body, str):
         return body

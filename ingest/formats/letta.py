@@ -1,23 +1,21 @@
-"""Letta agent files (`.af`): an agent with its messages, tools and memory, as Letta exports it.
+"""Letta agent files (`.af`): Letta's export of an agent with its messages, tools and memory.
 
-Sources: letta-ai/letta, `letta/schemas/agent_file.py`; letta-ai/agent-file (2025-11, 2026-01).
+**Files.** Sources: letta-ai/letta, `letta/schemas/agent_file.py`; letta-ai/agent-file (2025-11, 2026-01).
 
-**Shape.** `{agents[], tools[], blocks[], …}`; an agent has `messages[]`, `llm_config` and `tool_ids`. A
+**Fields.** `{agents[], tools[], blocks[], …}`. An agent has `messages[]`, `llm_config` and `tool_ids`. A
 message is `{role, content[], model, tool_calls[].{id, function.{name, arguments}}, tool_call_id,
-tool_returns[], approvals[], created_at}`, `arguments` the model's own text. Each agent is a session.
+tool_returns[], approvals[], created_at}`. `arguments` is the model's own text. Each agent is a session.
 
-**Turns.** A person's message, once the model answers it. Calling `send_message` is the answer.
+**Turns.** A person's message begins a turn when the model answers it. A call of `send_message` is the answer.
 
-**Traps.**
-- A message of the role `user` may be an event of Letta's own, as JSON (`heartbeat`, `login`, `system_alert`):
-  it begins no turn. A person's words are in `message` of such JSON, or alone.
-- `tool_returns[].status` is the flag of a result.
-- Most published files were emptied: they contain the system prompt alone.
-- A file that contains its JSON as text in a JSON string is refused.
+**Rules.**
+- A message of the role `user` may be an event of Letta itself, as JSON (`heartbeat`, `login`,
+  `system_alert`). It begins no turn. A person's text is in `message` of such JSON, or is the whole message.
+- `tool_returns[].status` is the error flag of a result.
 
-**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of a document.
 
-**Cannot tell.** Tokens. Unseen: approvals, failed returns.
+**Not in the log.** Tokens. No file with approvals or failed results was available.
 """
 
 from __future__ import annotations
@@ -94,9 +92,11 @@ def _take_agent(
     definitions = [read_object(tool.get("json_schema")) for tool in agent_tools if tool is not None]
     if any(definitions):
         if not any(definition.get("name") == _ANSWER for definition in definitions):
-            definitions.append({"name": _ANSWER})  # Letta's own greeting in the agent's name
+            # The agent's definitions may lack this tool, which Letta itself calls to write a greeting.
+            definitions.append({"name": _ANSWER})
         yield ToolsOffered(**place, definitions=tuple(filter(None, definitions)))
-    record.find_line('"messages"', past=True)  # behind the list of the ids in context, if there is one
+    # Continue the search after the list of message ids, if the file has one.
+    record.find_line('"messages"', past=True)
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
         where = record.find_line(f'"{ident}"') if ident is not None else record.where
@@ -124,7 +124,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, where: Log
 
 
 def _read_question(words: str | None) -> str | None:
-    """Return a person's message; None for an event of Letta itself."""
+    """Return the text of a person's message; None for an event of Letta itself."""
     fields = read_object(open_json(words))
     if "type" not in fields:
         return words

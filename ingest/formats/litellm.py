@@ -1,28 +1,28 @@
 """LiteLLM's standard logging payload: one call through its proxy or library per line.
 
-**On disk.** What LiteLLM hands to every logger (S3, GCS, Azure, SQS, a callback of one's own that writes
-lines): the payload itself, or under `standard_logging_object`.
-https://docs.litellm.ai/docs/proxy/logging_spec describes it; these notes are from there and from the
-project's own tests, no real file was available.
+**Files.** LiteLLM passes this payload to every logger (S3, GCS, Azure, SQS, a custom callback), directly or
+in `standard_logging_object`. No real file was available. These notes are based on
+https://docs.litellm.ai/docs/proxy/logging_spec and the project's own tests.
 
-**Shape.** `id, trace_id, session_id, call_type, status (success | failure), custom_llm_provider, model,
+**Fields.** `id, trace_id, session_id, call_type, status (success | failure), custom_llm_provider, model,
 model_id, api_base, messages, response, model_parameters.{tools, max_tokens …}, prompt_tokens,
-completion_tokens, startTime, endTime, error_information.{error_code, error_class}, metadata`. `response`
-is a chat completion, or what the API of the call type sends (Responses, Anthropic Messages). Times are
-seconds or text.
+completion_tokens, startTime, endTime, error_information.{error_code, error_class}, metadata`. `response` is a
+chat completion, or the reply of the API in `call_type` (Responses, Anthropic Messages). Times are seconds or
+text.
 
-**Traps.**
-- LiteLLM shows every provider as a chat completion. Where the provider's own API sends arguments decoded
-  (Anthropic, Bedrock, Google, Cohere, Ollama), their text is LiteLLM's: kept as the object it stands for.
-- A failure that LiteLLM sent again, to another deployment (`model_id`) or not, is not a retry of the model.
-- With `turn_off_message_logging` messages and replies are `redacted-by-litellm`: such a file says nothing
-  of calls; its first such line is rejected with this reason, the others pass.
-- Conversations are joined as in `request_log`; `trace_id` names one request, not one conversation.
+**Rules.**
+- LiteLLM shows every provider's reply as a chat completion. If the provider's API sends decoded arguments
+  (Anthropic, Bedrock, Google, Cohere, Ollama), LiteLLM writes their text. Such arguments are kept as decoded
+  objects.
+- If LiteLLM sends a failed request again, this is not a retry by the model.
+- With `turn_off_message_logging`, messages and replies are `redacted-by-litellm`. The first such line is
+  rejected with this reason; further lines are skipped.
+- Requests are joined into conversations as in `request_log`. `trace_id` names one request, not one
+  conversation.
 
-**Bounds.** 50,000 conversations that may continue.
+**Limits.** At most 50,000 conversations are remembered.
 
-**Cannot tell.** Whether a tool's result was an error; which calls LiteLLM's adapters had mended or
-dropped.
+**Not in the log.** Whether a tool failed, and which calls LiteLLM's adapters repaired or dropped.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SOURCE = Source(
 )
 
 _REDACTED = "redacted-by-litellm"
-# Providers whose API sends arguments decoded; LiteLLM writes their text.
+# LiteLLM writes the argument text for these providers, because their APIs send decoded arguments.
 _DECODED = (
     "anthropic",
     "bedrock",
@@ -149,7 +149,7 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
 
 
 def _error_body(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of the server's error, which LiteLLM quotes after its own words."""
+    """Return the body of the server's error, which LiteLLM quotes after its own text."""
     message = read_text(payload.get("error_str")) or ""
     error_text = (
         message or read_text(read_object(payload.get("error_information")).get("error_message")) or ""
@@ -170,7 +170,7 @@ def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add_prompt(exchange: Exchange, payload: Mapping[str, Any]) -> None:
-    """Set the prompt's name of the exchange to the one that LiteLLM's prompt management recorded, if any."""
+    """Set the exchange's prompt name if LiteLLM's prompt management recorded one."""
     metadata = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
     if exchange.asked is not None and exchange.asked.prompt_name is None:
         exchange.asked.prompt_name = read_text(metadata.get("prompt_id"))

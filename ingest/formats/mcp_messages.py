@@ -1,23 +1,23 @@
-"""MCP on the wire: the JSON-RPC messages between a client and a server, as proxies and inspectors log them.
+"""MCP traffic: the JSON-RPC messages between a client and a server, as proxies and inspectors log them.
 
-**Where it comes from.** One message a line, as standard input and output carry them, or in a frame:
-`{timestamp, direction, message}` and the like; `message` may be JSON as text. No standard for such logs; the
-messages are those of the specification (https://modelcontextprotocol.io/specification).
+**Files.** One message per line, as in standard input and output, or inside an object such as `{timestamp,
+direction, message}`; `message` may be JSON text. No standard for such logs exists; the messages follow the
+specification (https://modelcontextprotocol.io/specification).
 
-**Shape.** `{jsonrpc: "2.0", id, method: "tools/call", params: {name, arguments}}`, answered by `{id, result:
-{content, isError}}` or `{id, error: {code, message}}`; `tools/list` lists definitions, `initialize` names the
-client and the server. Other messages pass silently.
+**Fields.** `{jsonrpc: "2.0", id, method: "tools/call", params: {name, arguments}}`, answered by `{id, result:
+{content, isError}}` or `{id, error: {code, message}}`. `tools/list` lists definitions. `initialize` names the
+client and the server. Other messages are skipped.
 
-**Sessions.** From one `initialize` to the next, or what the frame names (`session_id`). Each call is a step.
-The tool's name is `mcp__<server>__<tool>` where the log shows the server's name, as agents spell it.
+**Sessions.** A session lasts from one `initialize` to the next, or has the id in the enclosing object
+(`session_id`). Each call is a step. If the log names the server, the tool's name is `mcp__<server>__<tool>`,
+as in agents' logs.
 
-**Traps.**
-- An id counts from 1 again in each connection, and both sides have ids of their own.
-- `isError` is the tool's failure; the error -32602 means invalid arguments or an unknown tool.
-- The agent's own log has the same calls: load one of the two.
+**Rules.**
+- `isError` marks a failure of the tool. The error -32602 means invalid arguments or an unknown tool.
+- The agent's own log contains the same calls. Load only one of the two.
 
-**Cannot tell.** The model, prompts, turns: the calls of a connection are one turn without an end. The text of
-arguments: clients hand them over decoded.
+**Not in the log.** The model, prompts and turns: all calls of a connection form one turn without an end. The
+model's own argument text, because clients send decoded arguments.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ _TIMES = ("timestamp", "ts", "time", "created_at")
 _SESSIONS = ("session_id", "sessionId", "mcp_session_id", "mcpSessionId", "connection_id", "connectionId")
 _METHODS = frozenset({"tools/call", "tools/list"})
 _INVALID_PARAMS = -32602
-_WAITING = 1_000  # calls without an answer that are remembered, of a connection
-_OPEN = 1_000  # connections
+_WAITING = 1_000  # maximum number of calls of one connection that may wait for an answer
+_OPEN = 1_000  # maximum number of open connections
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -69,7 +69,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_messages(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the JSON-RPC messages in a record: itself, or those in its frame."""
+    """Return the JSON-RPC messages in a record: the record itself, or the messages inside it."""
     if "jsonrpc" in record:
         return [dict(record)]
     if _FRAMES.isdisjoint(record):
@@ -94,7 +94,10 @@ class _WaitingCall(NamedTuple):
 
 
 class _McpLog:
-    """Translator of one file, with the connections that its frames name, or one after another."""
+    """Translator of one file.
+
+    The file contains connections with ids, or connections without ids one after another.
+    """
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -124,7 +127,7 @@ class _McpLog:
 
 
 class _McpConnection:
-    """One client and one server."""
+    """One connection between a client and a server."""
 
     def __init__(self, session_id: str) -> None:
         self._turns = AgentSession(session_id)

@@ -1,25 +1,25 @@
-"""MedAgentBench task results of a harness that keeps one JSON document per task.
+"""MedAgentBench task results of a program that writes one JSON document per task.
 
-**On disk.** `results/<agent>/medagentbench/<run>/tasks/<task>.json` in WhissleAI's fork of tau2-bench. The
-benchmark (github.com/stanfordmlgroup/MedAgentBench) keeps other files; these are the harness's own.
+**Files.** WhissleAI's fork of tau2-bench writes `results/<agent>/medagentbench/<run>/tasks/<task>.json`. The
+benchmark itself (github.com/stanfordmlgroup/MedAgentBench) writes other files, which are not read.
 
-**Shape.** `task_id`, `prompt`, `status`, `result`, `correct`, `infra_fail`, `duration_ms`, `turns[].{round,
+**Fields.** `task_id`, `prompt`, `status`, `result`, `correct`, `infra_fail`, `duration_ms`, `turns[].{round,
 agent_reply, action_kind, url, payload, observation, latency_ms}`, `diagnostics.provenance.{model,
-harness_commit, captured_at}`. A file is a session of one turn, `task_id` the task it tried.
+harness_commit, captured_at}`. A file is a session of one turn. Its task is `task_id`.
 
-**What a call is.** The model writes one action as text: `GET <url>`, `POST <url>` with a JSON body, or
-`FINISH([answers])`. GET and POST are tools, strategy `json_fallback`. The body of a POST is the model's own
-text; of a GET only the address is an argument. FINISH is the answer.
+**Calls.** The model writes one action as text: `GET <url>`, `POST <url>` with a JSON body, or
+`FINISH([answers])`. GET and POST are read as tools (strategy `json_fallback`). The body of a POST is the
+model's own text; the only argument of a GET is the URL. FINISH is the answer.
 
-**Traps.**
-- `action_kind: invalid` is a reply with anything besides the action: an emission fault that ends the task.
-- "Invalid POST request": the body was no JSON (in both replies seen it was cut off).
-- Failure is text: a 4xx answer and an address that is none are refused arguments, any other error is one of
-  execution.
-- The functions are in the prompt as text, several under one name; they are not read as definitions.
-- `infra_fail` is not a verdict on the model; else `correct` is.
+**Rules.**
+- `action_kind: invalid` marks a reply that contains other text next to the action. This is an emission
+  failure and ends the task.
+- "Invalid POST request" means that the body was not JSON.
+- Failures are visible only in the text. A 4xx answer or an invalid URL means invalid arguments; any other
+  error is an execution failure.
+- `correct` is the verdict. With `infra_fail` there is no verdict on the model.
 
-**Cannot tell.** The model where the provenance says `(agent default)`.
+**Not in the log.** The model, if the provenance is `(agent default)`.
 """
 
 from __future__ import annotations

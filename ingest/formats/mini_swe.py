@@ -1,34 +1,29 @@
 """mini-swe-agent trajectories: one JSON document per run, `<instance>.traj.json`.
 
-**On disk.** Beside SWE-bench predictions, or wherever `--output` says; rewritten after every step. Seen:
-1.15 and 1.17, from two forks; the shapes of 2.x are from its source (github.com/SWE-agent/mini-swe-agent).
+**Files.** Next to SWE-bench predictions, or where `--output` says. These notes are based on files of 1.15 and
+1.17 from two forks and, for 2.x, on the source code (github.com/SWE-agent/mini-swe-agent).
 
-**Shape.** `trajectory_format` `mini-swe-agent-1` (1.1 since 2.0), `info.{exit_status, submission,
-mini_version, config.{agent, model}}`, `messages[]` in chat shape with `extra.response`, the provider's whole
-answer, and `timestamp` in seconds (since 1.16; before that the answer's `created` is all there is). A run is
-a session of one turn, its task the `instance_id`, or the instance of SWE-bench that the file is named after.
-Before 1.0 (unseen, after the inspector of 1.x) the file is the bare array of messages.
+**Fields.** `trajectory_format` `mini-swe-agent-1` (1.1 since 2.0), `info.{exit_status, submission,
+mini_version, config.{agent, model}}`, and `messages[]` in chat format. `extra.response` is the provider's
+whole reply. `timestamp` is in seconds (since 1.16; before that only the reply's `created`). A run is a
+session of one turn. Its task is the `instance_id`, or the SWE-bench instance in the file's name. Before 1.0
+the file is an array of messages; no such file was available.
 
-**What a call is.** Up to 1.17 the action is the one bash block in the reply: tool `bash`, strategy
-`json_fallback`, the block as `command`. It is not JSON, so nothing about syntax or schema can be seen of it;
-what can go wrong is that there is not exactly one block. Such a reply is answered by the harness with its
-`format_error_template` and counts as an emission fault, its call without a name. Since 2.0 calls are native:
-`tool_calls` with the model's own text.
+**Calls.** Up to 1.17 the action is the one bash block in the reply. It is read as a call of `bash` with the
+block as `command` (strategy `json_fallback`). The block is not JSON, so it has no syntax or schema to check.
+If a reply does not have exactly one block, the agent answers with its `format_error_template`. This is an
+emission failure, and the call has no name. Since 2.0 calls are native: `tool_calls` with the model's text.
 
-**Traps.**
-- The result has no id: it is the user message after the reply. `<returncode>` tells its status; a timeout
-  has a template of its own; the last one of a submitted run is the submission itself.
-- A fork runs the reply as a Python program instead of a block: an answer that is not a refusal means that the
-  whole reply was the action.
-- Since 2.0 a refused reply is not kept as a message: only the harness's answer is (`extra.interrupt_type`
-  FormatError), in later versions with the response in `extra`.
-- A user message that follows a result is the harness speaking (a limit, a reminder), no result.
-- A bare array tells neither model nor end; its results may begin with `Observation:` in place of the return
-  code, and then say nothing of success. It is known by a reply with one bash block and the harness's answer.
-- `action_regex` of the log is not run: a pattern out of a log may never end. The blocks of both known
-  languages, `bash` and `mswea_bash_command`, are found without one.
+**Rules.**
+- The result is the user message after the reply; it has no id. `<returncode>` contains the exit code. A
+  timeout has its own template. The last result of a submitted run is the submission.
+- Since 2.0 a rejected reply is not stored as a message. Only the agent's answer is stored
+  (`extra.interrupt_type` FormatError), in later versions with the response in `extra`.
+- A user message after a result comes from the agent program (a limit, a reminder) and is not a result.
+- An array of messages contains neither the model nor the end of the run. Its results may begin with
+  `Observation:` instead of the exit code; then their status is unknown.
 
-**Cannot tell.** Whether the patch solves the task: `Submitted` is not a verdict.
+**Not in the log.** Whether the patch solves the task: `Submitted` is not a verdict.
 """
 
 from __future__ import annotations
@@ -107,7 +102,10 @@ def translator(about: About) -> Translator:
 
 
 class _MiniSweRuns(SessionPerRecord):
-    """Translator of a file: each record is a run or, in an old file, a message of the only run."""
+    """Translator of one file.
+
+    Each record is a run or, in an old file, one message of the only run.
+    """
 
     def __init__(self, about: About) -> None:
         super().__init__(about, partial(take_run, _MiniSweRun, about.name))
@@ -129,20 +127,20 @@ class _MiniSweRuns(SessionPerRecord):
 
 
 class _MiniSweRun(SweRun):
-    """Translator of one trajectory, whose messages are read in order."""
+    """One trajectory, whose messages are read in order."""
 
     harness = "mini-swe-agent"
 
     def __init__(self, session_id: str, record: Record, places: Sequence[LogLine] = ()) -> None:
         super().__init__(session_id, record)
-        self._places = places  # of the messages, if each is a record of its own
+        self._places = places  # the line of each message, if each message is a separate record
         config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(_find_refusal_openings(config))
         self._submitted = self.info.get("exit_status") == "Submitted"
         self._asked = False
         self._step = -1
-        self._awaited = 0  # calls of the newest reply without a result
+        self._awaited = 0  # number of calls in the latest reply that have no result
 
     def events(self, file: str) -> Iterator[Event]:
         messages = read_objects(self.record.value.get("messages"))
@@ -154,7 +152,7 @@ class _MiniSweRun(SweRun):
             self.where = self._places[at] if self._places else self.where
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
-        if self.info:  # an old list of messages does not show whether the run ended
+        if self.info:  # Old files have no `info` and do not show whether the run ended.
             yield self.make_end()
 
     def _take_message(
@@ -201,8 +199,8 @@ class _MiniSweRun(SweRun):
     def _make_block_call(self, words: str, refusal: str | None) -> CallMade:
         """Return the bash call of a reply.
 
-        `refusal` is the harness's answer to a reply without exactly one action; the call is then recorded as
-        refused.
+        `refusal` is the agent's answer to a reply without exactly one action. The call is then recorded as
+        failed.
         """
         shared: dict[str, Any] = {
             **self.event_place(),
@@ -224,10 +222,10 @@ class _MiniSweRun(SweRun):
         )
 
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
-        """Yield the step and call of a refused reply of 2.x that is not itself in the log.
+        """Yield the step and call of a rejected reply of 2.x that is not in the log.
 
-        At most the provider's response is in `extra`. Yield nothing when the reply is in the log, because its
-        call already includes this refusal.
+        `extra` may contain the provider's response. If the reply is in the log, yield nothing, because its
+        call already includes this failure.
         """
         if extra.get("interrupt_type") is None:
             return
@@ -292,7 +290,7 @@ class _MiniSweRun(SweRun):
         )
 
     def _refuses(self, message: Mapping[str, Any], extra: Mapping[str, Any]) -> bool:
-        """Return True when this message is the harness's answer to a reply without exactly one action."""
+        """Return True when this message is the agent's answer to a reply without exactly one action."""
         if extra.get("interrupt_type") == "FormatError":
             return True
         words = join_content(message.get("content")) or ""
@@ -302,7 +300,7 @@ class _MiniSweRun(SweRun):
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
     """Return the time of a message; None when the log has none.
 
-    A reply before 1.16 has no time of its own, so the provider's start time of the response is used.
+    Before 1.16 a reply has no time. Then the provider's start time of the response is used.
     """
     response = read_object(extra.get("response"))
     times = (
@@ -316,7 +314,10 @@ def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime
 
 
 def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True for bare messages in which the harness answers a reply with one bash block."""
+    """Return True for a list of messages of mini-swe-agent before 1.0.
+
+    In such a list, a reply with one bash block is followed by the agent's answer.
+    """
     if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
         return False
     for reply, answer in pairwise(head):
@@ -333,9 +334,9 @@ def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the beginnings of the harness's answers to malformed replies.
+    """Yield the beginnings of the agent's answers to malformed replies.
 
-    These are the texts of the templates up to their first variable.
+    Each beginning is the text of a template up to its first variable.
     """
     yield _NOT_ONE
     for part in ("agent", "model"):
@@ -354,7 +355,10 @@ def _refusal_layer(refusal: str) -> FaultLayer:
 
 
 def find_bash_blocks(words: str) -> list[str]:
-    """Return the bodies of the bash blocks in a reply, as both `action_regex` of the agent find them."""
+    """Return the contents of the bash blocks in a reply.
+
+    Both versions of the agent's `action_regex` find the same blocks.
+    """
     blocks: list[str] = []
     position = 0
     while True:
@@ -374,7 +378,7 @@ def find_bash_blocks(words: str) -> list[str]:
 
 
 def _find_response_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the tool calls of a message in the shape of OpenAI's Responses API."""
+    """Yield the tool calls of a message in the format of OpenAI's Responses API."""
     for item in read_objects(message.get("output")):
         if item.get("type") == "function_call":
             yield {"id": item.get("call_id"), "name": item.get("name"), "arguments": item.get("arguments")}

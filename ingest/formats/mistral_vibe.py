@@ -1,22 +1,20 @@
 """Mistral Vibe sessions: `~/.vibe/logs/session/<session>/messages.jsonl`, with `meta.json` next to it.
 
-Sources: mistralai/mistral-vibe, `vibe/core` (`LLMMessage`, `agent_loop`); fixtures of kenn-io/agentsview
-(2026-06).
+**Files.** Sources: mistralai/mistral-vibe, `vibe/core` (`LLMMessage`, `agent_loop`); fixtures of
+kenn-io/agentsview (2026-06).
 
-**Shape.** OpenAI's chat messages, one per line, with a `message_id`; `arguments` the model's own text, in the
-fixtures an object. `meta.json`: `{session_id, parent_session_id, start_time, end_time, model,
+**Fields.** OpenAI's chat messages, one per line, with a `message_id`. `arguments` is the model's own text; in
+the fixtures it is an object. `meta.json` is `{session_id, parent_session_id, start_time, end_time, model,
 tools_available, stats}`.
 
-**Turns.** Each user message the model answers, up to a message without calls.
+**Rules.**
+- Messages have no time, so calls get the session's start time.
+- Tags in the result mark failures: `<tool_error>NAME: …` is a call that Vibe could not read,
+  `<tool_error>NAME failed: …` a call that ran and failed, `<user_cancellation>` a call that a person denied.
+  The status of other results is unknown, because a skipped call is answered in the person's own words.
+- A user message that Vibe wrote (`injected`) begins no turn.
 
-**Traps.**
-- Messages have no time: calls are dated by the start of the session.
-- A failure is told by tags in the result: `<tool_error>NAME: …` is a call that Vibe could not read,
-  `<tool_error>NAME failed: …` one that ran, `<user_cancellation>` one that a person did not allow. Other
-  results are unknown: a skipped call is answered in the person's own words.
-- A user message that is Vibe's own (`injected`) begins no turn.
-
-**Cannot tell.** Tokens of a step. Unseen: tags in results, `tools_available`.
+**Not in the log.** Tokens of a step. No file with tags in results or with `tools_available` was available.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the messages with which their `meta.json` is read; None for any other file."""
+    """Return the name of the messages file that a `meta.json` belongs to; None for any other file."""
     beside = about.read_sibling(_MESSAGES) if about.name == _META else None
     return _MESSAGES if beside is not None and b'"message_id"' in beside else None
 

@@ -1,27 +1,27 @@
 """Traces of the OpenAI Agents SDK, as its trace processors export them.
 
-**On disk.** What `export()` of a trace and of a span gives (openai/openai-agents-python,
-`src/agents/tracing`): one object per line, the body that the SDK posts (`{"data": […]}`), or a trace with its
-`spans`. Seen: two documents that tests wrote.
+**Files.** The output of `export()` for traces and spans (openai/openai-agents-python, `src/agents/tracing`):
+one object per line, the body that the SDK posts (`{"data": […]}`), or a trace with its `spans`.
 
-**Shape.** `{object: trace, id, workflow_name, group_id, metadata}` and `{object: trace.span, id, trace_id,
+**Fields.** `{object: trace, id, workflow_name, group_id, metadata}` and `{object: trace.span, id, trace_id,
 parent_id, started_at, ended_at, span_data, error}`. `span_data.type` is agent, response (`response_id`,
 `usage`), generation (`input`, `output`, `model`, `usage`), function (`name`, `input`, `output`), handoff,
-guardrail, custom and others.
+guardrail, custom or another type.
 
-**Turns.** One trace is one turn; traces of the same `group_id` are one session.
+**Turns.** One trace is one turn. Traces with the same `group_id` are one session.
 
-**Traps.**
-- A function has no call id. Its `input` is the text that the model sent; where an exporter decoded it, an
-  object.
-- A response contains neither text nor calls: the functions that ran after it are its calls.
-- `error` of a function has the reason in `data.error`. The SDK's own answers to a failed call are known by
-  their words where there is no `error`.
-- A handoff keeps neither name nor arguments of its call, so it is not counted.
+**Rules.**
+- A function span has no call id. Its `input` is the text that the model sent, or an object if an exporter
+  decoded it.
+- A response span contains neither text nor calls. The functions that ran after it are its calls.
+- `error` of a function span has the reason in `data.error`. Without `error`, failed calls are recognised by
+  the SDK's own texts.
+- A handoff has neither the name nor the arguments of its call, so it is not counted.
 
-**Meaning, bounds**: as in `otlp`.
+Limits are the same as in `otlp`.
 
-**Cannot tell.** The model and what it said where only responses are traced; definitions; prompts.
+**Not in the log.** Definitions and prompts. If only response spans were recorded, also the model and its
+text.
 """
 
 from __future__ import annotations

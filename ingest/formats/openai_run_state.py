@@ -1,26 +1,24 @@
 """Saved runs of the OpenAI Agents SDK: `RunState.to_json()`, written when a run waits for an approval.
 
-Sources: openai/openai-agents-python, `src/agents/run_state.py` and `tests/fixtures/run_state` (schemas 1.6 to
-1.13).
+**Files.** Sources: openai/openai-agents-python, `src/agents/run_state.py` and `tests/fixtures/run_state`
+(schemas 1.6 to 1.13).
 
-**Shape.** `{$schemaVersion, original_input, model_responses[].{output, usage, response_id},
-generated_items[], session_items[], context.approvals, current_step, current_agent, trace}`. `output` has the
-items of the Responses API, `raw_item` of an item the same ones again.
+**Fields.** `{$schemaVersion, original_input, model_responses[].{output, usage, response_id},
+generated_items[], session_items[], context.approvals, current_step, current_agent, trace}`. `output` has
+items of the Responses API; `raw_item` repeats the same items.
 
-**Turns.** One run is one turn. It has an end when the last response made no call.
+**Turns.** One run is one turn. The turn has an end if the last response made no call.
 
-**Traps.**
-- A call is in `model_responses`, `generated_items`, `session_items`, `interruptions` and more: it counts
-  once, by its `call_id`. Calls of an earlier run are in `original_input` and are not counted. Its place is
-  the first line with its id.
-- A call that waits for its approval has no result; one that was rejected is refused as soon as the rejection
-  is noted in `approvals`.
-- `last_processed_response` has definitions of the called tools only: they are not taken for all that was
-  offered.
+**Rules.**
+- The same call is in `model_responses`, `generated_items`, `session_items`, `interruptions` and other lists.
+  It counts once, by its `call_id`, at the first line with this id.
+- A call that waits for its approval has no result. A call whose rejection is in `approvals` counts as denied.
+- `last_processed_response` has only the definitions of the called tools, so it is not read as the list of
+  offered tools.
 
-**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
+**Limits.** `--max-line` limits the size of a document.
 
-**Cannot tell.** Model, prompt, times.
+**Not in the log.** The model, the system prompt and times.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ SOURCE = Source(
     cannot_tell="Which model it was, and when. Results have no sign of success: they stay unknown.",
 )
 
-# The SDK's answers to a call that it could not run (`default_tool_error_function`).
+# The texts that the SDK returns for a call that it could not run (`default_tool_error_function`).
 _TEXTS: Texts = (
     (FaultLayer.SYNTAX, re.compile(r"An error occurred while parsing tool arguments\.")),
     (FaultLayer.EXECUTION, re.compile(r"An error occurred while running the tool\.")),
@@ -86,7 +84,8 @@ def _take_state(record: Record, session_id: str) -> Iterator[Event]:
     items = (*read_objects(value.get("generated_items")), *read_objects(value.get("session_items")))
     made = [read_call(read_object(item.get("raw_item"))) for item in items if item.get("type") in _CALLS]
     for call in made:
-        if call is not None and call.id not in call_ids:  # responses that were dropped from the state
+        # The call's response was dropped from the saved state.
+        if call is not None and call.id not in call_ids:
             call_ids.add(call.id)
             yield from _make_step(ModelReply(calls=[call]), dialogue, record)
     rejected = _rejected_calls(read_object(value.get("context")).get("approvals"))
@@ -125,7 +124,7 @@ def _find_place(record: Record, calls: Sequence[ModelCall]) -> LogLine:
 
 
 def _rejected_calls(approvals: Any) -> dict[str | None, str]:
-    """Return the ids of the calls that a person rejected, each with the reason that the person gave."""
+    """Return the ids of the calls that a person rejected, with the person's reason for each."""
     rejections: dict[str | None, str] = {}
     for approval in read_object(approvals).values():
         messages = read_object(read_object(approval).get("rejection_messages"))

@@ -1,36 +1,36 @@
-"""OpenClaw telemetry: one event per line, as the plugin knostic/openclaw-telemetry and its forks write them.
+"""OpenClaw telemetry: one event per line, written by the plugin knostic/openclaw-telemetry and its forks.
 
-The sessions themselves, which OpenClaw keeps in pi's shape, are read by the format `pi`. Sources:
-knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
+OpenClaw's own session files have pi's format and are read by the format `pi`.
 
-**Shape.** `{type, sessionKey, agentId, ts}` with `agent.start` (`prompt`, sometimes `messages`),
-`agent.end` (`success`, `error`, sometimes `messages`, `model`), `tool.start` (`toolName`, `params`),
-`tool.end` (`success`, `error`, `durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`.
-Types that are not named here pass silently.
+**Files.** Sources: knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
 
-**Sessions.** One file contains all agents of a gateway. A session is one `sessionKey` of one file, since
-every gateway has the same keys; what came over a direct channel (`agent:main:telegram:default:direct:…`)
-belongs to the agent's main session, under whose key its prompts are written. `agent:main:subagent:<id>` is a
-sub-agent of the main one.
+**Fields.** `{type, sessionKey, agentId, ts}` with `agent.start` (`prompt`, sometimes `messages`), `agent.end`
+(`success`, `error`, sometimes `messages`, `model`), `tool.start` (`toolName`, `params`), `tool.end`
+(`success`, `error`, `durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`. Other
+types are skipped.
 
-**Turns.** From one `agent.start` to the next of its session, or to `agent.end`. The model's answers are not
-logged as events, so a turn that no later message repeats has no steps; calls that began together before one
-ended are of one model call.
+**Sessions.** One file contains all agents of a gateway. A session is one `sessionKey` in one file, because
+every gateway uses the same keys. Events of a direct channel (`agent:main:telegram:default:direct:…`) belong
+to the agent's main session, which contains their prompts. `agent:main:subagent:<id>` is a sub-agent of the
+main agent.
 
-**Traps.**
-- `agent.end` may contain the model, or the messages of the turn with it: then nothing waits.
-- `agent.start` is written twice, the second time with all messages of the session so far, in pi's shape. They
-  tell of the turn before what the events do not: ids and times of its calls, their results, tokens and the
-  answer. A turn therefore waits for the one that follows it.
-- Calls have no ids: an end belongs to the first call of its tool that has none.
-- Not every writer adds a time: then a turn that nothing repeats has none.
+**Turns.** A turn lasts from one `agent.start` to the next one of its session, or to `agent.end`. The model's
+answers are not events, so a turn has steps only if later messages repeat it. Calls that started before any of
+them ended belong to one model reply.
 
-**Bounds.** 10,000 events that wait for the next turn of their session; then all are taken as they are.
+**Rules.**
+- `agent.start` is written twice, the second time with all messages of the session so far, in pi's format.
+  These messages add to the previous turn what its events lack: call ids, times, results, tokens and the
+  answer. The events of a turn therefore wait for the next turn.
+- Calls have no ids. A `tool.end` belongs to the first open call of its tool.
 
-**Side files.** `sessions.json`, the list of the sessions, contains no call.
+**Limits.** At most 10,000 events wait for the next turn of their session. Beyond this, all events are used
+unchanged.
 
-**Cannot tell.** Tool definitions, the model's own text of arguments, who made a call when two sessions share
-a key; of the last turn of a session, and of a sub-agent's, results and answers.
+**Side files.** `sessions.json`, the list of sessions, contains no calls.
+
+**Not in the log.** Tool definitions, the model's own argument text, and which session made a call if two
+sessions share a key. Results and answers are missing in the last turn of a session and in sub-agents.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ SOURCE = Source(
 )
 
 _SIDE_FILE = re.compile(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
-_LANES = 10_000  # sessions in memory at the same time; a dropped one begins a new turn
-_HELD = 10_000  # events that wait
+_LANES = 10_000  # maximum number of sessions in memory; a removed session that continues begins a new turn
+_HELD = 10_000  # maximum number of events that wait for the next turn
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 Message = Mapping[str, Any]
 
@@ -96,7 +96,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that OpenClaw keeps next to its sessions; None for others."""
+    """Describe a file that OpenClaw keeps next to its sessions; return None for other files."""
     return "a side file of OpenClaw" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -108,9 +108,9 @@ def translator(about: About) -> Translator:
 class _TelemetrySession:
     """The state of one session.
 
-    `step` is the index of the latest model call of the turn, -1 before the first. `ended`: a call of that
-    step has ended. `turn` has the events of the current turn; `before` has those of the previous turn, which
-    wait for the messages that repeat it.
+    `step` is the index of the turn's latest model reply; -1 before the first reply. `ended` is True when a
+    call of that reply has ended. `turn` has the events of the current turn. `before` has the events of the
+    previous turn, which wait for the messages that repeat them.
     """
 
     session_id: str
@@ -123,7 +123,7 @@ class _TelemetrySession:
     before: list[Event] = field(default_factory=list)
 
     def release(self) -> Iterator[Event]:
-        """Yield all waiting events unchanged and forget them."""
+        """Yield all waiting events unchanged and remove them."""
         yield from self.before
         yield from self.turn
         self.before, self.turn = [], []
@@ -135,7 +135,7 @@ class _Telemetry:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # upper bound of the number of waiting events
+        self._held = 0  # upper limit for the number of waiting events
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -247,7 +247,7 @@ class _Telemetry:
 
 
 def _session_of_key(key: str) -> str:
-    """Return the session key, with a direct channel's key replaced by that of the agent's main session."""
+    """Return the session key; for a direct channel, return the key of the agent's main session."""
     agent = ":".join(key.split(":")[:2])
     return f"{agent}:main" if ":direct:" in key else key
 
@@ -262,11 +262,11 @@ _RULES: Mapping[str, Callable[[_Telemetry, _TelemetrySession, Mapping[str, Any]]
 
 
 def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> Iterator[Event]:
-    """Yield the events of a turn, completed with ids, times, texts, tokens and results from `messages`.
+    """Yield the events of a turn, with ids, times, texts, tokens and results added from `messages`.
 
-    The messages are those of this turn when the last user message is its prompt and the same calls follow;
-    else the events are yielded unchanged. No steps are added when the messages end at a call (as in a turn
-    that waits for a sub-agent), because it is unknown whether the turn had an answer.
+    The messages belong to this turn if the last user message is its prompt and the same calls follow.
+    Otherwise the events stay unchanged. If the messages end at a call (as in a turn that waits for a
+    sub-agent), no steps are added, because it is unknown whether the turn had an answer.
     """
     repeated = _RepeatedMessages(messages)
     calls = [event for event in events if isinstance(event, CallMade)]
@@ -300,7 +300,7 @@ def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> 
 
 
 class _RepeatedMessages:
-    """The facts of the messages since the last user message."""
+    """The calls, results and texts in the messages since the last user message."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         question_at = max(
@@ -342,10 +342,10 @@ class _RepeatedMessages:
         return replace(event, step=self.steps[at], tool_call_id=call_id, key=unique_id(call_id), ts=ts)
 
     def make_result(self, event: ResultSeen, waiting: list[tuple[str | None, str | None]]) -> ResultSeen:
-        """Return the result with the call id, text and time of its call.
+        """Return the result with the id of its call.
 
-        The call is the first of the same tool in `waiting`, the (tool, id) pairs without a result; it is
-        removed there.
+        Text and time are added if the messages repeat the result. `waiting` contains (tool, id) pairs of
+        calls without a result. The first call of the same tool is used and removed.
         """
         place = next((at for at, (tool, _) in enumerate(waiting) if tool == event.tool), None)
         call_id = waiting.pop(place)[1] if place is not None else None

@@ -1,23 +1,23 @@
-"""Phoenix (Arize): spans with OpenInference's attributes, as its REST API, client and data frames give them.
+"""Phoenix (Arize): spans with OpenInference's attributes, from its REST API, its client and data frames.
 
-**On disk.** `GET /v1/projects/…/spans` and the TypeScript client (`{"data": [span, …], "next_cursor"}`), a
+**Files.** `GET /v1/projects/…/spans` and the TypeScript client (`{"data": [span, …], "next_cursor"}`), a
 trace of the command line (`{"spans": […]}`), spans one per line, or
-`get_spans_dataframe().to_json(orient="records", lines=True)`. Phoenix' OTLP answer is `otlp`; spans printed
-by an SDK are `genai_span_json`.
+`get_spans_dataframe().to_json(orient="records", lines=True)`. Two other forms have their own formats:
+Phoenix' OTLP answer (`otlp`), and spans printed by an SDK (`genai_span_json`).
 
-**Shape.** `{name, span_kind, parent_id, start_time, end_time, status_code, status_message, attributes,
-events, context: {trace_id, span_id}}`; in a data frame the keys are `context.span_id`,
-`attributes.llm.model_name`, and messages are lists of `{"message.role": …, "message.tool_calls": […]}`
-again. `attributes` may be flat with indices, nested, or JSON text.
+**Fields.** `{name, span_kind, parent_id, start_time, end_time, status_code, status_message, attributes,
+events, context: {trace_id, span_id}}`. In a data frame the keys are `context.span_id`,
+`attributes.llm.model_name`, and messages are lists of `{"message.role": …, "message.tool_calls": […]}`.
+`attributes` may be flat with indices, nested, or JSON text.
 
-**Traps.**
-- Indices are put in order by number: `….10.…` comes after `….9.…`.
-- Arguments are text; instrumentors of Anthropic and Gemini wrote it themselves, and LangChain's does, too,
-  where LangChain had already decoded it: then text that was not JSON has been left out before.
-- The kinds CHAIN, AGENT, RETRIEVER … are not model calls; TOOL spans are results, not calls.
+**Rules.**
+- Indices are sorted as numbers: `….10.…` comes after `….9.…`.
+- Arguments are text. The instrumentations of Anthropic and Gemini write this text themselves; LangChain's
+  does so if LangChain had already decoded the arguments. Then arguments that were not JSON are missing.
+- Spans of the kinds CHAIN, AGENT, RETRIEVER … are not model calls. TOOL spans are results, not calls.
 - Phoenix' status is OK for every span without an exception.
 
-**Meaning, bounds, what it cannot tell**: as in `otlp`.
+Turns, limits and missing facts are the same as in `otlp`.
 """
 
 from __future__ import annotations

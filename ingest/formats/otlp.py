@@ -1,46 +1,43 @@
-"""OpenTelemetry traces as OTLP JSON, `gen_ai.…` inside: the Collector's file exporter, or whole requests.
+"""OpenTelemetry traces as OTLP JSON with `gen_ai.…` attributes, from the Collector or trace stores.
 
-**On disk.** The Collector's `file` exporter writes one `ExportTraceServiceRequest` a line
-(`{"resourceSpans": […]}`); Jaeger's newer API and Grafana Tempo hand out the same as one document
-(`{"result": {"resourceSpans": …}}`, `{"batches": […]}`). Log records (`resourceLogs`) may be in the same
-file.
+**Files.** The Collector's `file` exporter writes one `ExportTraceServiceRequest` per line (`{"resourceSpans":
+[…]}`). Jaeger's newer API and Grafana Tempo return the same as one document (`{"result": {"resourceSpans":
+…}}`, `{"batches": […]}`). Log records (`resourceLogs`) may be in the same file.
 
-**Shape.** `resourceSpans[].scopeSpans[].spans[].{traceId, spanId, parentSpanId, name, startTimeUnixNano,
+**Fields.** `resourceSpans[].scopeSpans[].spans[].{traceId, spanId, parentSpanId, name, startTimeUnixNano,
 endTimeUnixNano, attributes[{key, value: {stringValue|intValue|arrayValue|kvlistValue|…}}], events, status}`.
-Before 2022 `scopeSpans` was `instrumentationLibrarySpans`. Whole numbers may be text.
 
-**Conventions read** (`ingest.formats.span_conventions`): GenAI messages as attributes, as events of the span
-and as log records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI;
-LangSmith.
+**Conventions** (`ingest.formats.span_conventions`): GenAI messages as attributes, as span events and as log
+records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI; LangSmith.
 
-**Sessions and turns.** A conversation's id (`gen_ai.conversation.id`, `session.id`, …) is the session, else
-the trace. A turn begins with a new message of a user. What runs inside of a tool is a session of its own.
-The item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
+**Sessions and turns.** The session is the conversation's id (`gen_ai.conversation.id`, `session.id` …), else
+the trace. A turn begins with a new user message. Model calls inside of a tool form a separate session. The
+item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
 
-**Traps.**
-- Spans come when they end, children first, the spans of one trace in any number of lines. The calls counted
-  are those in models' replies, not spans of tools: a call that was refused before it ran has no span.
-- Copilot in Visual Studio (`service.name` vs-copilot) writes `invoke_agent` and `execute_tool` spans and none
-  for a model call: there each run of a tool is a call, of the agent's model. Text, tokens and refused calls
-  are unknown. One trace may contain agents of several conversations: each root's is a session of its own.
-- Several instrumentations describe one model call in spans inside one another: the innermost counts.
-- Every request repeats the conversation; a call in it was counted as a reply, if its span is in the file.
-- Arguments must be objects by the convention, so that text that was not JSON is gone. Text counts as the
-  model's own unless its API hands over objects (Anthropic, Gemini, Bedrock, Cohere), or it is just what
-  Python writes and comes through an instrumentation of LangChain.
-- A model call that failed without a reply is not a step: clients ask again. Never answered, it ends its turn.
-- A reply that reached the limit of tokens cut its last call off: a fault of emission.
-- Content is off unless switched on: then the tools that ran after a reply are its calls, with the arguments
-  that the tool received, or none. Long attributes may be cut: then the span is reported and its content lost.
-- A call may be in another trace, or another file, than the tool that ran for it (somebody approved it in
-  between): they are joined by the call's id and the conversation's. A turn that continues in another file is
-  two turns.
-- The status of a span that went well is mostly unset: a tool's span without an error counts as ok.
+**Rules.**
+- Calls are read from the model's replies, not from tool spans, because a call that failed before it ran has
+  no tool span.
+- Copilot in Visual Studio (`service.name` vs-copilot) writes `invoke_agent` and `execute_tool` spans but none
+  for model calls. There, each run of a tool is read as a call of the agent's model. Text, tokens and rejected
+  calls are unknown.
+- Several instrumentations may describe one model call in nested spans. Only the innermost span counts.
+- Every request repeats the conversation. A call in the history is not counted again if the span with its
+  reply is in the file.
+- By the convention arguments must be objects, so arguments that were not JSON are missing. Argument text
+  counts as the model's own, with two exceptions: APIs that return objects (Anthropic, Gemini, Bedrock,
+  Cohere), and text in Python's JSON style from an instrumentation of LangChain.
+- A model call that failed without a reply is not a step, because clients send it again. If it is never
+  answered, it ends its turn.
+- If a reply reached the token limit inside its last call, this is an emission failure.
+- Content is recorded only if it is switched on. Without content, the tools that ran after a reply are its
+  calls, with the arguments that the tool received, if any. Long attributes may be cut; then the span is
+  reported and its content is lost.
+- A call and its tool's run may be in different traces or files, for example after an approval. They are
+  joined by call id and conversation id. A turn that continues in another file becomes two turns.
 
-**Bounds.** All traces of a file wait for its end; those silent for longest in a temporary file. Sizes of a
-hundred thousand traces are fine; the index of traces (not their spans) stays in memory.
+**Limits.** All traces of a file wait for its end; those inactive for longest are moved to a temporary file.
 
-**Cannot tell.** Who mended what; whether a turn did what the user wanted.
+**Not in the log.** Silent repairs of arguments, and whether a turn did what the user wanted.
 """
 
 from __future__ import annotations
@@ -75,7 +72,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the record itself and the objects in which an API's answer may contain the request."""
+    """Return the objects that may contain the OTLP request: the record and the objects inside of it."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 
@@ -130,7 +127,7 @@ def _read_span(
 
 
 def _log_record(entry: dict[str, Any], record: Record) -> Iterator[SpanEvent]:
-    """Yield the log record as a span event when it is a GenAI event of a span; yield nothing for others."""
+    """Yield a log record as a span event if it is a GenAI event; yield nothing for other log records."""
     attributes = read_otlp(entry.get("attributes"))
     name = read_text(entry.get("eventName")) or read_text(attributes.get("event.name")) or ""
     trace_id, span_id = read_text(entry.get("traceId")), read_text(entry.get("spanId"))

@@ -1,31 +1,29 @@
-"""Pi sessions, and those of OpenClaw, which is built on pi: one entry per line, one session per file.
+"""Sessions of pi, and of OpenClaw, which is built on pi: one entry per line, one session per file.
 
-On disk `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`,
+**Files.** `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`,
 `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Sources: badlogic/pi-mono,
 `packages/coding-agent/docs/session.md`; a session of pi 0.7 (2025-11).
 
-**Shape.** First `{type: session, id, timestamp, cwd}` (`provider`, `modelId` before version 2), then
+**Fields.** First `{type: session, id, timestamp, cwd}` (before version 2 with `provider`, `modelId`), then
 `message` entries whose `message.role` is user, assistant, toolResult or bashExecution, `model_change`,
-`compaction`, `branch_summary` and what extensions add. Since version 2 each entry has `id` and `parentId`.
-Types that are not named here pass silently.
+`compaction`, `branch_summary` and entries of extensions. Since version 2 each entry has `id` and `parentId`.
+Other types are skipped.
 
-**Turns.** A user's message that the model answers. `stopReason` of the last answer: stop, length, error,
-aborted (status `cancelled`). `bashExecution` is what a person typed, no call of the model.
+**Turns.** A user's message begins a turn when the model answers it. `stopReason` of the last answer is stop,
+length, error or aborted (status `cancelled`). `bashExecution` is a command that a person typed, not a call.
 
-**Traps.**
-- A message that was cut off (aborted, error) keeps calls that never ran, and of the last one `partialJson`:
-  what the model had sent until then. It is `truncated`: the cut is not the model's. Its `usage` is that of
-  the stream's start, so no tokens are counted. pi asks again after an error; a call with the same id in the
-  next reply is the same call.
-- The other arguments are the decoded object. pi reads them with a lenient parser as they stream in, so text
-  that was not JSON is repaired silently; only what then does not fit the tool's schema is refused, in words.
-- `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them
-  apart.
-- A rewind (`/tree`) continues from an earlier `parentId` in the same file, a fork copies entries into a new
-  one: all was said, so all counts; copies have the same call ids and count once.
-- A compaction contains a summary, no messages.
+**Rules.**
+- A message that was cut off (aborted, error) keeps calls that never ran. The last call has `partialJson`, the
+  text received so far. It is `truncated`, which is not the model's fault.
+- pi sends the request again after an error. A call with the same id in the next reply is the same call.
+- All other arguments are decoded objects. pi reads them with a lenient parser, so text that was not JSON is
+  repaired silently. Only a value that does not fit the tool's schema is reported, as text.
+- `isError` marks invalid arguments, rejections by the tool and failed commands. The texts distinguish them.
+- A rewind (`/tree`) continues from an earlier `parentId` in the same file, and a fork copies entries into a
+  new file. All branches count, because the model wrote them. Copies have the same call ids and count once.
 
-**Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were not cut off.
+**Not in the log.** The system prompt, tool definitions, and the model's own text of arguments that were not
+cut off.
 """
 
 from __future__ import annotations
@@ -83,8 +81,8 @@ _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
     (FaultLayer.REFUSED, re.compile(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
 )
-_TAIL = 200  # characters at the end of a result that may report an aborted command
-_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below the output of the command
+_TAIL = 200  # The text about an aborted command is within this many characters at the end of a result.
+_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # pi writes this text below the output of the command.
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -202,8 +200,8 @@ class PiSession:
 def _read_call(block: Mapping[str, Any], stop: str | None) -> dict[str, Any]:
     """Return the fields of a call.
 
-    `stop` is the message's stop reason. A call with cut arguments in a message that reached its token limit
-    (`length`) is the model's own failure.
+    `stop` is the message's stop reason. If the message reached its token limit (`length`), cut arguments are
+    the model's own failure.
     """
     call_id, cut = read_text(block.get("id")), read_text(block.get("partialJson"))
     sent = decoded_argument_fields(block.get("arguments"))
@@ -228,9 +226,9 @@ def _read_flag(is_error: Any, content: str) -> ResultFlag:
 
 
 def _world_key(entry: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
-    """Return a key of the prompt that is unique everywhere: its entry's short id and its millisecond.
+    """Return a key that identifies a prompt in all files.
 
-    None when the message has no time.
+    The key is the entry's short id and the time in milliseconds. Return None when the message has no time.
     """
     sent = read_count(message.get("timestamp"))
     return f"{read_text(entry.get('id')) or ''}:{sent}" if sent is not None else None

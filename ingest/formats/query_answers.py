@@ -1,19 +1,19 @@
-"""Questions with the calls that answer them: JSON Lines of function-calling data and of predictions on it.
+"""Function-calling data sets: JSON Lines of questions with the calls that answer them, or of predictions.
 
-**Where it comes from.** xLAM's function-calling data and the sets made after it; here FLock-io's Agent
-Function Calling Benchmark, data and results of a baseline.
+**Files.** xLAM's function-calling data and data sets with the same format. These notes are based on the data
+and results of FLock-io's Agent Function Calling Benchmark.
 
-**Shape.** `{query, tools, answers: [{name, arguments}]}`: the answers are labels; lists may be JSON as text.
-`{query, gold_tools, predict_tools}`: the predictions of a model and the expected answers. `arguments` is an
-object. Each line is a session of one turn without an end, its task the query.
+**Fields.** `{query, tools, answers: [{name, arguments}]}`: the answers are labels. `{query, gold_tools,
+predict_tools}`: a model's predictions and the expected answers. Lists may be JSON text. `arguments` is an
+object. Each line is a session of one turn without an end. Its task is the query.
 
-**Traps.**
-- Some sets keep an answer key instead of calls: an argument is the list of values that would be accepted
-  (`{"base": [10], "unit": ["units", ""]}`), in some only where there are several. Nobody made such a call. A
-  tenth of the first lines that have a list where the tool declares one value tell; the file is refused.
-- `gold_tools` is what was expected. The file does not say whether a prediction was counted as right.
+**Rules.**
+- Some data sets contain an answer key instead of calls: each argument is the list of accepted values
+  (`{"base": [10], "unit": ["units", ""]}`), in some sets only if there are several. Nobody made such calls.
+  If a tenth of the first lines has a list where the tool declares a single value, the file is rejected.
+- `gold_tools` is the expected answer. The file does not state whether a prediction counted as correct.
 
-**Cannot tell.** The model (at best the file's name says it); the argument text.
+**Not in the log.** The model (at most in the file's name) and the model's own argument text.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _KEY = (
     "an answer key: an argument is the list of values that would be accepted, so nobody made these calls; "
     "nothing is read from this file"
 )
-_HELD = 50  # lines with answers that are checked before deciding whether they are a key …
-_HELD_BYTES = 4_000_000  # … or this many bytes of them
-_SHARE = 10  # one in this many lines shows a key
+_HELD = 50  # maximum number of lines that are checked before deciding whether the file is an answer key
+_HELD_BYTES = 4_000_000  # maximum bytes that are checked before deciding whether the file is an answer key
+_SHARE = 10  # The file is an answer key if one in ten lines (or more) has a list of accepted values.
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -70,8 +70,8 @@ def translator(about: About) -> Translator:
 class _AnswerLines:
     """Translator of one file of query answers.
 
-    `_held` keeps the first records until it is clear whether the file is an answer key, which lists expected
-    answers instead of a model's; afterwards `_held` is None.
+    `_held` keeps the first records until it is clear whether the file is an answer key, which lists accepted
+    values instead of calls. After that, `_held` is None.
     """
 
     def __init__(self, identity: str) -> None:
@@ -124,7 +124,7 @@ def _read_calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_answer_key(value: Mapping[str, Any]) -> bool:
-    """Return True when an argument is a list where its tool declares one text, number or boolean."""
+    """Return True when an argument is a list although its tool declares one text, number or boolean."""
     declared = {
         name: read_object(read_object(function.get("parameters")).get("properties"))
         for definition in read_list(value.get("tools"))

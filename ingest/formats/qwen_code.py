@@ -1,22 +1,21 @@
 """Qwen Code sessions: one record per line, `~/.qwen/projects/<project>/chats/<session>.jsonl`.
 
-A fork of Gemini CLI with a log of its own. Sources: QwenLM/qwen-code,
+**Files.** Qwen Code is a fork of Gemini CLI with a different log. Sources: QwenLM/qwen-code,
 `packages/core/src/services/chatRecordingService.ts`; samples of jazzyalex/agent-sessions (0.21, 2026-08).
 
-**Shape.** `{uuid, parentUuid, sessionId, timestamp, type, cwd, version}`; type user, assistant (`model`,
-`usageMetadata`), tool_result (`toolCallResult.{status, errorType}`) or system (`subtype`). `message.parts`
-are Gemini's. Claude Code's records look alike but have `isSidechain`.
+**Fields.** `{uuid, parentUuid, sessionId, timestamp, type, cwd, version}`. `type` is user, assistant
+(`model`, `usageMetadata`), tool_result (`toolCallResult.{status, errorType}`) or system (`subtype`).
+`message.parts` are Gemini's parts. Claude Code's records look similar, but have `isSidechain`.
 
-**Turns.** A user's message that is answered. One of subtype `mid_turn_user_message` is part of the turn
-that it interrupts, where there is one.
+**Turns.** An answered user message begins a turn. A message of subtype `mid_turn_user_message` belongs to the
+turn that it interrupts.
 
-**Traps.**
-- A message may come in several records of the same `uuid`, thoughts first.
-- `system` of subtype `rewind` goes back to an earlier record. What was said after that still counts; the
-  turn at hand ends `cancelled`.
-- `ui_telemetry` repeats each request and each call.
+**Rules.**
+- A message may be split into several records with the same `uuid`, thoughts first.
+- A `system` record of subtype `rewind` returns to an earlier record. The replies after that record still
+  count; the current turn ends as `cancelled`.
 
-**Cannot tell.** System prompt, tool definitions, the model's own text of arguments.
+**Not in the log.** The system prompt, tool definitions and the model's own argument text.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_HELD = 1_000  # records of one message
+_HELD = 1_000  # maximum number of records of one message
 _TYPES = ("user", "assistant", "tool_result", "system")
 _LAYERS: Mapping[str, FaultLayer] = {
     "invalid_tool_params": FaultLayer.SCHEMA,
@@ -182,5 +181,5 @@ def _read_flag(tool_result: Mapping[str, Any], content: str) -> ResultFlag:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
+    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
     return sum(read_count(count) or 0 for count in counts) or None

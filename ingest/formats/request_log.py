@@ -1,34 +1,34 @@
-"""Request–response logs of a gateway, proxy or client: one request to a model and its reply per line.
+"""Request-response logs of a gateway, proxy or client: one request to a model and its reply per line.
 
-**Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey, Cloudflare
-and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and `response_body` (Helicone),
-`requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of Bedrock; those of Gemini
-have `request` and `response`); or the fields of the request are at the top next to `response`. Each is an
-object, JSON text, the text of a stream, or a list of chunks; or an HTTP envelope around it: `url`, `headers`,
-`status`, `body`. Result files of batch jobs have replies only: OpenAI's `custom_id` and `response.body`,
-Anthropic's `custom_id` and `result.message`. Chat Completions and their like, Responses, Anthropic Messages,
-Google, Converse.
+**Fields.** No standard exists, but only a few names are common. The two bodies are `request` and `response`
+(Portkey, Cloudflare, Gemini's batches and most home-made loggers), `input` and `output` (OpenPipe),
+`request_body` and `response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`, or
+`modelInput`/`modelOutput` (Bedrock's batches). The request's fields may also be at the top level next to
+`response`. A body is an object, JSON text, the text of a stream, or a list of chunks. It may be inside an
+HTTP message: `url`, `headers`, `status`, `body`. Results of batch jobs contain only replies: OpenAI's
+`custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`.
 
-**Traps.**
-- Each request repeats the whole conversation. Requests are joined by the hash of what they repeat, by
-  unique call ids where the client changed it, by `previous_response_id`; a call counts once, its result
-  comes from the next request. Conversations that begin alike do not become one.
-- A reply that failed (4xx, 5xx, none) is not a step, and the same request sent again no retry of the model.
-  Groq's `tool_use_failed` is one: the model's call that could not be read.
-- `n` > 1: each further choice is a session of its own.
-- A reply cut off at the token limit loses its last call (emission). Some servers say `tool_calls` then.
-- Calls in a history whose reply is not in the log are not counted: they may be examples, or another
-  model's.
-- Embeddings, moderations and the like pass silently, and so do requests for one token.
+Supported APIs: Chat Completions and compatible APIs, Responses, Anthropic Messages, Google, Converse.
 
-**Bounds.** 50,000 conversations that may continue; one that falls silent for longer becomes a second session.
+**Rules.**
+- Each request repeats the whole conversation. A request is joined to the conversation with the same history
+  (by hash), with the same unique call ids if the client changed the history, or by `previous_response_id`.
+  Each call counts once, and its result is read from the next request.
+- A failed request (4xx, 5xx, no reply) is not a step. Sending it again is not a retry by the model. Groq's
+  `tool_use_failed` is a step: the model made a call that the server could not read.
+- `n` > 1: each additional choice is a separate session.
+- If a reply was cut off at the token limit, its last call is lost (emission failure).
+- Calls in a history are not counted if their reply is not in the log.
+- Requests for embeddings, moderations and similar endpoints, and requests for one token, are skipped.
 
-**Cannot tell.** Whether a tool's result was an error, except for Anthropic's flag; how long tools ran;
-whether two requests that share no history belong to one session, unless the log says so (`session_id`,
-`conversation_id` …).
+**Limits.** At most 50,000 conversations are remembered. A conversation that continues after it was dropped
+becomes a second session.
 
-`callgauge record` writes such lines: the bodies as texts, `metadata` with what its headers named
-(`session_id`, `prompt_name`, `prompt_version`, `task`), `cut` with the whole size of a body that was too
+**Not in the log.** Whether a tool failed (only Anthropic has a flag) and how long tools ran. Two requests
+without a common history belong to one session only if the log says so (`session_id`, `conversation_id` …).
+
+`callgauge record` writes such lines. The bodies are text. `metadata` contains what the request's headers
+named (`session_id`, `prompt_name`, `prompt_version`, `task`). `cut` is the full size of a body that was too
 large.
 """
 
@@ -79,7 +79,7 @@ _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_m
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
 _URLS = ("url", "uri", "endpoint", "base_url", "api_base")
 _STATUSES = ("status_code", "statusCode", "response_status", "response_status_code", "status")
-# Keys that other producers add to such bodies; their formats read these.
+# Bodies with one of these keys were written by other programs, which have their own formats.
 _OTHERS = frozenset({"call_type", "data_index", "run_type", "traceId", "spanContext", "spanId", "parentUuid"})
 _OTHER_APIS = frozenset(
     {"list", "embedding", "text_completion.chunk", "image", "moderation", "file", "batch"}
@@ -87,7 +87,7 @@ _OTHER_APIS = frozenset(
 
 
 class _RequestPair(NamedTuple):
-    """The request body and the response body of a line, with the URL and HTTP status of the request."""
+    """The request body and the response body of a line, with the request's URL and HTTP status."""
 
     request: HttpBody
     response: HttpBody
@@ -109,14 +109,14 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
 
 
 def _is_batch_result(record: Mapping[str, Any]) -> bool:
-    """Return True for a line of a batch job's results, which has the reply and the key of its request."""
+    """Return True for a line of a batch job's results, which contains a reply and the id of its request."""
     return "custom_id" in record or (
         "key" in record and record.keys() <= {"key", "response", "error", "metadata"}
     )
 
 
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
-    """Return the two bodies of a line, under any of the known key names; None when the line has none."""
+    """Return the two bodies of a line, under any known pair of key names; None when there are none."""
     result = read_object(record.get("result"))
     if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
         failed = {"error": record.get("error")}
@@ -133,7 +133,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the pair of bodies, without the HTTP envelopes that some logs have around them."""
+    """Return the two bodies; if a body is inside an HTTP message, take it out."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -144,7 +144,7 @@ def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _Req
 
 
 def _unwrap_inner(body: Any) -> Any:
-    """Return the body in an HTTP envelope; `body` itself when it is not an envelope."""
+    """Return the body inside an HTTP message; return any other `body` unchanged."""
     if not isinstance(body, dict) or is_request(body) or is_reply(body) or not _ENVELOPE & body.keys():
         return body
     return next((body[name] for name in _BODIES if isinstance(body.get(name), dict | list | str)), body)
@@ -204,9 +204,9 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
 
 
 def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str | None:
-    """Return the reason why a line that should give an exchange gives none.
+    """Return the reason why a line contains no request and reply; else None.
 
-    None: the line gives an exchange, or none is expected of it (embeddings, moderations, …).
+    Also return None for embeddings, moderations and similar requests, which are skipped on purpose.
     """
     if pair is None:
         return "the line has no request and reply in a spelling that is known here"

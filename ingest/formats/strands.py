@@ -1,25 +1,28 @@
-"""Messages of Bedrock's Converse API, as Strands agents and others keep them.
+"""Messages of Bedrock's Converse API, as Strands agents and other programs save them.
 
-**On disk.** Dumps of `agent.messages`: an array, or one message per line; objects with `messages` and
-`system_prompt`, by themselves or under the names of runs. Strands' own session manager writes one message a
-file, `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python): all
-files of a session folder are read as one log, and each agent's messages are a session. A message's file
-elsewhere is rejected. Seen: six conversations in a fixture of strands-agents/evals; session folders unseen,
-read according to the source code.
+**Files.**
+- Dumps of `agent.messages`: an array, or one message per line.
+- Objects with `messages` and `system_prompt`, alone or under the names of runs.
+- Files of Strands' session manager, one message per file:
+  `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python). All files
+  of a session folder are read as one log, and each agent is a session. A message file outside of such a
+  folder is rejected.
 
-**Shape.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,
-content}}]}`, one key a block, with no `type`. A session file has it as `message` (`redact_message` where a
-guardrail changed it), next to `message_id` and `created_at`. Each conversation is a session; in a session
-folder its id is that of the folder, with `/` and the agent's id unless that is `default`. `session.json`,
-`agent.json` and `multi_agent.json` contain no messages.
+These notes are based on six conversations in a fixture of strands-agents/evals and, for session folders, on
+the source code.
 
-**Traps.**
-- Results are in a user message: it begins no turn.
-- `status` error is the flag; a tool that answers "not found" in words is a success to the log.
+**Fields.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,
+content}}]}`. A block has one key and no `type`. A session file has this message as `message`
+(`redact_message` if a guardrail changed it), next to `message_id` and `created_at`. Each conversation is a
+session. In a session folder the session's id is the folder's id, followed by `/` and the agent's id unless
+that is `default`. `session.json`, `agent.json` and `multi_agent.json` contain no messages.
 
-**How a turn ends.** With a message of the model without a call, or with the next user message.
+**Rules.**
+- Results are in a user message, which begins no turn.
+- `status` error marks a failure.
 
-**Cannot tell.** The model's own argument text, the model, definitions; times, except in session files.
+**Not in the log.** The model's own argument text, the model and tool definitions. Only session files have
+times.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ SOURCE = Source(
 _REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))
 _FILE = re.compile(r"message_[0-9]{1,9}\.json")
 _ALONE = "one message of a session; name the folder session_<id>, with agents/agent_<id>/messages in it"
-_DEFAULT = "default"  # the id of an agent without its own
+_DEFAULT = "default"  # the id of an agent that has no own id
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

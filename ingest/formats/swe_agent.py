@@ -1,35 +1,32 @@
 """SWE-agent trajectories: one JSON document per run, `<instance>.traj`.
 
-**On disk.** `trajectories/<user>/<run>/<instance>/<instance>.traj`, rewritten after every step. Seen:
-demonstrations of 0.6 to 1.0 in the project's repository; requeries are from its source
+**Files.** `trajectories/<user>/<run>/<instance>/<instance>.traj`. These notes are based on demonstrations of
+0.6 to 1.0 in the project's repository and, for rejected replies, on the source code
 (github.com/SWE-agent/SWE-agent).
 
-**Shape.** `trajectory[].{response, thought, action, observation, execution_time, query}`: every reply of the
-model, refused ones included. `history[]`: the messages of the replies that were accepted, with `tool_calls`
-(the model's own text) and `tool_call_ids`. `info.{exit_status, submission, model_stats, swe_agent_version}`,
-`replay_config` (an object, or JSON as text). A run is a session of one turn.
+**Fields.** `trajectory[].{response, thought, action, observation, execution_time, query}` contains every
+reply of the model, including rejected ones. `history[]` contains the messages of the accepted replies, with
+`tool_calls` (the model's own text) and `tool_call_ids`. `info.{exit_status, submission, model_stats,
+swe_agent_version}`, `replay_config` (an object or JSON text). A run is a session of one turn.
 
-**What a call is.** With `function_calling` the native call of the history. With `thought_action` the action
-is a code block: strategy `json_fallback`, the block as `command`, which is not JSON. Its tool is the first
-word where that is a command of the prompt (`open`, `edit`, `submit` …), else `bash`.
+**Calls.** With `function_calling`, the native call in the history. With `thought_action`, the action is a
+code block, which is read as a call with the block as `command` (strategy `json_fallback`). The block is not
+JSON. The tool is the first word if that is a command of the prompt (`open`, `edit`, `submit` …), else `bash`.
 
-**Traps.**
-- A reply that could not be parsed has an empty `action`, and its calls are not kept. Why is only said in the
-  next query, whose last message (`message_type` user) is the harness's answer: no call or several
-  (emission), "not valid JSON" (syntax), missing, unexpected or unknown (schema), a blocked command
-  (refused), bash syntax errors (tool_rejected). Releases before 1.0 keep none of these.
-- The last step of a run that gave up (`Exit due to …`) is the harness's, no reply. `exit_format` is in
-  `exit_status`.
-- Demonstrations may be in the history (`is_demo`): they are not calls of this run.
-- Call ids repeat.
-- `command_docs` are the definitions behind the native tools, printed as text; they are read back.
-- The task is the problem statement's `id`, without one the file's name where that is an instance of
-  SWE-bench.
-- No flag on observations: an edit that the editor refused and a timeout are told from the text, all else is
-  unknown.
+**Rules.**
+- A reply that could not be parsed has an empty `action`, and its calls are not stored. The reason is the
+  agent's answer, the last message of the next query (`message_type` user): no call or several calls
+  (emission), "not valid JSON" (syntax), missing, unexpected or unknown arguments (schema), a blocked command
+  (denied), bash syntax errors (rejected by the tool). Releases before 1.0 do not store these replies.
+- If a run gave up, its last step (`Exit due to …`) comes from SWE-agent and is not a reply. `exit_format` is
+  in `exit_status`.
+- Demonstrations in the history (`is_demo`) are not calls of this run.
+- The task is the `id` of the problem statement; without it, the file's name if that is a SWE-bench instance.
+- Observations have no error flag. A rejected edit and a timeout are recognised by their text; any other
+  status is unknown.
 
-**Cannot tell.** Whether the patch solves the task: `submitted` is not a verdict. The model, when
-`replay_config` is not there (it is in the sibling `config.yaml`).
+**Not in the log.** Whether the patch solves the task: `submitted` is not a verdict. Without `replay_config`,
+also the model; it is in `config.yaml` in the same folder.
 """
 
 from __future__ import annotations
@@ -76,7 +73,7 @@ SOURCE = Source(
     ),
 )
 
-# The harness's own last action when it stopped the run (0.x, sweagent/agent/agents.py).
+# SWE-agent itself adds one of these actions when it stops a run (0.x, sweagent/agent/agents.py).
 _STOPPED = frozenset({"exit_cost", "exit_context", "exit_format", "exit_error", "exit_api", "exit_forfeit"})
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
@@ -112,9 +109,9 @@ def translator(about: About) -> Translator:
 
 
 class _SweAgentRun(SweRun):
-    """Translator of one trajectory.
+    """One trajectory.
 
-    Each step is joined with the history's message of the same reply, if the harness accepted the reply.
+    Each step is joined with the message of the same reply in the history, if SWE-agent accepted the reply.
     """
 
     harness = "SWE-agent"
@@ -150,7 +147,7 @@ class _SweAgentRun(SweRun):
         return (join_content(first.get("content")) or "") if first.get("role") == "system" else ""
 
     def _task_name(self) -> str | None:
-        """Return the text of the last user message before the first reply; None without one."""
+        """Return the text of the last user message before the first reply; None when there is none."""
         words: str | None = None
         for message in self._history:
             if message.get("role") == "assistant":
@@ -180,7 +177,8 @@ class _SweAgentRun(SweRun):
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
             self.where = self.record.find_line(f'"{calls[0]["id"]}"', past=True)
-        elif not self._native and "query" not in step:  # whose messages have actions, too
+        # With a "query", the search is not possible, because its messages also contain actions.
+        elif not self._native and "query" not in step:
             self.where = self.record.find_line('"action":', past=True)
         yield StepMade(**self.event_place(), text=read_text(step.get("response")), strategy=strategy)
         if refusal is not None and not action.strip():
@@ -192,14 +190,15 @@ class _SweAgentRun(SweRun):
             yield self._make_command_call(action, strategy)
         if calls or action.strip():
             call_id = read_text(calls[0]["id"]) if calls else None
-            if call_id is not None:  # the id occurs again in the answer to the call, and later ones repeat it
+            # The next occurrence of the id is in the call's result.
+            if call_id is not None:
                 self.where = self.record.find_line(f'"{call_id}"', past=True)
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
     def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
-        """Return the call of an action that has no native call in the history.
+        """Return the call for an action without a native call in the history.
 
-        The action is a code block, or the command made from a native call that is not in the log.
+        The action is a code block, or a command made from a native call that is not in the log.
         """
         word = action.split(None, 1)[0]
         tool = word if word in self._commands else "bash"
@@ -244,7 +243,7 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """Return the harness's answer to the reply before the step `following`; None when it was accepted."""
+    """Return SWE-agent's answer to the reply before the step `following`; None if the reply was accepted."""
     query = read_objects(following.get("query"))
     if (
         len(query) < 2
@@ -278,7 +277,7 @@ def _find_command_names(docs: str, prompt: str) -> frozenset[str]:
 
 
 def _read_definitions(docs: str) -> Iterator[dict[str, Any]]:
-    """Yield each command of `command_docs` as a tool definition: name, docstring, typed arguments."""
+    """Yield each command in `command_docs` as a tool definition: name, docstring, arguments with types."""
     starts = [*_DOCS.finditer(docs)]
     for at, start in enumerate(starts):
         body = docs[start.end() : starts[at + 1].start() if at + 1 < len(starts) else len(docs)]

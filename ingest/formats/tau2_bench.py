@@ -1,30 +1,30 @@
-"""tau2-bench results: one JSON document of simulations, or one simulation a file.
+"""tau2-bench results: one JSON document with all simulations, or one document per simulation.
 
-**On disk.** `data/simulations/<name>.json` or `<name>/results.json` next to `<name>/simulations/<id>.json`
-(github.com/sierra-research/tau2-bench). Seen: 1.0 results of a fork, 50 simulations, one trial each.
+**Files.** `data/simulations/<name>.json`, or `<name>/results.json` next to `<name>/simulations/<id>.json`
+(github.com/sierra-research/tau2-bench). These notes are based on one results file of a fork of 1.0.
 
-**Shape.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
-termination_reason, reward_info.reward, messages[]}`. Each simulation is a session, with its own id. A message
+**Fields.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
+termination_reason, reward_info.reward, messages[]}`. Each simulation is a session with its own id. A message
 has `role`, `content`, `tool_calls[].{id, name, arguments (an object), requestor}`, `raw_data` (the provider's
-response), `usage`, `timestamp`; a result has the call's id as `id` and `error`. Several results may be in one
-message (`tool_messages`).
+response), `usage`, `timestamp`. A result has the call's id as `id`, and `error`. One message may contain
+several results (`tool_messages`).
 
-**Traps.**
-- **Survivorship.** A call whose arguments do not parse raises out of the agent and the whole attempt is made
-  again; what is left of it has `messages: []` and is left out of the benchmark's own figures. What is in the
-  file did parse: 0 % failures at the syntax layer says nothing. Attempts without messages are turns without
-  a verdict here.
-- The user is a model that may call tools of its own (`requestor: user`): its calls and results are skipped.
-  Its messages are turns, except the last one, which nobody answers.
-- The first message, a greeting of the agent, is the harness's text.
-- Call ids repeat within a simulation (34 of 50 seen): a result belongs to the newest call of its id.
-- The reward judges the attempt: it is on the last turn, 1 is a success. The task is the domain and `task_id`;
-  a simulation in a file of its own names its domain only in the first line of the policy.
-- `error` is the harness's flag for any exception of a tool. A signature that does not match is told from the
-  text (schema), so is a value that the tool's own types refused ("2 validation errors for Payment").
+**Rules.**
+- Syntax failures are missing. If a call's arguments cannot be parsed, the agent raises an exception and the
+  attempt is repeated. The failed attempt has `messages: []` and is not in the benchmark's own figures. All
+  other calls in the file were parsed, so 0 % syntax failures mean nothing. Attempts without messages become
+  turns without a verdict.
+- The user is a model that may call its own tools (`requestor: user`). These calls and results are skipped.
+  The user's messages begin turns, except the last one, which nobody answers.
+- The first message, the agent's greeting, is not written by a model.
+- Call ids repeat within a simulation. A result belongs to the latest call with its id.
+- The reward judges the attempt and is stored with the last turn; 1 is a success. The task is the domain and
+  `task_id`. In a file with one simulation, only the first line of the policy names the domain.
+- `error` marks every exception of a tool. The text shows arguments that do not match the signature (schema)
+  and values that the tool's own types rejected ("2 validation errors for Payment").
 
-**Cannot tell.** The model's own argument text, unless the agent keeps `raw_data`; how many attempts were
-made again. The prompt is the policy; the agent's own instructions around it are not in the file.
+**Not in the log.** The model's own argument text, unless the agent stores `raw_data`; how many attempts were
+repeated. The system prompt is the policy; the agent's own instructions are not in the file.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def _take_simulation(
 
 
 def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return the tool definitions of `stated`.
+    """Return the tool definitions in `stated`.
 
-    `stated` maps names to signatures, `{name: {doc, params}}`, or is a list of definitions, returned
+    `stated` maps tool names to signatures, `{name: {doc, params}}`. A list of definitions is returned
     unchanged.
     """
     if isinstance(stated, dict):
@@ -145,7 +145,7 @@ def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the message in the shape of the chat API, without the calls and results of the user's model."""
+    """Yield the message in the chat API's format, without calls and results of the user's model."""
     role = message.get("role")
     if role == "tool":
         for result in read_objects(message.get("tool_messages")) or [message]:
@@ -172,7 +172,7 @@ def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages without a first greeting of the agent that no model wrote."""
+    """Return the messages without the agent's greeting at the beginning, which no model wrote."""
     first = messages[0] if messages else {}
     greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
     return messages[1:] if greets and not first.get("raw_data") else messages

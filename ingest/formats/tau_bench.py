@@ -1,26 +1,28 @@
-"""tau-bench results: one JSON array, an attempt at a task each; airline and retail.
+"""tau-bench results (airline and retail): one JSON array in which each element is an attempt at a task.
 
-**On disk.** `<log_dir>/<strategy>-<model>-<temperature>_range_…_user-<model>-<strategy>_<time>.json`,
-written by `run.py` (github.com/sierra-research/tau-bench) and rewritten after each attempt.
+**Files.** `<log_dir>/<strategy>-<model>-<temperature>_range_…_user-<model>-<strategy>_<time>.json`. `run.py`
+(github.com/sierra-research/tau-bench) writes the file.
 
-**Shape.** `{task_id, reward, info, traj, trial}`: `traj` are OpenAI chat messages, the first the system
-prompt. Each attempt (`task_id` and `trial`) is a session. The arguments are the text that LiteLLM passed on:
-the model's own where the provider speaks OpenAI's API. The domain, which makes `task_id` a name, is in
-the first line of the policy; it is that of all attempts in the file.
+**Fields.** `{task_id, reward, info, traj, trial}`. `traj` contains OpenAI chat messages; the first is the
+system prompt. Each attempt (`task_id` and `trial`) is a session. The arguments are the text that LiteLLM
+passed on: the model's own text if the provider has OpenAI's API. The task's name is the domain and `task_id`.
+All attempts in a file have the same domain, which is in the first line of the policy.
 
-**Traps.**
-- The user is played by a model. Each of its messages is a turn, except the last (`###STOP###`), which nobody
-  answers. The reward is given to the attempt, so to its last turn: 1 is a success, anything else is none.
-- Arguments that do not parse raise out of the agent: the attempt is kept with `traj: []`, reward 0 and the
-  exception. The traceback names `message_to_action`; it is read as one call without name and text. Any other
-  exception (rate limits, the user's model) is not a verdict on the model.
-- Of several calls in one message only the first is made and kept.
-- Tools report failure as text: `Error: …`, and `Unknown action …` for a tool that does not exist. The
-  harness writes the first for every exception, so any other result is taken as good.
-- In the strategies `act` and `react` calls are text (`Action: {…}`) and results are user messages (`API
-  output: …`): they are shown as steps and turns without calls.
+**Rules.**
+- A model plays the user. Each of its messages begins a turn, except the last (`###STOP###`), which nobody
+  answers. The reward judges the attempt, so it is stored with the last turn: 1 is a success, any other value
+  a failure.
+- If arguments cannot be parsed, the agent raises an exception. The attempt has `traj: []`, reward 0 and the
+  exception. If the traceback contains `message_to_action`, it is read as one call without name and text. Any
+  other exception (rate limits, the user's model) is not a verdict on the model.
+- If a message has several calls, tau-bench runs and keeps only the first.
+- Tools report failures as text: `Error: …` for every exception, and `Unknown action …` for an unknown tool.
+  Any other result counts as successful.
+- With the strategies `act` and `react`, calls are text (`Action: {…}`) and results are user messages (`API
+  output: …`). They are read as steps and turns without calls.
 
-**Cannot tell.** The model, its provider and the tool definitions; how many calls of a message were dropped.
+**Not in the log.** The model, its provider and the tool definitions; how many calls of a message were
+dropped.
 """
 
 from __future__ import annotations
@@ -77,8 +79,8 @@ def translator(about: About) -> Translator:
 class _AttemptTranslator(SessionPerRecord):
     """Translator of one file.
 
-    `_waiting` has the attempts without messages (only with an exception) until the first attempt with
-    messages shows the domain; afterwards None.
+    `_waiting` contains attempts that have only an exception, until the first attempt with messages shows the
+    domain. After that, `_waiting` is None.
     """
 
     def __init__(self, about: About) -> None:
@@ -123,9 +125,9 @@ def _take_attempt(record: Record, session_id: str, domain: str | None) -> Iterat
 
 
 def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
-    """Yield the events of an attempt that has only its exception in the log.
+    """Yield the events of an attempt that has only an exception in the log.
 
-    When the traceback shows that a call's arguments were not JSON, a step with the refused call comes first.
+    If the traceback shows that a call's arguments were not JSON, a step with this call comes first.
     """
     of_arguments = "message_to_action" in traceback and "JSONDecodeError" in traceback
     if of_arguments:

@@ -1,27 +1,25 @@
-"""Captured text replies: a JSON file with the request next to a text file with what the model wrote.
+"""Captured text replies: a JSON file with the request, next to a text file with the model's reply.
 
-**On disk.** `captures/raw/<day>/<model>/<batch>/<n>-<prompt>.json` and `.txt`
-(github.com/cameronqj/toolcall-repair-bench). Seen: 47 pairs of small models that Ollama ran.
+**Files.** `captures/raw/<day>/<model>/<batch>/<n>-<prompt>.json` and `.txt`
+(github.com/cameronqj/toolcall-repair-bench). These notes are based on 47 pairs of small models on Ollama.
 
-**Shape.** The JSON: `{case_id, prompt_id, model, runtime, harness, request_tools, prompt, raw_path,
+**Fields.** JSON: `{case_id, prompt_id, model, runtime, harness, request_tools, prompt, raw_path,
 natural_output_class, ollama_response_metadata.{created_at, done_reason, eval_count, …}, elapsed_seconds}`.
-The text file has its name with `.txt`, or the name in `raw_path`. A pair is a session of one turn, its
-task `prompt_id`.
+The text file has the same name with `.txt`, or the name in `raw_path`. Each pair is a session of one turn.
+Its task is `prompt_id`.
 
-**Calls.** The models were asked to write calls as text: they are found by `lenient.calls.extract_tool_calls`
-with the tools offered, strategy `json_fallback`. The raw arguments are the text's own where the dialect
-writes them as one piece. A reply in which no call is found is a reply without a call, whether one was due or
-not: nothing in the file says for certain that one was.
+**Calls.** The prompts asked the models to write calls as text. `lenient.calls.extract_tool_calls` finds the
+calls with the offered tools (strategy `json_fallback`). Raw arguments are known if the call's notation writes
+them as one piece of text. The file does not state whether a call was expected, so a reply without a call is
+not a failure.
 
-**Traps.**
-- A `.txt` alone says nothing: no model, no tools, no prompt. It is read with its `.json`. Without that it is
-  refused as a file without JSON, or, when the reply is JSON itself, as one in no known format.
-- `summary.json` next to them is an index of the captures and refused too.
-- `natural_output_class` is what the bench made of the reply (`no_tool`, `semi_structured_repairable` …): the
-  status of the turn, no verdict.
-- Replies may be empty, cut off (`done_reason` length), or a thought without an end.
+**Rules.**
+- A `.txt` file contains no model, tools or prompt, so it is read only together with its `.json`. Without the
+  JSON file it is rejected.
+- `natural_output_class` is the benchmark's class of the reply (`no_tool`, `semi_structured_repairable` …). It
+  becomes the turn's status, but is not a verdict.
 
-**Cannot tell.** Whether a call was due; what a tool would have said.
+**Not in the log.** Whether a call was expected, and tool results.
 """
 
 from __future__ import annotations
@@ -77,9 +75,9 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the JSON file with which a captured reply (`.txt`) is read.
+    """Return the name of the JSON file that belongs to a captured reply (`.txt`).
 
-    None: `about` is not a captured reply, or that file is missing.
+    Return None if `about` is not a captured reply or the JSON file is missing.
     """
     request = _request_name(about)
     data = about.read_sibling(request) if request else None
@@ -90,9 +88,9 @@ def read_with(about: About) -> str | None:
 
 
 def explain(about: About) -> str | None:
-    """Return a sentence on the missing JSON file of a captured reply (`.txt`).
+    """Return a sentence about the missing JSON file of a captured reply (`.txt`).
 
-    None: `about` is not a captured reply, or the file exists.
+    Return None if `about` is not a captured reply or the JSON file exists.
     """
     request = _request_name(about)
     if request is None or about.read_sibling(request) is not None:
@@ -131,7 +129,7 @@ class _CaptureTranslator:
 
 
 def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:
-    """Return the bytes of the reply file, or a str with the reason why it cannot be found."""
+    """Return the bytes of the reply file, or a string with the reason why the file was not found."""
     names = [name.removesuffix(_REQUEST) + _REPLY if name else "", PurePosixPath(path or "").name]
     for reply_name in filter(None, names):
         if (sibling := read_sibling(reply_name)) is not None:
@@ -174,7 +172,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
     """Yield the definitions that can be loaded.
 
-    The others are skipped here; the event that offers the tools reports them.
+    Definitions that cannot be loaded are reported when the tools are offered.
     """
     for definition in definitions:
         try:
@@ -190,7 +188,7 @@ def _arguments(call: TextCall) -> dict[str, Any]:
 
 
 def _missing_field(words: str, calls: Sequence[TextCall]) -> str | None:
-    """Return the text of the reply outside of the calls; None when there is no such text."""
+    """Return the text of the reply outside of its calls; None when there is no such text."""
     rest, position = [], 0
     for call in calls:
         rest.append(words[position : call.start])

@@ -1,30 +1,28 @@
-"""ToolBench answer trees: one JSON document a question, the search for its answer as a tree.
+"""ToolBench answer trees: one JSON document per question, with the search for its answer as a tree.
 
-**On disk.** `data/answer/<group>/<n>_<method>.json` (github.com/OpenBMB/ToolBench). Seen: ChatGPT with DFS.
+**Files.** `data/answer/<group>/<n>_<method>.json` (github.com/OpenBMB/ToolBench). These notes are based on
+files of ChatGPT with depth-first search.
 
-**Shape.** `tree.tree`: nodes with `node_type` Thought, Action or Action Input, `description` (the thought,
-the function's name, the raw arguments), `observation` and `observation_code` on Action Inputs, `children`.
-`answer_generation.{query, function, finish_type, final_answer, train_messages}`; `win`.
+**Fields.** `tree.tree` contains nodes with `node_type` Thought, Action or Action Input, `description` (the
+thought, the function's name or the raw arguments), `observation` and `observation_code` (on Action Inputs),
+and `children`. `answer_generation.{query, function, finish_type, final_answer, train_messages}`; `win`.
 
-**What is a step.** A reply of the model is a run of nodes: a Thought (not always), an Action, an Action
-Input. A Thought without an Action below it is a reply that made no call. The search visits depth first and
-the children of a node in order, so the nodes in preorder are the replies in time. The whole search is one
-turn: later branches are shown the calls that were tried before.
+**Steps.** A model reply is a sequence of nodes: a Thought (optional), an Action, an Action Input. A Thought
+without an Action below it is a reply without a call. The search is depth-first, so the nodes in preorder are
+the replies in order of time. The whole search is one turn, because later branches see the earlier calls.
 
-**Traps.**
-- `compare_candidates` and `train_messages` repeat the calls of the winning path: only the tree counts.
-- What failed is kept as an observation like any other. Codes (rapidapi.py): 0 a response, 1 no such
-  function, 2 wrong input of Finish, 3 the final answer, 4 given up by the model, 5 to 10 and 12 the API did
-  not serve (timeout, 404, not subscribed, unauthorised, too many requests, rate limit, request failed), 11
-  an error message. A response of code 0 may still be `{"error": "…"}`: a call that Python refused ("missing
-  1 required positional argument") is told from the text.
-- Branches that were cut (`pruned`) were asked for and run: they count.
-- `Finish` is a function of the harness that is not in `function`: it is offered with its two parameters, as
-  the harness does.
-- The query's number is only in the file's name, and again in every group: the task is the query itself.
-- `win` says that an answer was given (`finish_type` give_answer), not that it is right.
+**Rules.**
+- `compare_candidates` and `train_messages` repeat the calls of the winning path. Only the tree is read.
+- Failures are stored as observations with a code (rapidapi.py): 0 a response, 1 unknown function, 2 wrong
+  input of Finish, 3 the final answer, 4 the model gave up, 5 to 10 and 12 the API did not answer (timeout,
+  404, not subscribed, unauthorised, too many requests, rate limit, request failed), 11 an error message. A
+  response with code 0 may still be `{"error": "…"}`. Its text shows whether the arguments did not fit the
+  function ("missing 1 required positional argument").
+- `Finish` is a function of ToolBench that is not in `function`. It is added to the offered tools with its two
+  parameters.
+- `win` means that an answer was given (`finish_type` give_answer), not that it is right.
 
-**Cannot tell.** The model (only the file's name says it), tokens and times per reply.
+**Not in the log.** The model (only in the file's name), tokens and times per reply.
 """
 
 from __future__ import annotations
@@ -172,9 +170,9 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
 
 
 def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
-    """Return the layer at which a call failed, and the source of this verdict.
+    """Return the failure stage of a call, and the source of this verdict.
 
-    The layer is None for a call that did not fail or whose outcome is unknown.
+    The stage is None for a call that did not fail or whose outcome is unknown.
     """
     if code in (1, 2):
         return FaultLayer.SCHEMA, FlagSource.EXPLICIT
@@ -188,7 +186,10 @@ def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, Flag
 
 
 def _error_in(content: str) -> str | None:
-    """Return the `error` of a response, '' for no error; None when the content is not such a JSON object."""
+    """Return the `error` of a response; '' when it reports no error.
+
+    Return None when the content is not a JSON object with `error`.
+    """
     if not content.startswith("{"):
         return None
     try:
@@ -206,7 +207,7 @@ def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
 
 
 def _final_answer(stated: Any) -> str:
-    """Return the `final_answer` that the model passed to Finish; '' when the search was given up."""
+    """Return the `final_answer` that the model passed to Finish; '' when the model gave up."""
     if not isinstance(stated, str):
         return ""
     try:

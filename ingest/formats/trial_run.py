@@ -1,22 +1,21 @@
-"""Runs of trials: what a run of `callgauge trial` is, and what its looks said.
+"""Files of a `callgauge trial` run: the run's description and its interim analyses.
 
-**On disk.** `lock.json`, one object with `"callgauge_trial": 1`, and `looks.jsonl`, one look at an arm per
-line, in the folder of a run (`callgauge.trials.results.run_folder`). The conversations are next to them, in
-`sessions/` and `probes.jsonl`, as session logs: `session_history` reads those.
+**Files.** In the folder of a run (`callgauge.trials.results.run_folder`): `lock.json`, one object with
+`"callgauge_trial": 1`, and `looks.jsonl`, one interim analysis of one variant per line. The conversations are
+in `sessions/` and `probes.jsonl` as session logs, which `session_history` reads.
 
-**Shape.** `lock.json`: `run` (the run's own name, in every session as `meta.trial.run`), `name`, `question`,
-`created_at`, `measure`, `budget`, `run_plan`, `arms`, `tasks` (ids in the order of the run), `look_at`,
-`boundaries` and more. `looks.jsonl`: the fields of `ArmLook`, among them `run`.
+**Fields.** `lock.json`: `run` (the run's name, in every session as `meta.trial.run`), `name`, `question`,
+`created_at`, `measure`, `budget`, `run_plan`, `arms` (the variants), `tasks` (ids in the order of the run),
+`look_at`, `boundaries` and more. `looks.jsonl`: the fields of `ArmLook`, including `run`.
 
-**Traps.**
-- `looks.jsonl` grows while the run continues, and a run that continues after a stop may take a look again: of
-  two lines on one look and arm the later counts.
-- `ledger.jsonl` and `report.json` tell nothing that the lock, the sessions and the looks do not, and are read
-  for nothing. `spent.jsonl` (what each request cost), `plan.toml` and `report.md` are read with `lock.json`,
-  which is to say that no load lists them as rejected; in a compressed tar archive they are files that are not
-  logs.
+**Rules.**
+- `looks.jsonl` grows while the run continues. A run that continues after a stop may repeat an interim
+  analysis; the later of two lines about the same analysis and variant counts.
+- `ledger.jsonl` and `report.json` contain nothing new, so nothing is read from them. `spent.jsonl` (the cost
+  of each request), `plan.toml` and `report.md` are accepted together with `lock.json`, so that no load lists
+  them as rejected.
 
-**Cannot tell.** Whether the run has ended: a run that was stopped has fewer sessions than planned.
+**Not in the log.** Whether the run has ended: a stopped run has fewer sessions than planned.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are not read on their own."""
+    """Return `lock.json` for the files of a run's folder that are read with it; None for other files."""
     if about.name not in _READ_WITH_LOCK:
         return None
     return _LOCK if f'"{_MARK}"'.encode() in (about.read_sibling(_LOCK) or b"") else None
@@ -72,7 +71,7 @@ def translator(_about: About) -> Translator:
 
 
 class _RunFile:
-    """Translates the files of a run, by the kind of each record."""
+    """Translates the records of a run's files, by the kind of record."""
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         if _MARK in record.value:
@@ -87,7 +86,7 @@ class _RunFile:
 
 
 class _Fields:
-    """Reads each field as one type, and notes fields of another type."""
+    """Reads each field as one type, and remembers fields of a wrong type."""
 
     def __init__(self, value: Mapping[str, Any], within: str = "") -> None:
         self._value = value

@@ -1,31 +1,31 @@
-"""Copilot Chat in VS Code: its chat sessions, and what "Chat: Export Session" writes.
+"""Copilot Chat in VS Code: its chat sessions, and the output of "Chat: Export Session".
 
-**On disk.** `User/workspaceStorage/<hash>/chatSessions/<id>.json` (or
-`globalStorage/emptyWindowChatSessions`), since 2026 `<id>.jsonl`; an export is `chat.json`. Sources:
-microsoft/vscode, `chatModel.ts` and `objectMutationLog.ts`; an export of epics-containers/p47-services, made
-logs of srinivasdrona/ superbased-observer (2026-05).
+**Files.** `User/workspaceStorage/<hash>/chatSessions/<id>.json` (or `globalStorage/emptyWindowChatSessions`),
+since 2026 `<id>.jsonl`. An export is `chat.json`. Sources: microsoft/vscode, `chatModel.ts` and
+`objectMutationLog.ts`; an export of epics-containers/p47-services; artificial logs of
+srinivasdrona/superbased-observer (2026-05).
 
-**Shape.** `{sessionId, requests[]}`; a request is `{requestId, timestamp, message.text, modelId, response[],
+**Fields.** `{sessionId, requests[]}`. A request is `{requestId, timestamp, message.text, modelId, response[],
 result.{metadata, errorDetails}, modelState}`. `metadata.toolCallRounds[].toolCalls[].{id, name, arguments}`
-are the calls with the model's own text, `metadata.toolCallResults` the results by call id. A `.jsonl` is a
-log of changes to one such document, which is replayed (`StateLog`).
+are the calls with the model's own text. `metadata.toolCallResults` are the results by call id. A `.jsonl`
+file is a log of changes to one such document; the changes are applied in order (`StateLog`).
 
-**Turns.** One request is one turn. It ends as `modelState` says, or with an error where there are
-`errorDetails`.
+**Turns.** One request is one turn. `modelState` states how it ended; with `errorDetails` it ended with an
+error.
 
-**Traps.**
-- `response[]` is the picture: of a call it has another id, another name and no arguments, and says whether a
-  person allowed it (`isConfirmed`). The two are joined by id, else by order where their numbers agree.
-- A result is a tree of text nodes.
-- `copilot/` before a model's name is the vendor; `metadata.resolvedModel` is the model behind `copilot/auto`,
-  which is not a model name.
-- A later line of a `.jsonl` can replace all before: what the session no longer contains is gone. The place of
-  a call is the last line that changed its request.
+**Rules.**
+- `response[]` is what VS Code showed. There, a call has another id, another name and no arguments, but states
+  whether a person allowed it (`isConfirmed`). Shown calls are joined to the calls by id, or by order if both
+  lists have the same length.
+- `copilot/` before a model's name is the vendor. For `copilot/auto`, which is not a model,
+  `metadata.resolvedModel` names the model.
+- A later line of a `.jsonl` file can replace everything before it. The line number of a call is the last line
+  that changed its request.
 
-**Bounds.** A session is kept in memory as a whole, so `--max-line` bounds each line of it.
+**Limits.** A whole session is kept in memory. `--max-line` limits each of its lines.
 
-**Cannot tell.** Definitions; the system prompt; tokens of a turn with several replies. Unseen: a refused
-call.
+**Not in the log.** Tool definitions, the system prompt, and the tokens of a turn with several replies. No
+file with a denied call was available.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ SOURCE = Source(
 
 _TOP = ("responderUsername", "sessionId", "creationDate")
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
-_FARTHEST = 100_000  # a larger index does not occur in sessions
+_FARTHEST = 100_000  # Real sessions have no index above this.
 
-# The extension's own answers to a call (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
+# The extension's texts about calls (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
 _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r"ERROR: Your input to the tool was invalid")),
     (FaultLayer.EXECUTION, re.compile(r"ERROR while calling tool:")),
     (FaultLayer.REFUSED, re.compile(r"The user cancelled the tool call|The user (?:chose to )?skip")),
 )
 _REFUSED = "a person did not allow the call"
-_DENIED, _SKIPPED = 0, 5  # ToolConfirmKind
+_DENIED, _SKIPPED = 0, 5  # values of VS Code's ToolConfirmKind
 _STATES = {1: TurnStatus.COMPLETED, 2: TurnStatus.CANCELLED, 3: TurnStatus.ERROR}
-_UNFINISHED = (0, 4)  # pending, needs input
+_UNFINISHED = (0, 4)  # states of a request in VS Code: pending, needs input
 _PICTURE = "toolInvocationSerialized"
 _SHOWN = (None, "markdownContent")
-_DEEPEST = 40  # levels of nodes in a result
+_DEEPEST = 40  # maximum number of nested nodes in a result
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -100,7 +100,7 @@ def translator(about: About) -> Translator:
 
 
 class _ChatSession:
-    """Translator of one file: a document, or a log of the changes to one."""
+    """Translator of one file: a document, or a log of changes to one document."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -135,20 +135,21 @@ class _ChatSession:
 
 
 class StateLog:
-    """The state after all lines so far, None before the first complete one, and the lines that wrote it.
+    """The state of the document after all lines so far; None before the first complete state.
 
-    A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`): kind 0 sets the whole state, 1
-    sets the value at the path `k`, 2 appends the items `v` to the array at `k` after cutting it to the length
-    `i` (if it has one), 3 deletes what is at `k`.
+    A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`). Kind 0 sets the whole state. Kind
+    1 sets the value at the path `k`. Kind 2 cuts the array at `k` to the length `i` (if there is one) and
+    appends the items `v`. Kind 3 deletes the value at `k`.
     """
 
     def __init__(self) -> None:
         self.state: dict[str, Any] | None = None
-        self._all = LogLine(1, 0)  # the line that last wrote all requests …
-        self._places: dict[int, LogLine] = {}  # … and the lines that wrote to one since
+        self._all = LogLine(1, 0)  # the last line that wrote all requests
+        # index of a request → the last line that changed it, if later than `_all`
+        self._places: dict[int, LogLine] = {}
 
     def take(self, record: Record) -> Iterator[Rejected]:
-        """Apply one line; yield a reject when it does not fit the state."""
+        """Apply one line to the state; yield a reject when the line does not fit the state."""
         change = record.value
         path, kind = change.get("k"), change.get("kind")
         if kind == _INITIAL and isinstance(change.get("v"), dict):
@@ -179,7 +180,7 @@ class StateLog:
 
 
 def _apply(state: Any, kind: Any, path: list[Any], change: dict[str, Any]) -> bool:
-    """Change the state in place; return False when the path leads nowhere or the kind is unknown."""
+    """Change the state in place; return False when the path does not exist or the kind is unknown."""
     inner = state
     for step in path[:-1]:
         inner = _enter(inner, step)
@@ -219,7 +220,10 @@ def _put(holder: Any, step: Any, value: Any) -> bool:
 def _translate_request(
     request: Mapping[str, Any], dialogue: AgentSession, record: Record | None, where: LogLine
 ) -> Iterator[Event]:
-    """Yield the events of a request. `record` is the document that contains it, None in a log of changes."""
+    """Yield the events of a request.
+
+    `record` is the document that contains the request; None for a log of changes.
+    """
     result = read_object(request.get("result"))
     metadata = read_object(result.get("metadata"))
     ident, ts = read_text(request.get("requestId")), read_epoch_ms(request.get("timestamp"))
@@ -258,13 +262,16 @@ def _find_place(record: Record | None, ident: Any, where: LogLine) -> LogLine:
 
 
 def _list_calls(round_: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of a round; an id that is not text becomes None."""
+    """Return the calls of one round (one model reply); an id that is not text becomes None."""
     made = list_calls({"tool_calls": round_.get("toolCalls")})
     return [{**call, "id": read_text(call["id"])} for call in made]
 
 
 def _model_facts(request: Mapping[str, Any], metadata: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
-    """Return the `StepMade` fields for the model; the token counts belong to the only reply."""
+    """Return the `StepMade` fields for the model.
+
+    Token counts are included only if the request has a single reply.
+    """
     chosen = read_text(request.get("modelId")) or ""
     vendor, _, name = chosen.rpartition("/")
     facts: dict[str, Any] = {
@@ -278,7 +285,7 @@ def _model_facts(request: Mapping[str, Any], metadata: Mapping[str, Any], *, alo
 
 
 def _join_markdown(request: Mapping[str, Any]) -> str | None:
-    """Return the text that the person saw, for requests without `toolCallRounds`."""
+    """Return the text that VS Code showed, for requests without `toolCallRounds`."""
     shown = [part for part in read_objects(request.get("response")) if part.get("kind") in _SHOWN]
     values = [part.get("value", read_object(part.get("content")).get("value")) for part in shown]
     words = [read_text(value) or read_text(read_object(value).get("value")) for value in values]
@@ -286,7 +293,7 @@ def _join_markdown(request: Mapping[str, Any]) -> str | None:
 
 
 def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> set[Any]:
-    """Return the ids of the calls that a person denied, according to the shown calls."""
+    """Return the ids of the calls that a person denied, according to `response[]`."""
     pictures = [part for part in read_objects(request.get("response")) if part.get("kind") == _PICTURE]
     call_ids = {call["id"] for call in calls}
     by_order = len(pictures) == len(calls)
@@ -304,7 +311,7 @@ def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> s
 
 
 def _read_content(result: Any) -> str | None:
-    """Return the text of a tool's result: parts of text, or trees of text nodes."""
+    """Return the text of a tool's result, which consists of text parts or trees of text nodes."""
     texts: list[str] = []
     waiting: list[tuple[Any, int]] = [(read_object(result).get("content"), 0)]
     while waiting:

@@ -1,42 +1,40 @@
-"""Chat transcripts: JSON objects with `messages`, in the shape of OpenAI or Anthropic.
+"""Chat transcripts: JSON objects with `messages` in the format of OpenAI or Anthropic.
 
-**Where it comes from.** What most programs write first: the messages of a conversation as a line of JSON.
-Also training and evaluation sets for function calling, as OpenAI's fine-tuning API and Hugging Face TRL read
-them (https://platform.openai.com/docs/guides/supervised-fine-tuning). The format of last resort: a file that
-another format reads is never read by this one.
+**Files.** Many programs write each conversation as one line of JSON, and so do data sets for fine-tuning
+(https://platform.openai.com/docs/guides/supervised-fine-tuning). This is the format of last resort: it reads
+only files that no other format reads.
 
-**Shape.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], …}`, or content
-blocks `text`, `tool_use` and `tool_result`; older: `function_call`. `messages` may be JSON as text.
-ShareGPT's rows have `conversations[].{from, value}`; Hermes' rows have `<tool_call>` and `<tool_response>` in
-texts, and `<tools>` in the system prompt. Other places can be named with `--map` (docs/mapping.md). Read next
-to the messages, at the top or in `metadata`:
-
-- the conversation: `session_id`, `conversation_id`, `thread_id`, `chat_id`; of one line: `id`, `request_id`
+**Fields.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], …}`, or the content
+blocks `text`, `tool_use` and `tool_result`. Older logs have `function_call`. `messages` may be JSON text.
+ShareGPT's rows have `conversations[].{from, value}`. Hermes' rows have `<tool_call>` and `<tool_response>` in
+texts, and `<tools>` in the system prompt. Use `--map` for other field names (docs/mapping.md). These fields
+are read at the top level or in `metadata`:
+- ids of the conversation: `session_id`, `conversation_id`, `thread_id`, `chat_id`; ids of one line: `id`,
+  `request_id`
 - `model`, `model_name`, `model_id`; `provider`
-- the time: `timestamp`, `created`, `created_at`, `time`, `ts` …; a message's own time comes first
+- the time: `timestamp`, `created`, `created_at`, `time`, `ts` …; a message's own time is preferred
 - `tools` or `functions`, also as JSON text; `system`, `system_prompt` or `instructions`
-- the reply, where it is not among the messages: `response`, `completion`, `output`, `reply`, `choices`
-- `usage` in any API's spelling, `latency_ms` or `duration_ms`, `finish_reason` or `stop_reason`
+- the reply, if it is not among the messages: `response`, `completion`, `output`, `reply`, `choices`
+- `usage` with the field names of any API, `latency_ms` or `duration_ms`, `finish_reason` or `stop_reason`
 - `user`, `user_id`, `task`
 
-**Required.** At least half of the records have `messages` in which each message has one of OpenAI's roles
-and text, blocks or calls that can be read, and at least one has an answer. No other record contains a call.
+**Required.** At least half of the records must have `messages` in which every message is readable: one of
+OpenAI's roles, and text, blocks or calls. At least one record must contain an answer. No other record may
+contain a call.
 
-**Traps.**
-- A line may repeat the conversation so far, its last messages only, or nothing of it. Lines that name the
-  same conversation are one session; other lines are joined when they repeat a conversation to its end, or
-  one of its unique call ids. What is repeated counts once. Two equal lines without unique call ids are two
-  sessions, because two users may say the same.
-- `usage` of a line counts for its last new reply; a latency only where there is one new reply.
-- A conversation may end at a call: its turn has no end.
-- In training data the calls are labels: failures are defects of the data. A message with `weight: 0` is read
-  like any other.
-- `arguments` may be an object instead of text, then there is no raw text.
-- `<tool_call>` in a text is a call in ShareGPT's rows, and where the system prompt has `<tools>` or
-  `<tool_call>` or a message begins with `<tool_response>`. Elsewhere it is a call that was not made.
+**Rules.**
+- A line may repeat the conversation so far, only its last messages, or nothing. Lines that name the same
+  conversation become one session. Other lines are joined when they repeat a whole conversation or one of its
+  unique call ids. Repeated messages count once.
+- Two equal lines without unique call ids are two sessions, because two users may write the same text.
+- The `usage` of a line is stored with its last new reply.
+- In training data the calls are labels, so failures are defects of the data.
+- `<tool_call>` in a text is a call in ShareGPT's rows. In other rows it is a call only if the system prompt
+  contains `<tools>` or `<tool_call>`, or a message begins with `<tool_response>`. Otherwise it is a missing
+  call: the model wrote text instead of a call.
 
-**Cannot tell.** What the lines leave out: the load names the files without a model, time, tool definitions or
-token counts.
+**Not in the log.** Everything that the lines leave out. After loading, a message names the files without
+model, time, tool definitions or token counts.
 """
 
 from __future__ import annotations
@@ -105,15 +103,17 @@ _TOKENS = frozenset(("prompt_tokens", "input_tokens", "completion_tokens", "outp
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
-_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that do not show a reply
-_PLAIN = frozenset(("role", "content", "tool_calls"))  # of a reply …
-_CALL = frozenset(("id", "type", "function"))  # … a call …
-_FUNCTION = frozenset(("name", "arguments"))  # … and its function
+# Messages of any role have these keys, so they do not show that a message is a reply.
+_BARE = frozenset(("role", "content", "name", "tool_call_id"))
+_PLAIN = frozenset(("role", "content", "tool_calls"))  # the only keys of a reply that `_read_plain` can read
+_CALL = frozenset(("id", "type", "function"))  # the only keys of a call that `_read_plain` can read
+_FUNCTION = frozenset(("name", "arguments"))  # the only keys of a call's function that `_read_plain` can read
 _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
-_SILENT = Message(role="none")  # for a message without content
+_SILENT = Message(role="none")  # placeholder for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
-_FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}  # of a mapping
+# the names of these facts as fields of a mapping (`--map`)
+_FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -130,14 +130,14 @@ def _is_transcript(record: Mapping[str, Any]) -> bool:
 
 
 def _list_messages(value: Mapping[str, Any]) -> Any:
-    """Return the messages of a record in OpenAI's shape; other values unchanged."""
+    """Return the messages of a record in OpenAI's format; return other values unchanged."""
     messages = value.get("messages")
     messages = open_json(value.get("conversations") if messages is None else messages)
     return unify_messages(messages) if isinstance(messages, list) else messages
 
 
 def _read_one(raw: Any) -> Message | None:
-    """Return a message; None for another object, or for an unreadable content or call."""
+    """Return an object as a message; None when the object, its content or a call is unreadable."""
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
         return None
     content = raw.get("content")
@@ -160,11 +160,11 @@ def _read_one(raw: Any) -> Message | None:
 
 
 def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
-    """Return the result of `read_message` for the most common messages, but faster; else None."""
+    """Return the most common kinds of messages, faster than `read_message`; None for other messages."""
     role, text = raw["role"], content or ""
     if role == "user" and content is not None:
-        return Message(role="user", text=content)  # also if it looks like a list of calls
-    if text.startswith("[{"):  # calls as text
+        return Message(role="user", text=content)  # A user's text is never read as a list of calls.
+    if text.startswith("[{"):  # The text may be a list of calls, which `read_message` reads.
         return None
     if raw.keys() <= _BARE and text:
         if role in ("system", "developer"):
@@ -208,9 +208,9 @@ def translator(about: About) -> Translator:
 
 
 def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values read from a record, as short texts by mappable field.
+    """Return the values read from a record, as short texts.
 
-    Fields that the record lacks are left out.
+    The keys are the fields that `--map` can set. Fields that the record lacks are left out.
     """
     pairs, value = _read_said(value), _merge_metadata(value)
     messages = [] if isinstance(pairs, tuple) else [pair.message for pair in pairs]
@@ -239,7 +239,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 class SaidMessage(NamedTuple):
-    """A message as read, together with its raw form in the log."""
+    """A message that was read, together with its unchanged object in the log."""
 
     message: Message
     raw: Mapping[str, Any]
@@ -249,10 +249,12 @@ class _ChatTranscripts:
     def __init__(self, about: About) -> None:
         self._identity = about.identity
         self._mapping = about.mapping
-        self._unmapped = dict(about.mapping.paths) if about.mapping else {}  # paths that found nothing so far
+        # fields of `--map` whose path has matched nothing so far
+        self._unmapped = dict(about.mapping.paths) if about.mapping else {}
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
-        self._names: OrderedDict[str, int] = OrderedDict()  # number of sessions named by a line with this id
+        # id of a line → number of sessions that were named after it
+        self._names: OrderedDict[str, int] = OrderedDict()
         self._missing = dict.fromkeys(_FACTS)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
@@ -292,7 +294,7 @@ class _ChatTranscripts:
         """Do nothing: no file or other resource is open."""
 
     def list_missing(self) -> tuple[str, ...]:
-        """Return the facts that no line had, and the fields whose path found nothing."""
+        """Return the facts that no line contained, and the fields of `--map` whose path matched nothing."""
         unmapped = (f"{name} at {path.text}" for name, path in self._unmapped.items())
         others = (_FACTS[fact] for fact in self._missing if _FACT_FIELDS[fact] not in self._unmapped)
         return (*unmapped, *others)
@@ -304,7 +306,7 @@ class _ChatTranscripts:
         return put_fields(value, mapped_fields)
 
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
-        """Return the id of a new session: the log's own, that of its first line, or a made one."""
+        """Return the id of a new session: the log's conversation id, else the line's id, else `made_id`."""
         if line.conversation is not None or line.name is None:
             return line.conversation or made_id
         base_name = line.name if is_unique(line.name) else f"{self._identity}/{line.name}"
@@ -317,7 +319,7 @@ class _ChatTranscripts:
     def _take_offers(
         self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield the tool definitions and the system prompt of a line, if they are new."""
+        """Yield the tool definitions and the system prompt of a line if they differ from the latest ones."""
         place = conversation.session.event_place()
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
@@ -354,7 +356,7 @@ class _ChatTranscripts:
             if replies[-1:] == [at]:
                 of_line = _reply_facts(value, message)
                 if len(replies) > 1:
-                    of_line.pop("latency_ms")  # of them all
+                    of_line.pop("latency_ms")  # The latency covers all replies of the line.
                 facts |= {key: fact for key, fact in of_line.items() if fact is not None}
             if message.role == "assistant":
                 self._note_facts(session, facts)
@@ -370,7 +372,7 @@ class _ChatTranscripts:
 
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
-    """Return the messages of a record with the reply next to them, or a reject's code and reason."""
+    """Return the messages of a record with its reply; or the code and reason why it is rejected."""
     messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
@@ -385,7 +387,7 @@ def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
 
 
 def _read_reply(value: Mapping[str, Any]) -> Message | None:
-    """Return the reply that a record has next to its messages: text, a message, or a whole body."""
+    """Return the reply from a field next to the messages: text, a message, or a whole API response."""
     for key in _REPLIES:
         if key not in value:
             continue
@@ -403,7 +405,7 @@ def _read_reply(value: Mapping[str, Any]) -> Message | None:
 
 
 def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> TranscriptLine:
-    """Return a line with its names, its system prompt and its other messages."""
+    """Return a line with its ids, its system prompt and the messages after the system prompt."""
     stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
     prompts = [
         next(filter(None, stated), None),
@@ -419,7 +421,7 @@ def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> Transc
 
 
 def _count_leading(pairs: Sequence[SaidMessage]) -> int:
-    """Return the number of system messages at the beginning: they are the prompt."""
+    """Return the number of system messages at the beginning, which form the system prompt."""
     return next((at for at, pair in enumerate(pairs) if pair.message.role != "system"), len(pairs))
 
 
@@ -428,13 +430,13 @@ def _read_system(value: Any) -> str | None:
 
 
 def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record or a message with the fields of its `metadata` at the top; its own have precedence."""
+    """Merge the fields of `metadata` into a record or message; existing fields have precedence."""
     metadata = value.get("metadata")
     return {**metadata, **value} if isinstance(metadata, dict) else value
 
 
 def _find_text(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Return the first of these fields that is text or an integer."""
+    """Return the value of the first of these fields that contains text or an integer."""
     for name in names:
         if name in value and (((raw := value[name]) and isinstance(raw, str)) or type(raw) is int):
             return str(raw)
@@ -475,7 +477,7 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return the fields of `StepMade` from next to a reply: tokens, latency, stop reason."""
+    """Return tokens, latency and stop reason from the fields next to a reply, as `StepMade` fields."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(

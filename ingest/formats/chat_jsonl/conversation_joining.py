@@ -1,14 +1,15 @@
-"""Finds the conversation that a line of a chat transcript belongs to, and the part of the line that is new.
+"""Finds the conversation that a line of a chat transcript belongs to, and the new messages of the line.
 
-A line may repeat the whole conversation (a client that writes the messages of each request), its last
-messages only, or nothing of it (a client that writes the messages of each turn). A message is recognised by
-its mark (see `ingest.formats.provider_messages.message_hashes`): a user's text, the ids of calls, a model's
-text. System messages and results have no marks.
+A client may write all messages of the conversation into each line, only the last messages, or only the new
+ones. A message is recognised by its mark, a hash of a user's text, of a model's text, or of call ids (see
+`ingest.formats.provider_messages.message_hashes`). System messages and results have no marks.
 
-Lines that name their conversation belong to it, whatever they repeat. Other lines are joined when they repeat
-a conversation to its end, or a unique call id of it: two users who said the same keep a conversation each.
+A line that names its conversation always belongs to that conversation. Other lines are joined when they
+repeat a whole conversation or one of its unique call ids. Two users who wrote the same text keep separate
+conversations.
 
-Some `KEPT` bytes are remembered. A conversation that is silent for longer counts as a new one.
+About `KEPT` bytes are remembered. A conversation that was dropped from memory counts as a new one when it
+continues.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ from ingest.formats.provider_messages.message_hashes import call_mark, is_unique
 from ingest.formats.provider_messages.message_parts import Message
 
 KEPT = 64 * 1024 * 1024
-_MARK = 100  # approximate bytes of a mark …
-_CONVERSATION = 2_000  # … and a conversation without its marks and texts
+_MARK = 100  # approximate bytes that the hash of one message needs in memory
+_CONVERSATION = 2_000  # approximate bytes that a conversation needs without its message hashes and texts
 
 
 class MessageMark(NamedTuple):
-    """The mark of a message: its hash, whether the model wrote it, and whether only one message has it."""
+    """A hash that identifies a repeated message.
+
+    `is_unique` is True when no other message can have the same hash.
+    """
 
     digest: bytes
     is_model: bool
@@ -37,7 +41,7 @@ class MessageMark(NamedTuple):
 
 
 class RepeatedPart(NamedTuple):
-    """The number of repeated marks at a line's beginning, and whether the conversation ends with them."""
+    """The number of messages that a line repeats, and whether the conversation ends with these messages."""
 
     marks: int
     is_to_end: bool
@@ -47,42 +51,46 @@ class RepeatedPart(NamedTuple):
 class JoinedConversation:
     """The remembered facts of one conversation, and its session.
 
-    `id` is its name in the log; None = it is found by its messages. `name` is that of its first line.
+    `id` is the conversation's id in the log. Without an id, the conversation is found by its messages. `name`
+    is the id of the conversation's first line.
     """
 
     number: int
     session: DumpedSession
     id: str | None
     name: str | None
-    history: bytes  # the hash of all messages
+    history: bytes  # the hash of all messages so far
     marks: list[MessageMark] = field(default_factory=list)
-    places: dict[bytes, int] = field(default_factory=dict)  # of the unique marks
-    results: int = 0  # messages with results since the last mark
-    kept: int = _CONVERSATION  # bytes
+    places: dict[bytes, int] = field(default_factory=dict)  # hash of a unique message → its index in `marks`
+    results: int = 0  # number of tool results since the last message with a mark
+    kept: int = _CONVERSATION  # approximate bytes in memory
     texts: tuple[int, int] = (
         0,
         0,
-    )  # lengths of the last prompt and the last answer, which are in the session
-    prompt: bytes | None = None  # hashes of the latest tools and prompt in the log
+    )  # lengths of the session's last prompt and last answer
+    prompt: bytes | None = None  # hashes of the latest system prompt (`prompt`) and tools (`tools`)
     tools: bytes | None = None
 
 
 class TranscriptLine(NamedTuple):
-    """The messages of a line, with its system prompt and names.
+    """The messages of a line, with its system prompt and ids.
 
-    `conversation` is the id of the conversation, `name` that of the line, which may be the same on several
-    lines.
+    `conversation` is the id of the conversation. `name` is the id of the line; several lines may have the
+    same one.
     """
 
     messages: Sequence[Message]
-    marks: Sequence[MessageMark | None]  # of the messages; None = it has none
+    marks: Sequence[MessageMark | None]  # hash of each message; None for a system message or a result
     prompt: str | None
     conversation: str | None = None
     name: str | None = None
 
 
 class ConversationJoiner:
-    """The open conversations of one file; can be pickled between two lines."""
+    """The open conversations of one file.
+
+    An instance can be pickled between two lines.
+    """
 
     def __init__(self) -> None:
         self._numbers = 0
@@ -90,11 +98,15 @@ class ConversationJoiner:
         self._open: OrderedDict[int, JoinedConversation] = OrderedDict()
         self._by_id: dict[str, int] = {}
         self._by_name: dict[str, int] = {}
-        self._by_history: dict[bytes, dict[int, None]] = {}  # several may have the same history
+        # Several conversations may have the same history.
+        self._by_history: dict[bytes, dict[int, None]] = {}
         self._by_call: dict[bytes, int] = {}
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
-        """Return the conversation of a line and the index of its first new message; None if there is none."""
+        """Return the conversation of a line and the index of its first new message.
+
+        Return None when the line continues no conversation.
+        """
         marks = [mark for mark in line.marks if mark is not None]
         if line.conversation is not None:
             conversation = self._open.get(self._by_id.get(line.conversation, 0))
@@ -108,7 +120,7 @@ class ConversationJoiner:
         return conversation, _index_behind(line.messages, repeated.marks, results)
 
     def begin(self, line: TranscriptLine, session: DumpedSession) -> JoinedConversation:
-        """Return a new conversation, for a line that continues none."""
+        """Return a new conversation for a line that continues no other conversation."""
         self._numbers += 1
         begun = JoinedConversation(
             self._numbers, session, line.conversation, line.name, hash_parts(line.prompt or "")
@@ -122,7 +134,7 @@ class ConversationJoiner:
         return begun
 
     def add(self, conversation: JoinedConversation, line: TranscriptLine, start: int) -> None:
-        """Record the messages of a line from index `start` on: they are new to the conversation."""
+        """Add the messages of a line from index `start` on to the conversation."""
         self._drop_history(conversation)
         self._kept -= conversation.kept
         question_size, reply_size = conversation.texts
@@ -146,7 +158,7 @@ class ConversationJoiner:
             self._by_history.setdefault(conversation.history, {})[conversation.number] = None
 
     def drain_surplus(self) -> Iterator[JoinedConversation]:
-        """Remove and yield the conversations inactive for longest, while they take too much memory."""
+        """Remove and yield the longest inactive conversations until the memory limit is met."""
         while self._kept > KEPT and len(self._open) > 1:
             yield self._forget_oldest()
 
@@ -166,7 +178,7 @@ class ConversationJoiner:
         return oldest
 
     def _drop_key(self, keys: dict[Any, int], key: str | bytes | None, owner: JoinedConversation) -> None:
-        """Remove a key, unless a later conversation has the same."""
+        """Remove a key, unless the key now belongs to a later conversation."""
         if keys.get(key) == owner.number:
             del keys[key]
 
@@ -179,7 +191,7 @@ class ConversationJoiner:
     def _find_unnamed(
         self, line: TranscriptLine, marks: Sequence[MessageMark]
     ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
-        """Return the conversation that a line repeats, and the repeated part."""
+        """Return the conversation that a line without a conversation id repeats, and the repeated part."""
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
             history = _extend_history(history, mark.digest)
@@ -197,9 +209,10 @@ class ConversationJoiner:
 
 
 def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
-    """Return the part of a conversation that a line repeats; None when the line belongs to another one.
+    """Return the part of the conversation that the line repeats; None for a line of another conversation.
 
-    A conversation without an id must be repeated to its end, or contain all of the line.
+    A line without a conversation id must repeat the whole conversation, or the conversation must contain the
+    whole line.
     """
     shared, whole = _count_shared(conversation.marks, marks), len(conversation.marks)
     if shared and (shared == whole or (shared == len(marks) and _is_exchange(marks))):
@@ -214,19 +227,20 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
     if conversation.id is None:
         return None
     if _is_exchange(marks[:shared]):
-        return RepeatedPart(shared, is_to_end=False)  # the conversation was continued differently
+        # After the shared part, line and conversation continue differently.
+        return RepeatedPart(shared, is_to_end=False)
     shared = _count_overlap(conversation.marks, marks)
     is_window = shared < len(marks) and _is_exchange(marks[:shared])
     return RepeatedPart(shared if is_window else 0, is_to_end=True)
 
 
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
-    """Return True when marks suffice for recognition: more than one, including a model's."""
+    """Return True when the hashes identify a conversation: at least two, and one of a model's message."""
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 
 
 def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return the number of equal marks at the beginning of both."""
+    """Return how many messages at the beginning of both lists are equal."""
     for count, (mine, other) in enumerate(zip(earlier_marks, marks, strict=False)):
         if mine.digest != other.digest:
             return count
@@ -234,9 +248,9 @@ def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageM
 
 
 def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return the largest number of marks that are the end of `earlier_marks` and the beginning of `marks`.
+    """Return how many messages at the end of `earlier_marks` are also the beginning of `marks`.
 
-    Uses the failure function of Knuth, Morris and Pratt, so the time is linear.
+    The failure function of the Knuth-Morris-Pratt algorithm keeps the time linear.
     """
     borders = [0] * len(marks)
     shared = 0
@@ -256,7 +270,10 @@ def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[Message
 
 
 def _index_behind(messages: Sequence[Message], marked: int, results: int) -> int:
-    """Return the index behind `marked` messages with marks and at most `results` with results behind them."""
+    """Return the index after the first `marked` messages that have a mark.
+
+    Up to `results` tool results after these messages are also skipped.
+    """
     if not marked:
         return 0
     for index, message in enumerate(messages):
@@ -276,7 +293,7 @@ def _has_mark(message: Message) -> bool:
 
 
 def make_mark(message: Message) -> MessageMark | None:
-    """Return the mark of a message; None for a system message and for results."""
+    """Return the hash that identifies a message; None for system messages and for results."""
     if not _has_mark(message):
         return None
     if message.role == "user":
@@ -292,7 +309,7 @@ def _extend_history(history: bytes, digest: bytes) -> bytes:
 
 
 def hash_parts(*parts: str | bytes) -> bytes:
-    """Return a hash of texts, the same only for the same texts in the same order."""
+    """Return a hash that is equal only for equal texts in the same order."""
     whole = bytearray()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")

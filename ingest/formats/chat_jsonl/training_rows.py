@@ -1,10 +1,10 @@
-"""Reads the messages of training data in OpenAI's shape: ShareGPT's, and calls written as text for Hermes.
+"""Reads training data: ShareGPT's messages, and calls that Hermes models write as text.
 
-ShareGPT: `{from: human | gpt | function_call | observation | …, value}`. In Hermes' convention, which Qwen's
-chat template follows, a model writes `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, gets
-`<tool_response>…</tool_response>`, and finds its tools in `<tools>` of the system prompt. Text is read for
-calls only in ShareGPT's messages and where the conversation follows that convention: elsewhere such a text is
-a call that was not made.
+A ShareGPT message is `{from: human | gpt | function_call | observation | …, value}`. In the Hermes convention
+a model writes `<tool_call>{"name": …, "arguments": {…}}</tool_call>` and gets
+`<tool_response>…</tool_response>`; its tools are in `<tools>` of the system prompt. Qwen's chat template uses
+the same convention. Text is searched for calls only in ShareGPT's messages and in Hermes conversations. In
+other conversations such a text means that the model failed to make a call.
 
 Sources: https://llamafactory.readthedocs.io/en/latest/getting_started/data_preparation.html,
 https://github.com/NousResearch/Hermes-Function-Calling.
@@ -21,7 +21,8 @@ from ingest.formats.provider_messages.embedded_json import decode_json, open_jso
 from lenient.calls import TextCall, extract_tool_calls
 
 WRITTEN = (
-    "calls_written_as_text"  # key of a message that `unify_messages` returns: its calls were in its text
+    # `unify_messages` sets this key in a message whose calls were written in its text.
+    "calls_written_as_text"
 )
 
 _ROLES = {
@@ -36,14 +37,14 @@ _CALLS = ("function_call", "function-call", "tool_call")
 _TOOLS = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
 _RESPONSE = "<tool_response>"
 _RESPONSES = re.compile(r"\s*<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
-# Glaive's data: the arguments as JSON between single quotes.
+# Glaive's data sets write the arguments as JSON between single quotes.
 _QUOTED = re.compile(
     r"""\s*\{\s*"name":\s*"(?P<name>[^"]+)",\s*"arguments":\s*'(?P<arguments>.*)'\s*\}\s*""", re.DOTALL
 )
 
 
 def unify_messages(messages: list[Any]) -> list[Any]:
-    """Return messages with those of training data in OpenAI's shape; others unchanged."""
+    """Return the messages in OpenAI's format; messages that are not training data stay unchanged."""
     is_share_gpt = any(isinstance(raw, dict) and "from" in raw and "role" not in raw for raw in messages)
     if is_share_gpt:
         messages = [_translate_message(raw) if isinstance(raw, dict) else raw for raw in messages]
@@ -53,7 +54,7 @@ def unify_messages(messages: list[Any]) -> list[Any]:
 
 
 def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
-    """Return the tool definitions in the `<tools>` of a system prompt: an array, or one object per line."""
+    """Return the tool definitions in `<tools>` of a system prompt: a JSON array, or one object per line."""
     for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
         listed = open_json(block.strip())
         if isinstance(listed, list | dict):
@@ -65,7 +66,7 @@ def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
 
 
 def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a message of ShareGPT in OpenAI's shape; unchanged when its `from` is unknown."""
+    """Return a ShareGPT message in OpenAI's format; a message with an unknown `from` stays unchanged."""
     speaker, value = raw.get("from"), raw.get("value")
     role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None or "role" in raw:
@@ -78,7 +79,7 @@ def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_call_value(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the calls of a `function_call` message: JSON text of one or several."""
+    """Yield the calls of a `function_call` message, whose text is one call or a list of calls as JSON."""
     text = read_text(value)
     if text is not None and (quoted := _QUOTED.fullmatch(text)):
         yield {"function": quoted.groupdict()}
@@ -98,7 +99,10 @@ def _make_call(call: TextCall) -> dict[str, Any]:
 
 
 def _follows_hermes(raw: Any) -> bool:
-    """Return True for a message that shows Hermes' convention: its prompt, or an answer of its tools."""
+    """Return True when the message shows that the conversation follows Hermes' convention.
+
+    Signs are the tools in a system prompt and the format of a tool's answer.
+    """
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str):
         return False
@@ -108,7 +112,7 @@ def _follows_hermes(raw: Any) -> bool:
 
 
 def _read_written(raw: Any) -> Iterable[Any]:
-    """Return a message in Hermes' convention, with the calls and results from its text."""
+    """Return a message of a Hermes conversation, with the calls and results found in its text."""
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str) or raw.get("tool_calls"):
         return (raw,)
@@ -132,7 +136,10 @@ def _read_written_calls(raw: dict[str, Any], content: str) -> dict[str, Any]:
 
 
 def _read_responses(raw: dict[str, Any], content: str) -> Iterator[Mapping[str, Any]]:
-    """Yield a tool message for each result in a text; they have no ids and follow the calls' order."""
+    """Yield a tool message for each result in a text.
+
+    The results have no ids; they are in the order of the calls.
+    """
     for response in _RESPONSES.finditer(content):
         text = response[1].strip()
         answer = read_object(decode_json(text)) if text.startswith("{") else {}

@@ -1,69 +1,66 @@
-"""Claude Code transcripts: one JSON record a line, under `~/.claude/projects/<project>/<session>.jsonl`.
+"""Claude Code transcripts: one JSON record per line, in `~/.claude/projects/<project>/<session>.jsonl`.
 
-Sub-agents write `<session>/subagents/agent-<id>.jsonl` next to it. The format is undocumented; these notes
-come from transcripts of versions 1.0 to 2.1.
+Sub-agents write `<session>/subagents/agent-<id>.jsonl` next to the transcript. The format is undocumented;
+these notes are based on transcripts of versions 1.0 to 2.1.
 
-**Shape.** `type` (user, assistant, system, progress, summary, file-history-snapshot, queue-operation …),
-`uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`; `message` is an Anthropic message.
-Types that are not named here pass silently.
+**Fields.** `type` (user, assistant, system, progress, summary, file-history-snapshot, queue-operation …),
+`uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`. `message` is an Anthropic message.
+Records of other types are skipped.
 
-`claude -p --output-format stream-json` (or `json --verbose`, an array; also with
-`--include-partial-messages`) prints the same messages with `session_id` and `parent_tool_use_id`, often kept
-as `.txt` among lines of other programs. Qwen Code and Amp (`--stream-json`) print them, too.
+Two other kinds of files have the same messages:
+- The output of `claude -p --output-format stream-json` (or `json --verbose`, an array; also with
+  `--include-partial-messages`). It has `session_id` and `parent_tool_use_id`; lines of other programs may be
+  between its lines. Qwen Code and Amp (`--stream-json`) print the same format.
+- A session of Claude Code on the web, as the API returns it: one document `{loglines: [record, …]}`. If its
+  records name no session, the file is one session.
 
-A session of Claude Code on the web, as its API gives it, is one document: `{loglines: [record, …]}`; where
-its records name no session, the file is one.
+**Sessions.** The session is the record's `sessionId`, not the file's name, because a resumed transcript
+begins with lines of the session that it continues. A sub-agent's records become the session
+`<sessionId>/agent-<agentId>` with a parent session. These are records with `isSidechain` and `agentId`, or
+`progress` records of type `agent_progress`. Older sidechain records have no agent id; they are grouped by the
+first record of their `parentUuid` chain.
 
-**Sessions.** The `sessionId` of the record, not the file's name: a resumed transcript begins with lines of
-the session it continues. A sub-agent's records (`isSidechain` with `agentId`, or `progress` records of type
-`agent_progress`, which contain the same messages) become the session `<sessionId>/agent-<agentId>` with its
-parent named. Older sidechains without an id are told apart by the first record their `parentUuid`s lead to.
+Project and branch come from the first `cwd` and `gitBranch`. The kind of a sub-agent (`subagent_type`) is in
+the call that starts it. It is known only if the progress records are in the same file.
 
-**Facts.** The project and the branch are those of the first `cwd` and `gitBranch`. The kind of a sub-agent
-(`subagent_type`) is in the call that starts it: it is known where progress records are in the same file.
+**Turns.** A user record with typed text begins a turn when the model answers it. A slash command begins a
+turn if the model answers it. These user records begin no turn: records with `isMeta` or `isCompactSummary`,
+command output, task notifications, hook messages, text next to tool results, and prompts withdrawn before an
+answer. A turn ends at the next answered prompt, at an interruption (status `cancelled`), or at the end of the
+file if the last message made no call.
 
-**Turns.** A user record with a typed text, once the model answers it. Not a turn: records with `isMeta` or
-`isCompactSummary`, command output, task notifications, hook messages, text sent along with tool results, a
-prompt that was taken back before an answer. A slash command is one when the model answers to it. A turn ends
-at the next answered prompt, at an interruption (status `cancelled`), or at the end of the file when the last
-message made no call.
+**Rules.**
+- Several records with the same `message.id` form one message. Tool results may be between them.
+- `usage` is preliminary until a final one replaces it. In most transcripts of 2.0 and 2.1 no final usage
+  follows. A usage counts as final if a record of the message has a `stop_reason`, or if `output_tokens` grew
+  between two records. Otherwise the output tokens are unknown. Of 932 messages in 12 transcripts, 227 had a
+  final usage. Input tokens are known from the start.
+- Records may be repeated with the same `uuid`, and resumed transcripts copy them. Calls are also recognised
+  by `tool_use.id`.
+- `is_error` is absent on most successful results, and every failed result had it. A result without the flag
+  therefore counts as an explicit success.
+- `is_error` marks denials (by a user, a permission or a hook), shell exit codes, invalid arguments and other
+  failures. The text of the result tells which. "Sibling tool call errored" means that Claude Code dropped a
+  valid call because a parallel call failed: status `denied`.
+- Arguments that are not JSON are stored as `{"__unparsedToolInput": {"raw", "len"}}`; the text is cut near 2
+  KB.
+- A call with broken markup has no block. It shows as a notice ("Your tool call was malformed …"), as the
+  `stop_reason` tool_use without a call, or as `<invoke name=…>` at the start of a text line outside of code
+  fences.
+- A stream may contain a message in pieces (`stream_event`) and whole. Only the final usage and the stop
+  reason of the pieces are used. Streams have no times and mostly no prompts. `parent_tool_use_id`, the call
+  that started a sub-agent, identifies the sub-agent.
+- The model `<synthetic>` marks messages that Claude Code wrote itself.
 
-**Traps.**
-- One message spans several records with the same `message.id`, tool results in between. `stop_reason` is
-  mostly null in the middle and often at the end.
-- `usage` is that of the stream's start until the final one replaces it, and in most transcripts of 2.0 and
-  2.1 it never does: every record of a message says the same 1 to 27 `output_tokens`, however long it is. A
-  usage is taken as final where a record of the message has a `stop_reason` (every record in 2.1.143), or once
-  `output_tokens` has grown from one record to the next. Otherwise the output is unknown. Of 932 messages in
-  12 transcripts 227 have a final usage, with 2 characters of text a token in the median; the other 705 have
-  153. Some 50 of those, of one record each, look final but cannot be told for certain. Records inside of
-  `progress` never have one. The input is known from the start: `input_tokens` and both cache counts.
-- Records repeat (same `uuid`), and resumed transcripts copy them; calls also carry `tool_use.id` as key.
-  Models of other providers number their calls: such an id (`functions.Read:0`) counts within its message.
-- `is_error` is absent on most successes. The API defines absence as false, and every failure seen carries
-  it, so a result without the flag counts as ok, flag explicit.
-- `is_error` marks refusals by a user, a permission or a hook, shell exits, refused arguments and real
-  failures alike: the texts tell them apart (`texts.py`). "Sibling tool call errored" means that
-  the call was dropped because another one failed: `refused`, since nothing was wrong with it.
-- Arguments that are not JSON arrive as `{"__unparsedToolInput": {"raw", "len"}}`, the text cut near 2 KB.
-- A call whose markup broke leaves no block: a notice ("Your tool call was malformed …"), a `stop_reason`
-  tool_use without a call, or `<invoke name=…>` as plain text at the start of a line, outside a code fence.
-- A stream may show a message in pieces (`stream_event`) and whole: of the pieces only the final usage and the
-  stop reason are used. Its `result` has the verdict, the time and the cost of the run. It has no times and
-  mostly no prompts; a sub-agent is known by the call that started it (`parent_tool_use_id`).
-- `<synthetic>` is not a model: such records are the harness speaking.
+**Limits.** A repeated record is recognised among the last 50,000 records of its conversation; repeated calls
+are always recognised. For sidechains without an agent id, 50,000 records are remembered.
 
-**Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a
-temporary file. A record is known as a repeat of one up to 50,000 records back in its conversation; calls are
-known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that
-continues after more becomes a second session.
+**Side files.** These files contain no calls: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`
+and `subagents/**/agent-<id>.meta.json`; in `~/.claude` settings, todos, `history.jsonl` (typed prompts) and
+others.
 
-**Side files.** Next to the transcripts: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`,
-`subagents/**/agent-<id>.meta.json`. In `~/.claude`: settings, todos, `history.jsonl` (what users typed) and
-more. None of them contains a call.
-
-**Cannot tell.** System prompt and tool definitions; the model's own argument text, except when it was not
-JSON; who served the model; whether a turn succeeded.
+**Not in the log.** System prompt, tool definitions, the provider that served the model, and whether a turn
+succeeded. The model's own argument text is known only if it was not JSON.
 """
 
 from __future__ import annotations
@@ -113,9 +110,9 @@ _SIDE_FILE = re.compile(
     r"|\.claude/(?:(?:history|settings|stats-cache|\.credentials)[^/]*\.jsonl?|[^/]+\.md|(?:backups|cache|debug|file-history|ide|paste-cache|plans|plugins|session-env"
     r"|shell-snapshots|skills|statsig|tasks|telemetry|todos)/.+))"
 )
-_WEIGHED = 256 * 1024  # bytes of records after which the memory of open conversations is checked
+_WEIGHED = 256 * 1024  # The memory of open conversations is checked after this many bytes of records.
 _STARTING = frozenset({"Task", "Agent"})  # tools that start a sub-agent
-_CHAINED = 50_000  # records of sidechains without an id that are remembered
+_CHAINED = 50_000  # number of sidechain records without an agent id that are remembered
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -140,7 +137,7 @@ def _read_loglines(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that Claude Code keeps next to its transcripts; None for others."""
+    """Describe a file that Claude Code keeps next to its transcripts; return None for other files."""
     return "a side file of Claude Code" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -149,17 +146,18 @@ def translator(about: About) -> Translator:
 
 
 class _Transcript:
-    """Translator of one file, with one open conversation per session and sub-agent."""
+    """Translator of one file, with one open conversation for each session and each sub-agent."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._open = OpenSessions[ClaudeConversation]()
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
         self._headless = ConsecutiveRuns("session_id", HeadlessRun)
-        self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
+        # uuid of a sidechain record → uuid of the first record of that sidechain
+        self._chains: dict[str, str] = {}
         self._spoken: ClaudeConversation | None = None  # the previous record's conversation
         self._lane_spoken: str | None = None
-        self._grown = 0  # bytes of its records since the last check
+        self._grown = 0  # bytes read into `_spoken` since the last memory check
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
@@ -177,7 +175,7 @@ class _Transcript:
             return [event for line in self._split_document(record) for event in self.take(line)]
         if isinstance(entry, dict) and is_stream_event(entry):
             return self._headless.take(entry, record.where)
-        if type(entry) is not TranscriptEntry:  # `skim` has already decoded most lines
+        if type(entry) is not TranscriptEntry:  # `skim` has already decoded most lines.
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
                 return []
@@ -201,7 +199,7 @@ class _Transcript:
         return events
 
     def _split_document(self, record: Record) -> Iterator[Record]:
-        """Yield the records in a document, each with its own line."""
+        """Yield the records of a document, each with its own line number."""
         for line in _read_loglines(record.value):
             where = record.find_line('"message"', past=True) if "message" in line else record.where
             yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
@@ -209,7 +207,8 @@ class _Transcript:
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
         """Return the conversation of the entry, opened if necessary.
 
-        `lane` is the conversation's session id. None: a `system` entry for a conversation that is not open.
+        `lane` is the conversation's session id. Return None for a `system` entry of a conversation that is
+        not open.
         """
         self._spill()
         if entry.type == "system" and lane not in self._open:
@@ -237,7 +236,7 @@ class _Transcript:
         return f"{entry.session_id}/sidechain-{first}"
 
     def _note_sub_agents(self, entry: TranscriptEntry) -> None:
-        """Note which kind of sub-agent a call starts."""
+        """Remember which kind of sub-agent each call starts."""
         for block in entry.message.blocks if entry.message else ():
             if block.name in _STARTING and block.id is not None:
                 kind = read_text(read_object(block.arguments).get("subagent_type"))
@@ -247,7 +246,8 @@ class _Transcript:
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """Finish the conversation of a completed sub-agent, if it is open.
 
-        `report` is the result of the call that started the sub-agent, with the sub-agent's status and answer.
+        `report` is the result of the call that started the sub-agent. It contains the sub-agent's status and
+        answer.
         """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

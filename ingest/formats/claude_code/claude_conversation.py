@@ -1,8 +1,8 @@
 """Turns the records of one Claude Code conversation into events: turns, steps, calls and results.
 
-The log has one model message as several records, one content block each, with tool results in between. The
-message is held until it is complete, for two reasons: its last record has the token counts, and only the
-whole message shows whether a call was lost.
+The log splits one model message into several records, one content block each, with tool results in between.
+The message is kept until it is complete: its last record has the token counts, and only the whole message
+shows whether a call was lost.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from ingest.formats.claude_code.user_lines import (
     is_malformed_notice,
 )
 
-_REMEMBERED = 50_000  # records a conversation is compared with to find repeats; bounds the memory
-_KEY_SIZE = 150  # bytes in memory of one of their keys
-SYNTHETIC = "<synthetic>"  # the model name of records that the harness wrote itself
+_REMEMBERED = 50_000  # maximum number of earlier records that are remembered to find repeated records
+_KEY_SIZE = 150  # approximate bytes that the key of one record needs in memory
+SYNTHETIC = "<synthetic>"  # the model name in messages that Claude Code wrote itself
 _NOTHING = MessageBody()
 _NOTHING_SAID = Usage()
 
 
 class OpenMessage(msgspec.Struct, gc=False):
-    """One model message, as far as its records have been read.
+    """One model message, including all of its records read so far.
 
-    `after` has the events of the records after the first one, in order: calls and results.
+    `after` has the events of the second and later records in order: calls and results.
     """
 
     key: str | None
@@ -71,9 +71,9 @@ class OpenMessage(msgspec.Struct, gc=False):
     after: list[Event] = []
 
     def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
-        """Add the token counts and stop reason of another record.
+        """Add the token counts and the stop reason of a further record of the message.
 
-        The counts are final with a stop reason, or when the output tokens have grown since the previous
+        The counts are final if the record has a stop reason, or if the output tokens grew since the previous
         record.
         """
         if usage is not None and usage != _NOTHING_SAID:
@@ -99,7 +99,7 @@ class TranscriptPrompt(msgspec.Struct, gc=False):
 
 
 class TranscriptTurn(msgspec.Struct, gc=False):
-    """The open turn. `answer` is None while the last message of the model made a call."""
+    """The open turn. `answer` is None while the model's last message contains a call."""
 
     where: LogLine
     ts: datetime | None
@@ -109,14 +109,14 @@ class TranscriptTurn(msgspec.Struct, gc=False):
 
 
 class ClaudeConversation:
-    """The open state of one session or sub-agent run, which takes its records in file order.
+    """The open state of one session or sub-agent, whose records are read in file order.
 
     The methods append each event to the list `out` when the event is complete.
     """
 
     def __init__(self, session_id: str, parent_session_id: str | None, kind: str | None = None) -> None:
         self._waiting = 0
-        self._kind = kind  # of a sub-agent
+        self._kind = kind  # the kind of the sub-agent; None for the main agent
         self._session_id = session_id
         self._parent = parent_session_id
         self._version: str | None = None
@@ -127,13 +127,13 @@ class ClaudeConversation:
 
     @property
     def weight(self) -> int:
-        """Approximate bytes in memory: incomplete lines and the keys that detect repeats."""
+        """Return the approximate bytes in memory: incomplete messages and the keys that detect repeats."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
     def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
         """Append to `out` the events that are complete after this record.
 
-        `size` is the length of the record's line in bytes. A record whose uuid was seen before adds nothing.
+        `size` is the length of the record's line in bytes. A record with a known uuid adds nothing.
         """
         if entry.uuid is not None and self._is_repeated(entry.uuid):
             return
@@ -160,9 +160,9 @@ class ClaudeConversation:
     ) -> None:
         """Close the open message and the open turn.
 
-        `status`, `answer` and `latency_ms` override those of the turn; `verdict` are further fields of
-        `TurnEnded`. When neither status nor answer is known, because the turn's last message made a call, no
-        end of the turn is added.
+        `status`, `answer` and `latency_ms` replace the turn's own values. `verdict` contains further fields
+        of `TurnEnded`. If the turn's last message made a call and no status is given, the turn gets no end
+        event.
         """
         self._close_message(out)
         turn, self._turn = self._turn, None
@@ -197,7 +197,7 @@ class ClaudeConversation:
                 harness="claude_code",
                 harness_version=entry.version,
                 parent_session_id=self._parent,
-                # The folder changes while commands run; the session belongs to the first.
+                # Commands may change the working directory; the first one determines the session's project.
                 project=name_project(entry.cwd) if is_first else None,
                 branch=entry.git_branch if is_first else None,
                 sub_agent=self._kind,
@@ -227,7 +227,10 @@ class ClaudeConversation:
                 message.after.append(make_call(self._session_id, block, where, ts))
 
     def _is_repeated_call(self, block: ContentBlock, message: str | None) -> bool:
-        """Return True for a call that was seen before; a short id proves it only within one message."""
+        """Return True for a call that was seen before.
+
+        An id that is not unique identifies a call only within one message.
+        """
         if block.id is None or (message is None and not names_one_call(block.id)):
             return False
         return self._is_repeated(
@@ -270,7 +273,7 @@ class ClaudeConversation:
         if kind is UserLineKind.MALFORMED_CALL:
             self._take_lost_call(words, where, ts, out)
         elif kind is UserLineKind.INTERRUPTED and self._prompt is not None:
-            self._prompt = None  # withdrawn before the model answered
+            self._prompt = None  # The prompt was withdrawn before the model answered it.
         elif kind is UserLineKind.INTERRUPTED:
             self.finish(out, status=TurnStatus.CANCELLED.value, answer="")
         elif (
@@ -283,7 +286,7 @@ class ClaudeConversation:
             self._take_user_words(kind, TranscriptPrompt(where, ts, words, entry.uuid, kind), bool(blocks))
 
     def _take_user_words(self, kind: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
-        # An empty text next to other blocks is a pasted image.
+        # A prompt without text but with other blocks is a pasted image.
         if kind in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
             self._prompt = prompt
 
@@ -308,10 +311,10 @@ class ClaudeConversation:
     # --- turns and messages ------------------------------------------------------------------
 
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Begin the turn of the waiting prompt, after ending the open turn.
+        """End the open turn and begin the turn of the waiting prompt.
 
-        A prompt becomes a turn only when the model answers it. Without a waiting prompt an open turn
-        continues; without either, a turn without text begins.
+        A prompt becomes a turn only when the model answers it. Without a waiting prompt the open turn
+        continues; without an open turn, a turn without text begins.
         """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
@@ -367,9 +370,10 @@ class ClaudeConversation:
         )
 
     def _find_lost_call(self, message: OpenMessage, text: str) -> list[Event]:
-        """Return the lost call of a complete message that has no call, as a list of one event or none.
+        """Return the lost call of a complete message without calls, as a list of at most one event.
 
-        A call is lost when the message writes it as text, or has the stop reason `tool_use` without a call.
+        A call is lost when the model wrote it as text, or when the stop reason is `tool_use` but there is no
+        call.
         """
         leak = find_leaked_call(text)
         if leak is not None:
@@ -384,10 +388,10 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Add the call whose markup Claude Code could not read, according to the notice.
+        """Add the call that Claude Code could not read, as a notice reports.
 
-        The call is added to the message before the notice, or to a new message when that has calls already.
-        It is not added when the message itself shows the loss (see `_find_lost_call`).
+        The call belongs to the message before the notice; if that message has calls, a new message is added.
+        Nothing is added when the message itself shows the lost call (see `_find_lost_call`).
         """
         message = self._message
         if message is None or message.calls:

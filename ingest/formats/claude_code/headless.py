@@ -1,7 +1,8 @@
-"""Reads what `claude -p --output-format stream-json` prints: the events of a run, one per line.
+"""Reads the output of `claude -p --output-format stream-json`: the events of a run, one per line.
 
-The messages are those of a transcript in other frames: `{type: system | user | assistant | stream_event |
-result, session_id, uuid, parent_tool_use_id, message}`. Qwen Code and Amp (`--stream-json`) print the same.
+The messages are the same as in a transcript, but inside other records: `{type: system | user | assistant |
+stream_event | result, session_id, uuid, parent_tool_use_id, message}`. Qwen Code and Amp (`--stream-json`)
+print the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ingest.formats.claude_code.transcript_entries import TranscriptEntry, read_
 
 
 def is_stream_event(event: Mapping[str, Any]) -> bool:
-    """Return True when only such a stream has this event."""
+    """Return True when only `claude -p` prints such an event."""
     kind = event.get("type")
     if kind in ("user", "assistant", "stream_event"):
         return {"session_id", "parent_tool_use_id"} <= event.keys()
@@ -26,13 +27,16 @@ def is_stream_event(event: Mapping[str, Any]) -> bool:
 
 
 class HeadlessRun:
-    """One run: the messages of a transcript in other frames."""
+    """One run of `claude -p`, which may start sub-agents."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        self._open: dict[str | None, ClaudeConversation] = {}  # by the call that started a sub-agent
-        self._streamed: dict[str | None, str | None] = {}  # the message whose pieces arrive
-        self._whole: dict[str | None, str | None] = {}  # the message that arrived complete
+        # id of the call that started a sub-agent → its conversation; None for the main agent
+        self._open: dict[str | None, ClaudeConversation] = {}
+        # key as in `_open` → id of the message whose pieces are arriving
+        self._streamed: dict[str | None, str | None] = {}
+        # key as in `_open` → id of the message that arrived complete
+        self._whole: dict[str | None, str | None] = {}
         self._version: str | None = None
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> list[Event]:
@@ -77,7 +81,10 @@ class HeadlessRun:
     def _take_piece(
         self, piece: Mapping[str, Any], lane: str | None, where: LogLine, out: list[Event]
     ) -> None:
-        """Note the final usage and the stop reason of the message that has just arrived complete."""
+        """Read the final usage and the stop reason from the stream pieces of a complete message.
+
+        Other pieces are not needed, because the message also arrives as a whole.
+        """
         if piece.get("type") == "message_start":
             self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))
         message_id = self._streamed.get(lane)

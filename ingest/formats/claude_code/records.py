@@ -1,4 +1,4 @@
-"""Makes an event or value from one part of a Claude Code record; keeps no state between records."""
+"""Makes events or values from parts of one Claude Code record, without state between records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolRepo
 from ingest.formats.claude_code.user_lines import find_fault
 from ingest.formats.provider_messages.message_hashes import is_unique
 
-# Bound once: an Enum look-up takes as long as making a small object.
+# Enum members are bound once, because an Enum look-up takes as long as making a small object.
 _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
 _OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
 _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
@@ -32,7 +32,10 @@ _UNSET = msgspec.UNSET
 
 
 def names_one_call(call_id: str | None) -> bool:
-    """Return True for an id that no other call has; models of other providers may number theirs."""
+    """Return True when no other call has this id.
+
+    Models of other providers may only number their calls.
+    """
     return call_id is not None and (call_id.startswith("toolu_") or is_unique(call_id))
 
 
@@ -56,9 +59,9 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
 
 
 def _find_unparsed(arguments: Any) -> tuple[str, int] | None:
-    """Return (text, length) of arguments that Claude Code could not read as JSON.
+    """Return (text, length) of arguments that Claude Code could not parse; None for other arguments.
 
-    `length` is the length of the full text in bytes; the text may be cut. None for any other arguments.
+    The text may be cut; `length` is the length of the full text in bytes.
     """
     if not isinstance(arguments, dict) or "__unparsedToolInput" not in arguments:
         return None
@@ -87,9 +90,9 @@ def make_lost_call(
     tool: str | None = None,
     raw: str | None = None,
 ) -> CallMade:
-    """Return the event of a call that the model began but that never became a tool call.
+    """Return the event of a call that the model began to write but that never became a tool call.
 
-    `raw` is the model's text of the call, None when the log does not have it.
+    `raw` is the model's text of the call; None when the log does not contain it.
     """
     return CallMade(
         session_id=session_id,
@@ -127,7 +130,7 @@ def _failure_reason(content: str) -> str:
 
 
 def count_input(usage: Usage | None) -> dict[str, Any]:
-    """Return the counts of input tokens; `input_tokens` alone leaves out those of the cache."""
+    """Return the counts of input tokens, including cached ones, which `input_tokens` leaves out."""
     if usage is None:
         return {}
     return count_input_parts(

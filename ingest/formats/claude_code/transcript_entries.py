@@ -1,9 +1,8 @@
-"""Reads the used fields of one line of a Claude Code transcript into typed objects.
+"""Reads the needed fields of one line of a Claude Code transcript into typed objects.
 
-A `TranscriptEntry` is made by one of two functions. `skim` decodes by type and skips parts of the line that
-no field needs, such as copies of whole files; this takes half the time of decoding the whole line. When a
-field has another type than expected, `skim` raises; `read_entry` then reads the decoded object and treats
-such a field as absent.
+`skim` decodes a line into declared types and skips fields that are not needed, such as copies of whole files.
+This takes half the time of decoding the whole line. When a field has an unexpected type, `skim` raises an
+error; `read_entry` then reads the fully decoded line and treats such a field as absent.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ from ingest.decoding.fields import json_type, read_count, read_number, read_obje
 from ingest.formats.provider_messages.chat_messages import name_images
 
 SPEAKING = ("user", "assistant")
-_STREAMED = frozenset({None, *SPEAKING, "system", "stream_event", "result"})  # types of such events
+# types of the events that `claude -p` prints
+_STREAMED = frozenset({None, *SPEAKING, "system", "stream_event", "result"})
 _UNSET: Final = msgspec.UNSET
 
 
@@ -30,9 +30,9 @@ class ContentPart(msgspec.Struct, gc=False):
 
 
 class ContentBlock(msgspec.Struct, gc=False):
-    """A content block: a text, a tool call or a tool result.
+    """A content block: text, a tool call or a tool result.
 
-    `content` is set for a result: a string or a list of parts.
+    Only results have `content`: a string or a list of parts.
     """
 
     type: str | None = None
@@ -51,7 +51,7 @@ class ContentBlock(msgspec.Struct, gc=False):
 
 
 class DecodedBlock(ContentBlock, gc=False):
-    """A content block whose `input` was decoded together with its line."""
+    """A content block of a line that was decoded as a whole, including `input`."""
 
     given: Any = None
 
@@ -61,7 +61,7 @@ class DecodedBlock(ContentBlock, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Token counts of a message; None for a count that the record does not have."""
+    """Token counts of a message; a count that the record lacks is None."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -85,7 +85,7 @@ class MessageBody(msgspec.Struct, gc=False):
 
 
 class ToolReport(msgspec.Struct, gc=False, rename="camel"):
-    """The record's own report on a tool run, next to the result that the model received.
+    """The record's own report on a tool run, in addition to the result that the model received.
 
     `content` is the answer of a sub-agent.
     """
@@ -109,7 +109,7 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 
 
 class DecodedReport(ToolReport, gc=False):
-    """A tool report whose `content` was decoded together with its line."""
+    """A tool report of a line that was decoded as a whole, including `content`."""
 
     given: Any = None
 
@@ -157,15 +157,16 @@ class UnusableEntry(NamedTuple):
     reason: str
 
 
-_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")  # fields that an inner record shares
+# fields that the inner record takes from its progress record
+_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")
 _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
 def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
-    """Return the entry of a line. None when the line has nothing that is translated.
+    """Return the entry of a line; None when nothing in the line is translated.
 
-    Return an `UnusableEntry` for a message without a required field. Raise ValueError or RecursionError for a
-    line that is not JSON or has a field of another type than expected.
+    Return an `UnusableEntry` for a message that lacks a required field. Raise ValueError or RecursionError
+    for a line that is not JSON or has a field of an unexpected type.
     """
     entry = _DECODE(data)
     if entry.session_id is None and entry.type in _STREAMED:
@@ -192,9 +193,9 @@ def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntr
 
 
 def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None:
-    """Return the entry of a decoded line. None when the line has nothing that is translated.
+    """Return the entry of a decoded line; None when nothing in the line is translated.
 
-    Return an `UnusableEntry` for a message with a required field missing or of the wrong type.
+    Return an `UnusableEntry` for a message in which a required field is missing or has the wrong type.
     """
     inner = _find_inner_record(record)
     if inner.get("type") in SPEAKING:
@@ -304,7 +305,7 @@ def _read_parts(content: Any) -> list[ContentPart]:
 
 
 def _join_texts(content: Any) -> str:
-    """Return the text of a message: its string content, or the texts of its text blocks, one per line."""
+    """Return the text of a message: its string content, or its text blocks joined with newlines."""
     if isinstance(content, str):
         return content
     return "\n".join(
@@ -317,7 +318,7 @@ def join_part_texts(parts: Sequence[ContentPart | ContentBlock]) -> str:
 
 
 def result_text(content: str | list[ContentPart] | None) -> str:
-    """Return the text of a tool result, `[image]` when it has only images."""
+    """Return the text of a tool result; `[image]` when the result has only images."""
     if isinstance(content, str):
         return content
     parts = content or ()

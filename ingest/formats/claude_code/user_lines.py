@@ -1,7 +1,7 @@
-"""Recognises the texts that Claude Code itself wrote into a transcript and returns their meaning.
+"""Classifies user lines that Claude Code itself wrote into a transcript, by their fixed texts.
 
-The sentences are the harness's own, collected from transcripts of versions 1.0 to 2.1. Claude Code marks a
-failure at any layer with the same `is_error`; these texts distinguish the layers.
+The texts were collected from transcripts of versions 1.0 to 2.1. Claude Code marks every kind of failure with
+the same `is_error`; only the text distinguishes them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UserLineKind(StrEnum):
-    """The kind of a user line that has no tool results."""
+    """The kind of a user line without tool results."""
 
     PROMPT = "prompt"
-    COMMAND = "command"  # a slash command: a prompt only when the model answers to it
+    COMMAND = "command"  # a slash command, which counts as a prompt only when the model answers it
     COMMAND_OUTPUT = "command_output"
     INTERRUPTED = "interrupted"
     MALFORMED_CALL = "malformed_call"
@@ -46,7 +46,7 @@ _REFUSALS = re.compile(
     r"|Hook PreToolUse:\S{1,200} denied|Operation stopped by hook|This command requires approval"
     r"|This Bash command contains multiple operations"
     r"|\S{1,200} (in|to) '.{1,4000}?' was blocked\. For security"
-    # The call itself was valid; the harness dropped it because another call of the same step failed.
+    # The call itself was valid. Claude Code dropped it because a parallel call failed.
     r"|Sibling tool call errored|Cancelled: parallel tool call",
     re.DOTALL,
 )
@@ -78,7 +78,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 
 def find_fault(content: str) -> ResultFault:
-    """Return the fault (layer and status) of a result that carries `is_error`, found by its text."""
+    """Return the failure stage and the status of a result with `is_error`, according to its text."""
     text = content.removeprefix(_TAG).lstrip()
     if _REFUSALS.match(text):
         return _REFUSED
@@ -90,7 +90,7 @@ def find_fault(content: str) -> ResultFault:
 
 
 def classify_user_line(content: str) -> UserLineKind:
-    """Return the kind of a user line by its text alone: Claude Code writes many user lines itself."""
+    """Return the kind of a user line by its text, because Claude Code writes many user lines itself."""
     words = content.strip()
     if is_malformed_notice(words):
         return UserLineKind.MALFORMED_CALL
@@ -104,18 +104,18 @@ def classify_user_line(content: str) -> UserLineKind:
 
 
 def is_malformed_notice(content: str) -> bool:
-    """Return True for a notice of Claude Code that a call's markup, not its arguments, was unreadable."""
+    """Return True when Claude Code reports that the markup of a call was unreadable, not its arguments."""
     return content.lstrip().startswith(_MALFORMED)
 
 
 def find_leaked_call(content: str) -> tuple[str, str] | None:
-    """Return (tool, text) of a tool call that the model wrote as plain text.
+    """Return (tool, text) of a tool call that the model wrote as plain text; None when there is none.
 
-    The text begins at the call's markup. Calls inside code fences do not count. None when there is none.
+    The text begins at the call's markup. Calls inside code fences do not count.
     """
     if "invoke name=" not in content:
         return None
-    # Blanked, not cut: positions must stay those of the original text.
+    # Replace fenced code with spaces, so that all positions in the text stay the same.
     bare = _FENCED.sub(lambda fence: re.sub(r"[^\n]", " ", fence.group()), content)
     leak = _LEAK.search(bare)
     return (leak.group(1), content[leak.start() :].strip()) if leak else None

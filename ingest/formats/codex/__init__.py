@@ -1,46 +1,45 @@
 """Codex rollouts: one record per line, `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-Declared unstable by its makers; these notes come from rollouts of 0.140 and 0.142 (2026-06) and from the
-sources (openai/codex, `codex-rs/protocol`).
+The format is unstable. These notes are based on rollouts of 0.140 and 0.142 (2026-06) and from the sources
+(openai/codex, `codex-rs/protocol`).
 
-**Shape.** `{timestamp, type, payload}`. `session_meta` (id, cli_version, model_provider,
-base_instructions), `turn_context` (model), `response_item` (what the model and the tools said, as OpenAI's
-Responses API has it), `event_msg` (what the harness tells its screen), `compacted`. Other types pass
-silently.
+**Fields.** `{timestamp, type, payload}`. Types: `session_meta` (id, cli_version, model_provider,
+base_instructions), `turn_context` (model), `response_item` (messages, calls and results in the format of
+OpenAI's Responses API), `event_msg` (events for Codex's screen), `compacted`. Other types are skipped.
 
-**Turns.** From `task_started` to `task_complete` or `turn_aborted` (also called `turn_started`,
-`turn_complete`). A message that a person sends in between steers the turn and begins none. Older rollouts
-have no such events; there each `user_message` that is answered is a turn. A task of which no end is written
-did not end.
+**Turns.** A turn lasts from `task_started` to `task_complete` or `turn_aborted` (also called `turn_started`,
+`turn_complete`). A user message in between belongs to the same turn. In older rollouts without these events,
+each answered `user_message` begins a turn.
 
-**Steps.** No record frames a model call: a step begins with the first message or call after a result or
-after a `token_count` with usage. That one comes after the results of the step it counts, and may be
+**Steps.** No record marks the beginning of a model reply. A step begins with the first message or call after
+a result or after a `token_count` with usage. The `token_count` of a step comes after its results and may be
 repeated.
 
-**Traps.**
-- `response_item` also contains what the harness says as user or developer; prompts are read from
+**Rules.**
+- `response_item` also contains texts that Codex itself writes as user or developer, so prompts are read from
   `user_message`.
-- `custom_tool_call.input` (`apply_patch`) is free text by design, no JSON. It is kept as `{"input": text}`,
-  `reserialised`, and its syntax is not judged.
-- Results have no flag: `success` is not serialised. The exit code is in prose (`Process exited with code
-  1`, `Exit code: 1`, before 2025-09 `{"output", "metadata": {"exit_code"}}`), only in the head of a result:
-  what the command printed may say the same. A process that still runs has no status. `patch_apply_end`,
-  `mcp_tool_call_end` and `exec_command_end`, where written, come before the result and are explicit;
-  `invocation.server` names the MCP server.
-- `failed to parse function arguments: …` is both syntax and schema: serde's words tell them apart.
-- `compacted.replacement_history` and the head of a forked rollout repeat what was said. The first is skipped;
-  the second has the same turn and call ids, and counts once, in the session that is not a fork: its lines
-  have the time of the fork. A file's session is that of its first `session_meta`, and its parent is
-  `forked_from_id`, else the session of the second one.
-- The model may change with each `turn_context`.
-- `namespace` contains the server of an MCP tool; the tool's name is `<namespace>__<name>` as it was before.
-- `tool_search_output` lists some of the tools offered. It is not read as definitions: a call of a tool that
-  is not in an incomplete list would look like one of an unknown tool.
+- `custom_tool_call.input` (`apply_patch`) is free text, not JSON. It is kept as `{"input": text}`,
+  `reserialised`, and its syntax is not checked.
+- Results have no error flag, because `success` is not written. The exit code is in the text (`Process exited
+  with code 1`, `Exit code: 1`, before 2025-09 `{"output", "metadata": {"exit_code"}}`). Only the beginning of
+  a result is searched, because a command's output may contain the same words. A process that is still running
+  has no status.
+- `patch_apply_end`, `mcp_tool_call_end` and `exec_command_end` come before the result and state the outcome
+  explicitly. `invocation.server` names the MCP server.
+- `failed to parse function arguments: …` covers syntax and schema failures. The rest of serde's message shows
+  which.
+- The beginning of a forked rollout repeats its parent, with the same turn and call ids. These calls count
+  once, in the parent session. The session of a file is its first `session_meta`. Its parent is
+  `forked_from_id`, else the second `session_meta`.
+- The `namespace` of a call contains the MCP server. The tool's name becomes `<namespace>__<name>`, as in
+  older versions.
+- `tool_search_output` lists only some of the offered tools. It is not read as definitions, because calls of
+  the other tools would count as calls of unknown tools.
 
-**Side files.** In `~/.codex`: `history.jsonl` (what users typed), `session_index.jsonl`, settings. None
-contains a call.
+**Side files.** These files in `~/.codex` contain no calls: `history.jsonl` (typed prompts),
+`session_index.jsonl` and settings.
 
-**Cannot tell.** Tool definitions; the outcome of most calls that are neither commands nor patches.
+**Not in the log.** Tool definitions, and the outcome of most calls that are neither commands nor patches.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ _SIDE_FILE = re.compile(
     r"(?:.*[/!])?\.codex/(?:(?:history|session_index)\.jsonl|(?:auth|version)\.json|config\.toml|log/.+)"
 )
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-# These lines are not used, and they are a quarter of a rollout. A line that does not end like an object
-# is decoded anyway, so that a torn line is reported.
+# A quarter of a rollout consists of these unused lines. A line without a closing brace is decoded anyway, so
+# that a torn line is reported.
 _UNUSED = re.compile(
     rb'\{"timestamp":"[^"\\]{1,40}",(?:"ordinal":\d{1,12},)?"type":'
     rb'(?:"compacted"|"event_msg","payload":\{"type":"(?:agent_message|agent_reasoning\w*|item_started|\w*_begin'
@@ -98,7 +97,7 @@ def decode(line: Line) -> Mapping[str, Any] | Rejected:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file that Codex keeps next to its sessions; None for others."""
+    """Describe a file that Codex keeps next to its sessions; return None for other files."""
     return "a side file of Codex" if _SIDE_FILE.fullmatch(about.path) else None
 
 

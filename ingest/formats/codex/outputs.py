@@ -1,6 +1,6 @@
 """Reads the outcome of a call from the text of a tool's result in a Codex rollout.
 
-The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and are at the beginning of a result.
+Codex itself writes these sentences (openai/codex, `codex-rs/core/src/tools`) at the beginning of a result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
 
-_HEAD = 400  # characters before the output in which Codex states how a command ended
+# characters at the beginning (before 2025-09: at the end) of a result that state how a command ended
+_HEAD = 400
 
 _EXIT_CODE = FlagSource.DERIVED_EXIT_CODE
 
@@ -26,7 +27,7 @@ _OLD = re.compile(
 )
 
 _UNPARSED = "failed to parse function arguments"
-# serde's messages for JSON that does not match a tool's Rust type; its others are about JSON itself.
+# serde's messages for JSON that does not match a tool's Rust type. Other messages of serde mean invalid JSON.
 _SCHEMA = re.compile(
     r"missing field|unknown field|duplicate field|unknown variant|invalid (?:type|value|length)"
     r"|did not match any"
@@ -57,7 +58,7 @@ _TEXTS: Texts = (
 
 
 def output_text(payload: Mapping[str, Any]) -> str | None:
-    """Return the text of a result; None when it has none.
+    """Return the text of a result; None when the result has no text.
 
     The output is a string, a list of parts or, before 2025-09, an object.
     """
@@ -66,9 +67,10 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 
 
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
-    """Return the status of a result, from its text, its exit code and `is_success`.
+    """Return the status of a result.
 
-    `is_success` is the success that an event of Codex reported before the result; None without such an event.
+    The status comes from the result's text, its exit code and `is_success`. `is_success` is what an earlier
+    event of Codex reported; None without such an event.
     """
     fault = _find_fault(content)
     if fault is not None:
@@ -82,7 +84,7 @@ def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
 
 
 def read_event_status(payload: Mapping[str, Any]) -> bool | None:
-    """Return the success of the call that an event of Codex states; None when the event states none."""
+    """Return whether an event of Codex reports the call as successful; None when it reports no outcome."""
     success, code = payload.get("success"), payload.get("exit_code")
     if isinstance(success, bool):
         return success

@@ -1,6 +1,6 @@
 """Translates the records of one Codex rollout into events: the session, its turns and their steps.
 
-A step is complete when the next one begins, because its token counts come after it in the log.
+A step is complete when the next step begins, because the token counts come after the step in the log.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
 _HELD = 1_000
-_REMOTE = "mcp__"  # tools of MCP servers, which word refusals of arguments themselves
+_REMOTE = "mcp__"  # prefix of MCP tools, which have their own error texts for invalid arguments
 
 
 class Rollout:
@@ -46,7 +46,8 @@ class Rollout:
         self._task: str | None = None  # the id of the open task
         self._has_tasks = False
         self._servers: dict[str, str] = {}  # call id → the MCP server that ran it
-        self._told: dict[str, bool] = {}  # call id → its success according to an event before its result
+        # call id → whether the call succeeded, if an event before the result reported it
+        self._told: dict[str, bool] = {}
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -75,7 +76,8 @@ class Rollout:
     def _take_session_meta(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         session = read_text(payload.get("id"))
         if self._session is not None and session != self._session:
-            # A forked rollout repeats its parent, including what the parent repeats.
+            # The first foreign session id in a forked rollout is its parent. Later ids are the parent's own
+            # ancestors.
             if self._parent is None and session is not None:
                 self._parent = session
                 yield SessionSeen(**self._event_place, parent_session_id=session)
@@ -158,7 +160,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        The call item itself has the outcome, because no result item follows.
+        The call's item also contains the outcome, because no result item follows.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
@@ -214,13 +216,13 @@ class Rollout:
 
 
 def _parent_session(payload: Mapping[str, Any]) -> str | None:
-    """Return the id of the session that spawned or forked this session; None without one."""
+    """Return the id of the session that started or forked this session; None when there is none."""
     spawned = read_object(read_object(read_object(payload.get("source")).get("subagent")).get("thread_spawn"))
     return read_text(spawned.get("parent_thread_id")) or read_text(payload.get("forked_from_id"))
 
 
 def _sub_agent(payload: Mapping[str, Any]) -> str | None:
-    """Return the role of the sub-agent whose session this is, such as `review`; None for another session."""
+    """Return the role of the sub-agent that runs this session, such as `review`; None for the main agent."""
     kind = read_object(payload.get("source")).get("subagent")
     spawned = read_object(read_object(kind).get("thread_spawn"))
     return read_text(spawned.get("agent_role")) or read_text(kind)
@@ -258,7 +260,10 @@ _RULES: Mapping[str, Mapping[str, _Rule]] = {
 
 @dataclass(slots=True)
 class _OpenStep:
-    """One model call, as far as its items have been read. `ended`: a result or the token counts were seen."""
+    """One model reply, including all of its items read so far.
+
+    `ended` is True when a result or the token counts have followed.
+    """
 
     where: LogLine
     ts: datetime | None
@@ -271,7 +276,10 @@ class _OpenStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items wait than any model call makes; the next item then closes the step."""
+        """Return True when the step has the maximum number of items.
+
+        The next item then begins a new step.
+        """
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
@@ -290,7 +298,8 @@ class StepTracker:
     def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
         """Add a text of the model to the open step.
 
-        `final`: the log marks the text as the answer of the turn. Yield the events of the step that it ends.
+        If a new step begins, yield the events of the step before it. `final` is True when the log marks the
+        text as the answer of the turn.
         """
         step = yield from self._enter(where, ts)
         step.texts.append(text)
@@ -301,9 +310,10 @@ class StepTracker:
         step.calls.append({"where": where, "ts": ts, **call})
 
     def add_result(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
-        """Add a result to the open step; without one, yield the result at once.
+        """Add a result to the open step; yield the result directly when no step is open.
 
-        `by_provider`: the provider ran the tool, so the model's message continues after the result.
+        `by_provider` is True when the provider ran the tool. The model's reply then continues after the
+        result.
         """
         if self._step is not None and self._step.is_full:
             yield from self.close()
@@ -314,7 +324,7 @@ class StepTracker:
             self._step.ended = not by_provider
 
     def add_usage(self, usage: Mapping[str, Any]) -> None:
-        """Set the token counts of the open step. Counts that are repeated for the same step are ignored."""
+        """Set the token counts of the open step; further counts for the same step are ignored."""
         if usage and self._step is not None and not self._step.usage:
             self._step.usage, self._step.ended = usage, True
 
@@ -344,7 +354,7 @@ class StepTracker:
 
 
 def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call of a Codex or MCP function; the arguments are the model's own text."""
+    """Return the fields of a call to a Codex or MCP function; the arguments are the model's own text."""
     name, server = read_text(payload.get("name")), read_text(payload.get("namespace"))
     if name is not None and server:
         name = f"{server.rstrip('_')}__{name.lstrip('_')}"
@@ -358,16 +368,16 @@ def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call of a free-text tool; its input is not JSON and gets no syntax verdict."""
+    """Return the fields of a call to a free-text tool, whose input is not JSON and has no syntax to check."""
     text = read_text(payload.get("input"))
     sent = decoded_argument_fields(None if text is None else {"input": text})
     return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
 
 
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call of a tool that the API itself defines.
+    """Return the fields of a call to a tool that OpenAI's API defines.
 
-    The item's type is the tool's name; its arguments are an object.
+    The tool's name is the item's type. The arguments are an object.
     """
     name = (read_text(payload.get("type")) or "").removesuffix("_call")
     return {

@@ -1,8 +1,7 @@
 """Makes the turns of one agent session from its prompts, model messages and calls, in order.
 
-Transcripts of coding agents follow the same rules, whatever the format of their records: only a prompt that
-the model answers begins a turn, and a turn ends with a message without calls, with an end stated by the log,
-or with the next prompt.
+All transcripts of coding agents follow the same rules. A prompt begins a turn only if the model answers it. A
+turn ends with a message without calls, with an end that the log states, or with the next prompt.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ingest.events import (
 from ingest.formats.provider_messages.chat_messages import argument_fields
 from ingest.formats.provider_messages.message_hashes import unique_id
 
-_REMEMBERED = 1_000  # calls that run at the same time
+_REMEMBERED = 1_000  # maximum number of calls that may wait for a result at the same time
 _Value = TypeVar("_Value")
 
 
@@ -40,7 +39,7 @@ class WaitingPrompt:
 
 @dataclass(slots=True)
 class TurnState:
-    """The state of the open turn. `answer` is None while the model's last output is a call."""
+    """The state of the open turn. `answer` is None while the model's latest output is a call."""
 
     where: LogLine
     ts: datetime | None
@@ -51,7 +50,10 @@ class TurnState:
 
 
 class AgentSession:
-    """The turns of one session. A prompt waits until the model answers; other events do not."""
+    """The turns of one session.
+
+    A prompt is kept back until the model answers it.
+    """
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
@@ -60,24 +62,25 @@ class AgentSession:
 
     @property
     def waits_for_words(self) -> bool:
-        """True when the newest prompt is unanswered and its text is not known yet."""
+        """Return True when the newest prompt is unanswered and its text is not known yet."""
         return self._prompt is not None and self._prompt.text is None
 
     @property
     def is_open(self) -> bool:
-        """True when the model has begun to answer the newest prompt."""
+        """Return True when the model has begun to answer the newest prompt."""
         return self._turn is not None and self._prompt is None
 
     def ask(self, where: LogLine, ts: datetime | None, text: str | None, key: str | None = None) -> None:
-        """Record a prompt. A prompt that is not answered before the next one is dropped."""
+        """Record a prompt; if it is not answered before the next prompt, it is dropped."""
         self._prompt = WaitingPrompt(where, ts, text, key)
 
     def add_step(
         self, where: LogLine, ts: datetime | None, text: str | None = None, **facts: Any
     ) -> Iterator[Event]:
-        """Yield the events of a model's message, with the start of a turn if this message begins one.
+        """Yield the events of a model message.
 
-        `facts` are further fields of `StepMade`.
+        If the message begins a turn, the first event is the turn's start. `facts` are further fields of
+        `StepMade`.
         """
         yield from self.enter_turn(where, ts)
         self._turn = TurnState(where, ts, text or "")
@@ -99,9 +102,9 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Record the log's statement about the end of the open turn; `close_turn` makes the event later.
+        """Record how the open turn ended according to the log; `close_turn` makes the event later.
 
-        The turn may still continue after such a statement. Nothing is recorded while a prompt is unanswered.
+        The turn may still continue after this statement. Nothing is recorded while a prompt is unanswered.
         """
         turn = self._turn
         if turn is None or self._prompt is not None:
@@ -150,7 +153,7 @@ def decoded_argument_fields(value: Any) -> dict[str, Any]:
 def sent_call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `CallMade` fields of a native call with `id`, `name` and `arguments`.
 
-    Arguments that are text are the model's own.
+    If the arguments are text, they are the model's own text.
     """
     return {
         **argument_fields(call.get("arguments")),
@@ -160,12 +163,12 @@ def sent_call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def native_call_fields(call_id: str | None) -> dict[str, Any]:
-    """Return the `CallMade` fields for the id of a native call: the id, the key and the strategy."""
+    """Return the `CallMade` fields that follow from the id of a native call: id, key and strategy."""
     return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}
 
 
 def remember_call(values: dict[str, _Value], call_id: str, value: _Value) -> None:
-    """Note a fact about a call that has no result yet; drop the oldest when there are too many."""
+    """Remember a value for a call that has no result yet; drop the oldest call when there are too many."""
     values[call_id] = value
     if len(values) > _REMEMBERED:
         del values[next(iter(values))]

@@ -1,10 +1,11 @@
 """Reads prompts and messages of the Vercel AI SDK.
 
-The format (https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message): `role` system | user | assistant |
-tool, `content` text or parts; calls are parts `{type: "tool-call", toolCallId, toolName, input}` (`args`
-before 5.0), results `{type: "tool-result", toolCallId, toolName, output: {type, value}}` (`result`, `isError`
-before 5.0). The type of an output is `text`, `json` or `content`, or for a tool that threw `error-text` or
-`error-json`, or `execution-denied`. Calls with `providerExecuted` ran at the provider and do not count.
+A message (https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message) has `role` system | user | assistant |
+tool, and `content`: text or parts. A call is a part `{type: "tool-call", toolCallId, toolName, input}`
+(before 5.0 `args`). A result is `{type: "tool-result", toolCallId, toolName, output: {type, value}}` (before
+5.0 `result`, `isError`). An output has the type `text`, `json` or `content`. If the tool raised an error, the
+type is `error-text`, `error-json` or `execution-denied`. Calls with `providerExecuted` ran at the provider
+and are not counted.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
-    """Yield the user's text, the model's message or the results in a message."""
+    """Yield the content of a message: the user's text, the model's message or the tool results."""
     role = message.get("role")
     if role == "assistant":
         calls = list_calls(message)
@@ -58,7 +59,7 @@ def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
 
 
 def list_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls in a message that the client runs."""
+    """Return the calls in a message, without calls of tools that the provider runs."""
     return [
         part
         for part in read_objects(message.get("content"))
@@ -76,7 +77,10 @@ def join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def output_status(part: Mapping[str, Any]) -> ResultStatus:
-    """Return the status that a result part states; UNKNOWN before 5.0, where the flag is often left out."""
+    """Return the status in a result part; UNKNOWN when the part has no flag.
+
+    Before version 5.0 the flag is often missing.
+    """
     output = part.get("output")
     kind = output.get("type") if isinstance(output, dict) else None
     if kind == "execution-denied":

@@ -1,4 +1,4 @@
-"""Runs of an agent that stand one after another in a file: each event names the run to which it belongs."""
+"""Splits a file into consecutive runs of an agent; each event in the file names its run."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from ingest.events import Event, LogLine
 
 
 class Run(Protocol):
-    """The translator of one run."""
+    """Interface of the translator of one run."""
 
     session_id: str
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> Iterable[Event]:
-        """Return the events that are complete with one event of the run."""
+        """Return the translated events that are complete after this event of the run."""
 
     def finish(self) -> Iterable[Event]:
-        """Return the events that were incomplete at the end of the run."""
+        """Return the translated events that were still incomplete at the end of the run."""
 
 
 class ConsecutiveRuns:
-    """The runs in a file. The field `key` of an event names its session; `make_run` makes a session's run."""
+    """Translates the runs in a file.
+
+    The field `key` of an event contains the session's id. `make_run` makes the translator of one session.
+    """
 
     def __init__(self, key: str, make_run: Callable[[str], Run]) -> None:
         self._key = key

@@ -1,7 +1,7 @@
 """Reads content blocks in the format of Anthropic's Messages API: an agent's text, calls and results.
 
-The format (https://platform.claude.com/docs/en/api/messages): `{type: text, text}`, `{type: tool_use, id,
-name, input}`, `{type: tool_result, tool_use_id, content, is_error}`. Several agents store conversations in
+The blocks (https://platform.claude.com/docs/en/api/messages) are `{type: text, text}`, `{type: tool_use, id,
+name, input}` and `{type: tool_result, tool_use_id, content, is_error}`. Several agents store conversations in
 this format, whichever model they use.
 """
 
@@ -23,7 +23,7 @@ def list_blocks(content: Any) -> list[dict[str, Any]]:
 
 
 def join_text(blocks: list[dict[str, Any]]) -> str | None:
-    """Return the text blocks of a message joined with newlines; None when there is no text block."""
+    """Join the text blocks of a message with newlines; return None when there is no text block."""
     words = [read_text(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
     return "\n".join(words) if words else None
 
@@ -41,7 +41,10 @@ def call_fields(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[str, Any]]:
-    """Yield the `ResultSeen` fields of each result; `texts` are patterns for the layer of a failure."""
+    """Yield the `ResultSeen` fields of each result.
+
+    `texts` are patterns that find the failure stage in a result's text.
+    """
     for block in blocks:
         if block.get("type") == "tool_result":
             content = join_result(block.get("content"))
@@ -56,9 +59,9 @@ def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[s
 
 
 def read_flag(block: Mapping[str, Any], content: str, texts: Texts) -> ResultFlag:
-    """Return the flag that `is_error` states; an unknown status when the block has no `is_error`.
+    """Return the flag in `is_error`; status UNKNOWN when the block has no `is_error`.
 
-    An agent may simply not write the field, so its absence does not mean success.
+    Some agents never write the field, so a missing field does not mean success.
     """
     if block.get("is_error") is True:
         return failed_flag(content, find_layer(content, texts) or FaultLayer.EXECUTION)

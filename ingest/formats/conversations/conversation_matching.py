@@ -1,18 +1,17 @@
-"""Finds the conversation that each exchange belongs to, by ids and by hashes of the history it repeats.
+"""Finds the conversation that each API exchange (request and reply) belongs to.
 
-Each request repeats its whole conversation. A mark is a text by which a repeated message or call is
-recognised (see `message_hashes`). The hash of the system prompt and of all marks up to the model's last reply
-identifies the conversation that a request continues. Where a client changed the history (a dynamic prompt,
-old results cleared, thoughts removed), a unique call id of the last reply identifies the conversation as
-well. `previous_response_id` and `conversation` identify it directly.
+Each request repeats its whole conversation. A mark is a text that identifies a repeated message or call (see
+`message_hashes`). A request continues the conversation with the same hash over the system prompt and all
+marks up to the model's last reply. If a client changed the history (a dynamic prompt, deleted results or
+thoughts), a unique call id of the last reply identifies the conversation. `previous_response_id` and
+`conversation` identify the conversation directly.
 
-Two conversations are never merged: when two replies leave the same history behind (two users said "hi"), a
-request that continues this history begins a new conversation, and so does a request that repeats an earlier
-first request. If a conversation has made calls with unique ids, the same request again means that the model
-was asked again.
+Two conversations are never merged. If two conversations have the same history (two users wrote "hi"), a
+request that continues this history begins a new conversation. A request that repeats an earlier first request
+also begins a new conversation.
 
-At most `OPEN` conversations are remembered. A conversation that continues after more than `OPEN` others were
-active counts as a new one.
+At most `OPEN` conversations are remembered. A conversation that was dropped from memory counts as a new one
+when it continues.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
 OPEN = 50_000
-_TWICE = -1  # more than one conversation has this history
-_PENDING = 200  # calls of one conversation that wait for their results
+_TWICE = -1  # used instead of a conversation's number when several conversations have the same history
+_PENDING = 200  # maximum number of calls of one conversation that may wait for their results
 _TIES = 50
 
 
@@ -44,7 +43,8 @@ _TIES = 50
 class FailedRequest:
     """A request without a reply, kept until the conversation continues or the file ends.
 
-    `word` is the reason, `said` the user's text (None in the middle of a turn).
+    `word` is the reason for the failure. `said` is the user's text; None when the request is in the middle of
+    a turn.
     """
 
     where: LogLine
@@ -55,19 +55,25 @@ class FailedRequest:
 
 @dataclass(slots=True)
 class RepeatedConversation:
-    """The state of one conversation: its ids, and the hashes to compare its next request with."""
+    """The state of one conversation, to be compared with the next request.
+
+    `head` is the hash of the history up to the last reply. `asked` is the hash up to the last request.
+    `named` contains the unique ids of the latest calls. `anchor` is the hash up to the reply with these
+    calls.
+    """
 
     number: int
     session: str
     parent: str | None = None
-    head: bytes | None = None  # the hash of its history up to the last reply …
-    asked: bytes | None = None  # … and up to the last request
-    reply_id: str | None = None  # of the last reply
-    named: tuple[str, ...] = ()  # unique ids of the last calls …
-    anchor: bytes | None = None  # … and the hash up to the reply that made them
-    ties: tuple[str, ...] = ()  # ids by which later replies may refer to it
-    certain: bool = False  # its last request names a call by a unique id, so no other client sent the same
-    pending: list[str | None] = field(default_factory=list)  # calls without a result
+    head: bytes | None = None
+    asked: bytes | None = None
+    reply_id: str | None = None  # the id of the last reply
+    named: tuple[str, ...] = ()
+    anchor: bytes | None = None
+    ties: tuple[str, ...] = ()  # other ids in this conversation that later replies may refer to
+    # The last request contains a unique call id, so no other client can have sent an equal request.
+    certain: bool = False
+    pending: list[str | None] = field(default_factory=list)  # ids of calls without a result
     turns: int = 0
     prompt: bytes | None = None
     tools: int | None = None
@@ -75,7 +81,7 @@ class RepeatedConversation:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The ids by which a request can name this conversation directly: of replies, calls and others."""
+        """Return the ids by which a request can name this conversation: reply ids, call ids and `ties`."""
         return (*(() if self.reply_id is None else (self.reply_id,)), *self.named, *self.ties)
 
 
@@ -90,9 +96,9 @@ class HistoryTrail(NamedTuple):
 
 
 class JoinedExchange(NamedTuple):
-    """The conversation of an exchange, and the new items of its request.
+    """A request and reply with its conversation.
 
-    The new items are those of the request's parts from index `start` on.
+    `start` is the index of the request's first new part. `fresh` contains the items of the new parts.
     """
 
     thread: RepeatedConversation
@@ -102,10 +108,10 @@ class JoinedExchange(NamedTuple):
 
 
 class FoundConversation(NamedTuple):
-    """The conversation that a request continues, and the index `start` of the request's first new part.
+    """The conversation that a request continues.
 
-    `digest` is the hash of the history before that part; `certain` is True when the history contains a unique
-    call id.
+    `start` is the index of the request's first new part, and `digest` is the hash of the history before that
+    part. `certain` is True when the history contains a unique call id.
     """
 
     thread: RepeatedConversation
@@ -115,9 +121,12 @@ class FoundConversation(NamedTuple):
 
 
 class HistoryPoint(NamedTuple):
-    """The end of one item in a request's history, with the hash of the history up to there."""
+    """The end of one item in a request's history.
 
-    start: int  # of the part behind it
+    `digest` is the hash of the history up to this item.
+    """
+
+    start: int  # index of the request's part after this item
     digest: bytes
     is_reply: bool
     certain: bool
@@ -129,7 +138,7 @@ class HistoryPoint(NamedTuple):
 class ConversationMatcher:
     """The open conversations of one file.
 
-    `identity` is the prefix of the session ids of conversations that have no unique id of their own.
+    `identity` identifies the file. Session ids that have to be made begin with `identity`.
     """
 
     def __init__(self, identity: str) -> None:
@@ -139,15 +148,16 @@ class ConversationMatcher:
         self._heads: dict[bytes, int] = {}
         self._asked: dict[bytes, int] = {}
         self._names: dict[str, int] = {}
-        self._sessions: OrderedDict[str, int] = OrderedDict()  # number of conversations with this id
+        # session id → number of conversations that use it
+        self._sessions: OrderedDict[str, int] = OrderedDict()
         self._replies: OrderedDict[bytes, None] = OrderedDict()
         self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
 
     def is_repeated(self, exchange: Exchange) -> bool:
-        """Return True when the file already had all replies of an exchange; remember the replies.
+        """Return True when the file already contained all replies of an exchange; remember new replies.
 
-        Loggers write an exchange twice, and recordings are copied. Only replies with unique ids are
-        recognised.
+        Some loggers write a request and its reply twice, and some recordings are copied. Only replies with
+        unique ids are recognised.
         """
         digests = [
             extend_hash(str(r.id).encode(), ConversationItem(ItemKind.MODEL, r.marks))
@@ -161,9 +171,9 @@ class ConversationMatcher:
         return bool(digests) and len(digests) == len(exchange.replies) and all(repeated)
 
     def join(self, exchange: Exchange) -> JoinedExchange:
-        """Return the conversation of an exchange and the new part of its request.
+        """Return the conversation of a request and reply, and the new part of the request.
 
-        Begin a new conversation when the exchange continues none.
+        If the request continues no conversation, a new one begins.
         """
         request = exchange.asked or ModelRequest()
         match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)
@@ -172,7 +182,8 @@ class ConversationMatcher:
         thread, fresh = match.thread, request.read_items(match.start)
         self._open.move_to_end(thread.number)
         if thread.failed is not None and thread.turns == 0:
-            thread.session, thread.parent = self.name_session(exchange)  # no event has named it yet
+            # No event has used the session's id yet, so the id may still change.
+            thread.session, thread.parent = self.name_session(exchange)
         end, certain = match.digest, match.certain
         for item in fresh:
             end = extend_hash(end, item)
@@ -180,14 +191,14 @@ class ConversationMatcher:
         return JoinedExchange(thread, match.start, fresh, HistoryTrail(end, certain))
 
     def fork(self, thread: RepeatedConversation, session: str) -> RepeatedConversation:
-        """Return a new conversation next to `thread`, for a further choice of the same reply."""
+        """Return a new conversation for a second or later choice of the latest reply in `thread`."""
         self._numbers += 1
         beside = RepeatedConversation(self._numbers, session, thread.session)
         self._open[beside.number] = beside
         return beside
 
     def advance(self, thread: RepeatedConversation, trail: HistoryTrail, reply: ModelReply) -> None:
-        """Record a reply as the latest of a conversation, so that the next request can be matched."""
+        """Record a reply as the latest reply of a conversation, so that the next request can be matched."""
         self._forget(thread)
         thread.failed = None
         thread.asked, thread.certain = trail.end, trail.certain
@@ -204,14 +215,14 @@ class ConversationMatcher:
         self._remember(thread)
 
     def note_failure(self, thread: RepeatedConversation, trail: HistoryTrail, failure: FailedRequest) -> None:
-        """Record that a request got no reply, so that sending it again counts as the same request."""
+        """Record that a request got no reply, so that a second attempt counts as the same request."""
         self._forget(thread)
         thread.failed = failure
         thread.asked = trail.end
         self._remember(thread)
 
     def drain_surplus(self) -> Iterator[RepeatedConversation]:
-        """Remove and yield the conversations inactive for longest, while more than `OPEN` are open."""
+        """Remove and yield the longest inactive conversations while more than `OPEN` are open."""
         while len(self._open) > OPEN:
             _, thread = self._open.popitem(last=False)
             self._forget(thread)
@@ -225,7 +236,7 @@ class ConversationMatcher:
     # --- finding the conversation ------------------------------------------------------------------
 
     def find_by_name(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation that a request names by an id; None when there is none.
+        """Return the conversation that the request names by an id; None when there is none.
 
         The id is that of the reply that the request continues, or a unique id of the last calls in the
         history.
@@ -253,9 +264,9 @@ class ConversationMatcher:
         return None
 
     def find_by_history(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation whose hash matches the request's history; None when there is none.
+        """Return the conversation with the same history hash as the request; None when there is none.
 
-        The history is compared up to a reply first, then up to the end of an earlier request.
+        Hashes up to a reply are compared first, then hashes up to the end of an earlier request.
         """
         digest, certain, points = hash_seed(exchange, request), False, []
         for position, part in enumerate(request.parts):
@@ -273,16 +284,17 @@ class ConversationMatcher:
     def find_same_request(
         self, exchange: Exchange, request: ModelRequest, points: list[HistoryPoint]
     ) -> FoundConversation | None:
-        """Return the conversation of an earlier request that this request repeats; None when there is none.
+        """Return the conversation whose latest request this request repeats; None when there is none.
 
-        The client sent the request again, or changed or dropped the reply.
+        The client sent the request again, or it changed or dropped the reply.
         """
         for point in reversed(points):
             thread = self._open.get(self._asked.get(point.digest, _TWICE))
             if thread is not None and thread.failed is not None and thread.head is None:
                 return FoundConversation(thread, 0, hash_seed(exchange, request), certain=False)
             if thread is not None and thread.certain:
-                start = point.start  # the results behind it were in that request, too
+                # The earlier request also contained the results after this position, so they are not new.
+                start = point.start
                 while start < len(request.parts) and all(
                     item.kind is ItemKind.RESULT for item in request.read(request.parts[start])
                 ):
@@ -301,8 +313,9 @@ class ConversationMatcher:
     def name_session(self, exchange: Exchange) -> tuple[str, str | None]:
         """Return the id of a new session, and the id of its parent session or None.
 
-        The id is the log's own, or the unique id of the first reply, or else one made of the exchange. An id
-        that is already used gets a slash and a count, and the log's own id becomes the parent.
+        The id is the log's session id; else the unique id of the first reply; else an id made from the
+        request and reply. If the log's id is already used, a slash and a number are added, and the log's id
+        becomes the parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
         base_name = exchange.session or unique_id(first) or self._made_id(exchange)
@@ -313,7 +326,7 @@ class ConversationMatcher:
         return (base_name, None) if count == 1 else (f"{base_name}/{count}", exchange.session)
 
     def _made_id(self, exchange: Exchange) -> str:
-        """Return the file's identity with a hash of the exchange's time and messages."""
+        """Make a session id from the file's identity and a hash of the request's time and messages."""
         request = exchange.asked or ModelRequest()
         digest = extend_hash(
             hash_seed(exchange, request), ConversationItem(ItemKind.USER, (str(exchange.ts),))
@@ -352,7 +365,7 @@ def hash_seed(exchange: Exchange, request: ModelRequest) -> bytes:
 
 
 def extend_hash(digest: bytes, item: ConversationItem) -> bytes:
-    """Return the hash of a history with one more item; a result leaves the hash unchanged."""
+    """Return the hash of a history after adding an item; results do not change the hash."""
     for mark in item.marks:
         digest = blake2b(digest + mark.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return digest

@@ -1,8 +1,7 @@
-"""Reads the rows of an SQLite database, which come as records (`ingest.sources.databases`).
+"""Reads the rows of an SQLite database, which arrive as records (`ingest.sources.databases`).
 
-The first record lists the tables; each further one is a row, `record` says of which kind. The line of a
-record is the row's place in the order in which the database is read, the offset that of its text in this
-reading.
+The first record lists the tables. Each further record is one row; its field `record` names the kind of row.
+The line number of a record is the row's number in reading order; its offset is the offset of the row's text.
 """
 
 from __future__ import annotations
@@ -17,28 +16,32 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
 from ingest.log_format import Record
 
-_MILLISECONDS = 1e11  # a larger time is not in seconds: that would be the year 5138
+# Larger times are milliseconds; as seconds they would be after the year 5138.
+_MILLISECONDS = 1e11
 
 
 def is_database(head: Sequence[dict[str, Any]], producer: str) -> bool:
-    """Return True when the file is a database with the tables of this producer."""
+    """Return True when the file is a database that has the tables of `producer`."""
     named = head[0].get("database") if head else None
     return isinstance(named, list) and producer in named and isinstance(head[0].get("tables"), dict)
 
 
 def row_kind(record: Record) -> str | None:
-    """Return the kind of row that the record is; None for the list of tables, and for other logs."""
+    """Return the kind of row that a record contains; None for the list of tables and for other logs."""
     return read_text(record.value.get("record"))
 
 
 def find_unread(record: Record) -> Rejected | None:
-    """Return the reject of a row that was too large to be read; None for all others."""
+    """Return a `Rejected` for a row that was too large to read; None for any other row."""
     reason = read_text(record.value.get("unread"))
     return None if reason is None else Rejected(record.where, "line_too_long", reason)
 
 
 def read_json_column(record: Record, column: str) -> Any:
-    """Return the decoded JSON in a column, None when it is empty; a `Rejected` when it is not JSON."""
+    """Return the decoded JSON of a column.
+
+    Return None when the column is empty, and a `Rejected` when it is not JSON.
+    """
     text = record.value.get(column)
     if text is None or text == "":
         return None
@@ -50,7 +53,7 @@ def read_json_column(record: Record, column: str) -> Any:
 
 
 def read_unix_time(value: Any) -> datetime | None:
-    """Return seconds or milliseconds since 1970 as an aware UTC time; None for another value."""
+    """Return an aware UTC time for seconds or milliseconds since 1970; None for any other value."""
     number = read_number(value)
     if number is None:
         return None

@@ -1,10 +1,10 @@
-"""Translates exchanges into events; a message, call or result that requests repeat gives one event only.
+"""Translates API exchanges into events, so that repeated messages, calls and results count only once.
 
-A turn begins with the user's messages since the last reply. Calls are those of the replies; a call in the
-history whose reply is not in the log is left out, because it may be an example or another model's call.
-Results are read from the next request. A request without a reply is not a step: when it is sent again, both
-count as one request; when it is never answered, it ends its turn. Further choices of one reply become
-conversations of their own.
+A turn begins with the user's messages after the last reply. Calls are read from replies. A call in the
+history is left out if its reply is not in the log, because it may be an example or another model's call.
+Results are read from the next request. A request without a reply is not a step. If the client sends it again,
+both count as one request; if it is never answered, it ends its turn. Each additional choice of a reply
+becomes a separate conversation.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # characters read of a user's message to a model that never replied
-_LONGEST = timedelta(hours=1)  # that a reply takes
-_TOOL_LISTS = 64  # lists of definitions kept to detect new ones
+_SAID = 4_000  # maximum number of characters kept of a user's message that the model did not answer
+_LONGEST = timedelta(hours=1)  # the longest time that a reply takes
+_TOOL_LISTS = 64  # maximum number of lists of tool definitions that are kept to recognise equal lists
 _ENDED = {
     StopReason.ANSWER: True,
     StopReason.REFUSED: False,
     StopReason.CUT: False,
-}  # … with an answer to the question?
+}  # stop reason that ends a turn → whether the turn has an answer
 
 Judge = Callable[[RequestResult], RequestResult]
 """Function that returns a result from the API, interpreted by the rules of the client that made it."""
@@ -64,20 +64,20 @@ def keep_result(result: RequestResult) -> RequestResult:
 
 
 class ExchangeTranslator:
-    """Translates the exchanges of one file, in order, into events.
+    """Translates the requests and replies of one file into events, in order.
 
-    `judge` interprets results by the rules of a known client. An instance can be pickled between two
-    exchanges.
+    `judge` interprets results by the rules of the client that sent the requests. An instance can be pickled
+    between two exchanges.
     """
 
     def __init__(self, identity: str, judge: Judge = keep_result) -> None:
         self._threads = ConversationMatcher(identity)
         self._judge = judge
         self._tools: list[list[Mapping[str, Any]]] = []
-        self._forgotten = 0  # lists of definitions that were dropped from the front of `_tools`
+        self._forgotten = 0  # number of lists that were removed from the front of `_tools`
 
     def take(self, exchange: Exchange) -> Iterator[Event]:
-        """Yield the events of one exchange; a repeated exchange yields nothing."""
+        """Yield the events of one request and its replies; if they are repeated, yield nothing."""
         if self._threads.is_repeated(exchange):
             return
         follow_react(exchange)
@@ -92,13 +92,14 @@ class ExchangeTranslator:
                 exchange.where, exchange.ts, exchange.failure or "no reply", (question or "")[:_SAID]
             )
             if thread.head is not None and not has_user_words(joined.fresh):
-                failure.said = None  # in the middle of a turn
+                # The failed request is in the middle of a turn, so it contains no new user message.
+                failure.said = None
             self._threads.note_failure(thread, joined.trail, failure)
         for silent in self._threads.drain_surplus():
             yield from unanswered_turn(silent)
 
     def finish(self) -> Iterator[Event]:
-        """Yield the ends of turns whose request got no answer."""
+        """Yield the end of each turn whose last request got no answer."""
         for thread in self._threads.drain():
             yield from unanswered_turn(thread)
 
@@ -124,7 +125,7 @@ class ExchangeTranslator:
     def fact_events(
         self, exchange: Exchange, request: ModelRequest, thread: RepeatedConversation
     ) -> Iterator[Event]:
-        """Yield events for the session, the prompt and the definitions, if they are new or have changed."""
+        """Yield events for the session, the system prompt and the definitions if they are new or changed."""
         at = event_place(exchange, thread)
         if thread.turns == 0 and (exchange.harness or thread.parent or request.user or exchange.task):
             yield SessionSeen(
@@ -147,9 +148,9 @@ class ExchangeTranslator:
                 yield ToolsOffered(**at, definitions=tuple(request.tools))
 
     def number_definitions(self, tools: list[Mapping[str, Any]]) -> int:
-        """Return a number for a list of definitions; an equal list gets the same number again.
+        """Return a number for a list of definitions; equal lists get the same number.
 
-        Clients offer the same few lists again and again; only the latest 64 are kept for the comparison.
+        Clients repeat a few lists, so only the latest 64 are kept for the comparison.
         """
         for place in range(len(self._tools) - 1, -1, -1):
             if self._tools[place] == tools:
@@ -163,9 +164,10 @@ class ExchangeTranslator:
     def result_events(
         self, exchange: Exchange, request: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
-        """Yield the results of calls that have none yet, in the order of the request."""
+        """Yield the results for the calls that wait for one, in the order of the request."""
         thread = joined.thread
-        # Clients that put each result after its call put all but the last before the new items.
+        # Some clients put each result directly after its call, before the new items, so earlier items are
+        # searched, too.
         before = request.read_items(max(0, joined.start - 2 * len(thread.pending)))
         for id_, item in match_answers(thread.pending, before, len(before) - len(joined.fresh)):
             thread.pending.remove(id_)
@@ -234,10 +236,10 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 
 
 def date_request(exchange: Exchange) -> None:
-    """Set the time of an exchange to the time of its reply, if the exchange has no time or a later one.
+    """Set the time of an exchange to its reply's time, if that is earlier or the only time.
 
-    Loggers and HTTP headers state when the reply was sent. The time of a reply is ignored when it is more
-    than an hour earlier, because some servers give all replies the same old time.
+    Loggers and HTTP headers state when the reply was sent. A reply's time that is more than an hour earlier
+    is ignored, because some servers give all replies the same old time.
     """
     first_reply_ts = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
     if first_reply_ts is not None and (
@@ -255,8 +257,8 @@ def match_answers(
 ) -> list[tuple[str | None, ConversationItem]]:
     """Return pairs of a waiting call's id and the result item that answers the call.
 
-    Results are matched by id; of several results with one id the last counts, because ids recur. If no id
-    matches (the client changed the ids or left them out) and there are as many new results as calls, they are
+    Results are matched by id; if several results have one id, the last counts, because clients reuse ids. If
+    no id matches (the client changed or removed the ids) and there are as many new results as calls, they are
     matched in order. New items begin at index `start`.
     """
     left, matches = list(waiting), []
@@ -278,7 +280,7 @@ def has_user_words(fresh: list[ConversationItem]) -> bool:
 
 
 def last_user_words(fresh: list[ConversationItem]) -> str | None:
-    """Return the user's last messages in a row, joined with newlines; None when there is no text."""
+    """Join the user messages at the end of the items with newlines; return None when they have no text."""
     words: list[str] = []
     for item in reversed(fresh):
         if item.kind is ItemKind.USER:

@@ -1,6 +1,6 @@
 """Reads content parts in the format of Gemini's API: text, calls and the answers of tools.
 
-The format (https://ai.google.dev/api/caching#Content): `parts[].{text, thought, functionCall: {id, name,
+The parts (https://ai.google.dev/api/caching#Content) are `parts[].{text, thought, functionCall: {id, name,
 args}, functionResponse: {id, name, response}}`. Gemini CLI and its forks store conversations in this format.
 """
 
@@ -16,7 +16,7 @@ from ingest.formats.provider_messages.chat_messages import join_content
 
 
 def join_spoken(parts: Any) -> str | None:
-    """Return the texts of the parts that are not thoughts, joined with newlines; None when there are none."""
+    """Join the texts of all parts except thoughts with newlines; return None when there are none."""
     words = [
         read_text(part.get("text")) or ""
         for part in read_objects(parts)
@@ -39,9 +39,9 @@ def call_fields(parts: Any) -> Iterator[dict[str, Any]]:
 
 
 def join_answers(parts: Any) -> str | None:
-    """Return the output or error of each function response, joined with newlines.
+    """Join the output or error of each function response with newlines.
 
-    A response with neither is written as JSON. Without any response, return the text of the parts.
+    A response with neither is written as JSON. If there is no response, the text of the parts is returned.
     """
     answers = [
         read_object(read_object(part.get("functionResponse")).get("response")) for part in read_objects(parts)

@@ -1,7 +1,7 @@
-"""Translates dumped lists of messages, as an API or a framework keeps them in memory, into sessions.
+"""Translates saved lists of messages from an API or a framework into sessions.
 
-A record is one conversation, several, or a single message of the only conversation in the file. Messages are
-read by `ingest.formats.provider_messages.message_lists`, whatever their shape; turns follow the rules of
+A record is one conversation, several conversations, or one message of the file's only conversation. Messages
+in any known format are read by `ingest.formats.provider_messages.message_lists`. Turns follow the rules of
 `AgentSession`.
 """
 
@@ -36,10 +36,10 @@ from ingest.log_format import About, Record
 
 
 class Conversation(NamedTuple):
-    """A conversation in a record; `id` is None when the log does not name it.
+    """A conversation in a record; `id` is None when the log contains no id.
 
-    `ts` is the time of messages without their own, `step` are fields of every `StepMade`, `user` is who
-    asked. `verdict` are the status and `ok` of the last turn in the log.
+    `ts` is used for messages without a time. `step` contains fields for every `StepMade`. `user` is the
+    user's name. `verdict` contains the status and the success (`ok`) of the last turn.
     """
 
     messages: Iterable[Any]
@@ -54,22 +54,23 @@ class Conversation(NamedTuple):
 
 
 class MessageDump(ABC):
-    """The translator of a file of dumped messages; a format defines where each field is."""
+    """Translates a file of saved messages; a subclass defines where each field is."""
 
     harness: ClassVar[str | None] = None
-    fault_texts: ClassVar[Texts] = ()  # patterns for the layer of a failed result
+    fault_texts: ClassVar[Texts] = ()  # patterns that find the failure stage in a result's text
 
     def __init__(self, about: About) -> None:
         self._identity = about.identity
         self._count = 0
-        self._only: DumpedSession | None = None  # the conversation whose messages are records now
+        # the current session, in files whose records are single messages
+        self._only: DumpedSession | None = None
 
     @abstractmethod
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
-        """Return the conversations in a record; None when the record is a message."""
+        """Return the conversations in a record; None when the record is a single message."""
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterable[Any]:
-        """Yield the messages to read from a message of the log: mostly itself."""
+        """Return the messages that a logged message contains; by default the message itself."""
         return (message,)
 
     def step_facts(self, _message: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class MessageDump(ABC):
             yield from session.finish(conversation.verdict)
 
     def take_message(self, session_id: str, record: Record) -> Iterator[Event]:
-        """Yield the events of a record that is one message; a session's messages follow each other."""
+        """Yield the events of a record that is one message; messages of one session must be consecutive."""
         if self._only is None or self._only.session_id != session_id:
             yield from self.finish()
             self._only = DumpedSession(session_id, record.where)
@@ -132,11 +133,14 @@ class MessageDump(ABC):
 
 
 class DumpedSession:
-    """One conversation. `where` and `ts` are the place and the time of the newest event."""
+    """Translates one conversation.
+
+    `where` and `ts` are the position in the file and the time of the newest event.
+    """
 
     def __init__(self, session_id: str, where: LogLine) -> None:
         self._turns = AgentSession(session_id)
-        self._results = 0  # since the model's newest message
+        self._results = 0  # number of results since the model's latest message
         self.where = where
         self.ts: datetime | None = None
 
@@ -195,4 +199,5 @@ class DumpedSession:
 
     def _find_place(self, call_id: str | None, record: Record) -> LogLine:
         place = record.find_line(f'"{call_id}"', past=True) if call_id else record.where
-        return self.where if place is record.where else place  # a result may be in the part of its call
+        # If the id was not found, keep the current line: call and result may be in the same part.
+        return self.where if place is record.where else place

@@ -1,8 +1,8 @@
-"""Reads calls that a prompt tells the model to write as ReAct does, and their results.
+"""Reads calls and results that a prompt asks the model to write as text, in the ReAct format.
 
 CrewAI without native calls and LangChain's ReAct agents ask for `Action: NAME` and `Action Input: {json}` in
-the text, and put the result behind them in the next request, as `Observation: …` in the model's own message.
-Such a text is the protocol: a call in it is a call, not one that leaked.
+the text. The next request repeats this text with `Observation: …` (the result) added to the model's message.
+Because the prompt asks for this format, such a text is a call, not a missing call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lenient.calls import extract_tool_calls
 
 _ASKS = ("Action:", "Action Input:", "Observation:")
 _OBSERVED = "\nObservation:"
-# CrewAI's own answers to a call that it could not run (crewAIInc/crewAI, `translations/en.json`).
+# CrewAI's result texts for calls that it could not run (crewAIInc/crewAI, `translations/en.json`).
 _FAULTS = (
     (
         FaultLayer.SYNTAX,
@@ -36,13 +36,13 @@ _FAULTS = (
     (FaultLayer.SCHEMA, re.compile(r"You tried to use the tool .{1,200}, but it doesn't exist")),
     (FaultLayer.EXECUTION, re.compile(r"I encountered an error(?: while trying to use the tool)?[:.]")),
 )
-_FIRST = 3  # messages that are searched for the prompt
+_FIRST = 3  # number of messages that are searched for the prompt
 
 
 def follow_react(exchange: Exchange) -> None:
-    """Change an exchange whose prompt asks for ReAct: the replies get their calls, the request its results.
+    """Add calls to the replies and results to the request, if the prompt asks for ReAct.
 
-    Exchanges that offer native tools, or whose prompt does not ask for ReAct, stay unchanged.
+    The exchange stays unchanged if it offers native tools or if its prompt does not ask for ReAct.
     """
     request = exchange.asked
     if request is None or request.tools or not _asks_for_react(request):
@@ -59,7 +59,7 @@ def _asks_for_react(request: ModelRequest) -> bool:
 
 
 def _split_observation(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a model's message, and the observation after its call as a message of the role tool."""
+    """Split a model's message with an observation into two messages: the model's text and a tool's result."""
     words = join_content(message.get("content")) if message.get("role") == "assistant" else None
     if words is None or "Action Input:" not in words or _OBSERVED not in words:
         yield message
@@ -81,7 +81,7 @@ def _read_calls(reply: ModelReply) -> None:
     words = read_text(reply.text)
     if reply.calls or words is None:
         return
-    for call in islice(extract_tool_calls(words, dialect="react"), 1):  # the agent runs the first call call
+    for call in islice(extract_tool_calls(words, dialect="react"), 1):  # The agent runs only the first call.
         sent = {"raw_arguments": call.request.raw_arguments, "args_source": ArgsSource.RAW}
         reply.calls.append(ModelCall(call.name, None, sent))
         reply.marks = words_mark(words.partition(_OBSERVED)[0])

@@ -1,4 +1,4 @@
-"""Finds the layer at which a call failed, by the producer's fixed sentences in the tool's result."""
+"""Finds the failure stage of a call by fixed sentences that the agent writes into the tool's result."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def find_layer(content: str, texts: Texts) -> FaultLayer | None:
 def failed_flag(
     content: str, layer: FaultLayer = FaultLayer.EXECUTION, source: FlagSource = FlagSource.EXPLICIT
 ) -> ResultFlag:
-    """Return the flag of a call that failed at `layer`, with the beginning of `content` as its message.
+    """Return the flag of a failed call; the message is the beginning of `content`.
 
-    The status is DENIED for a call that was refused (the layer REFUSED), else ERROR.
+    The status is DENIED for the failure stage REFUSED, else ERROR.
     """
     status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
     return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE_READ]})

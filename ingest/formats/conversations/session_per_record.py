@@ -1,8 +1,8 @@
 """Translates files in which each record is one session: a run, an attempt or an example.
 
-A format gives the function that reads one record. A session's id is the identity of the file with a hash of
-the record, and a count where the file has the same record again: other records under the same first line are
-other sessions, and the same record is the same session wherever it is in the file.
+A format provides the function that reads one record. A session's id consists of the file's identity and a
+hash of the record. If the file repeats a record, a number is added. The position of a record in the file does
+not change the id.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ingest.log_format import About, Record
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
 """Function that yields the events of a record, given the id of its session; it must be picklable."""
 
-_REMEMBERED = 100_000  # records; equal ones that are further apart count as copies
+_REMEMBERED = 100_000  # maximum number of remembered records; repeats of these records get a number
 
 
 class RecordIds:
-    """Makes ids of the records of one file, from the file's identity and the content of a record."""
+    """Makes ids for the records of one file from the file's identity and each record's content."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -38,7 +38,7 @@ class RecordIds:
 
 
 class SessionPerRecord:
-    """A translator that makes one session of each record, and keeps only their ids between records."""
+    """Translates each record into one session; only the record ids are kept between records."""
 
     def __init__(self, about: About, read: Read) -> None:
         self._ids = RecordIds(about.identity)

@@ -1,4 +1,4 @@
-"""Base of the translators for SWE-agent and mini-swe-agent: one run per record, its end told by `info`."""
+"""Translates runs of SWE-agent and mini-swe-agent: each record is one run, and `info` states its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STOPPED = re.compile(r"\bexit_\w|early_exit|LimitsExceeded|TimeExceeded|Retries
 class SweRun(ABC):
     """One run of an agent, read from one record; a subclass yields the events of the run.
 
-    `where` and `ts` are the place and the time of the newest event.
+    `where` and `ts` are the position in the file and the time of the newest event.
     """
 
     harness: ClassVar[str]
@@ -38,13 +38,14 @@ class SweRun(ABC):
         """Yield the events of the run in order; `file` is the name of the log file."""
 
     def event_place(self) -> dict[str, Any]:
-        """Return the fields of the next event for the session, the place in the log and the time."""
+        """Return the fields `session_id`, `where` and `ts` of the next event."""
         return {"session_id": self.session_id, "where": self.where, "ts": self.ts}
 
     def make_session(self, file: str, *, version: str, model: str | None, task: Any) -> SessionSeen:
-        """Return the `SessionSeen` event of the run. `version` is the key of the harness version in `info`.
+        """Return the `SessionSeen` event of the run.
 
-        Without a name in `task`, the SWE-bench instance in the name `file` is the task.
+        `version` is the key in `info` that contains the harness version. If `task` is empty, the task is the
+        SWE-bench instance in the file's name `file`.
         """
         return SessionSeen(
             **self.event_place(),
@@ -57,8 +58,8 @@ class SweRun(ABC):
     def make_end(self) -> TurnEnded:
         """Return the end of the run's only turn, with the exit status, and the patch as the answer.
 
-        A run that the harness stopped (`exit_cost`, `submitted (exit_context)`) has no answer: the patch is
-        only the last state of the files.
+        If the harness stopped the run (`exit_cost`, `submitted (exit_context)`), there is no answer, because
+        the patch is only the last state of the files.
         """
         status = read_text(self.info.get("exit_status"))
         stopped = status is not None and _STOPPED.search(status) is not None

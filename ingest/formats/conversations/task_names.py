@@ -1,4 +1,4 @@
-"""Derives the name of a benchmark task from a log, the same for all trials of the task."""
+"""Derives the name of a benchmark task from a log, so that all trials of a task get the same name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 _INSTANCE = re.compile(r"(?:^|__)([A-Za-z0-9-]+__[A-Za-z0-9.-]+-[0-9]+)\.traj(?:\.json)?$")
 _POLICY = re.compile(r"# (\S.{0,60}?)(?: agent)?(?: policy)?\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+")
-_NAME = 200  # characters; a longer question is not a name
+_NAME = 200  # maximum number of characters of a question that becomes a task name
 
 
 def task_name(benchmark: Any, task: Any) -> str | None:
     """Return the name of a benchmark task; None when the log has no usable name.
 
-    A number is prefixed with the benchmark's name, and is not a name without it.
+    A number gets the benchmark's name as prefix; without a benchmark name, a number is not usable.
     """
     if isinstance(task, int) and not isinstance(task, bool):
         task = str(task)
@@ -26,7 +26,7 @@ def task_name(benchmark: Any, task: Any) -> str | None:
 
 
 def policy_domain(policy: Any) -> str | None:
-    """Return tau-bench's domain from the first line of its policy; None for a line of another form.
+    """Return tau-bench's domain from the first line of its policy; None for any other line.
 
     Example: `# Airline Agent Policy` gives `airline`.
     """
@@ -35,7 +35,7 @@ def policy_domain(policy: Any) -> str | None:
 
 
 def swe_bench_instance(name: str) -> str | None:
-    """Return the SWE-bench instance in the name of a trajectory's file; None when there is none.
+    """Return the SWE-bench instance in a trajectory's file name; None when there is none.
 
     An instance has the form `<owner>__<repository>-<number>`.
     """
@@ -46,6 +46,6 @@ def swe_bench_instance(name: str) -> str | None:
 def question_task(question: Any) -> str | None:
     """Return a question as the name of its task; None when it is empty or longer than 200 characters.
 
-    A longer question can be found as the first message of its session.
+    A longer question is still stored as the first message of its session.
     """
     return question if isinstance(question, str) and question.strip() and len(question) <= _NAME else None

@@ -1,8 +1,8 @@
-"""Translates the chat messages of one benchmark attempt or training example, and its verdict.
+"""Translates the chat messages and the verdict of one benchmark attempt or training example.
 
-The messages have the format of `ingest.formats.provider_messages.chat_messages`. The user is often played by
-a model whose last message gets no answer; such a message begins no turn. The benchmark judges the whole
-attempt; the verdict is set on the last turn.
+The messages have the format of `ingest.formats.provider_messages.chat_messages`. Often a model plays the
+user, and its last message gets no answer; such a message begins no turn. The benchmark's verdict is about the
+whole attempt, so it is stored with the last turn.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ Messages = Sequence[Mapping[str, Any]]
 class TrialMessages:
     """Translates the messages of one attempt into events.
 
-    `flag` reads the error flag of a result message, for logs that state more than the chat API does. `step`
-    returns further fields of `StepMade` (model, tokens, latency) for an assistant message, `when` returns the
-    time of any message. `strategy` is that of the messages with calls. `where` is the place at which the
-    attempt begins, if that is within the record.
+    `flag` reads the error flag of a result message, for logs that state more than the chat API. `step`
+    returns further fields of `StepMade` (model, tokens, latency) for an assistant message. `when` returns the
+    time of any message. `strategy` applies to messages with calls. `where` is the line on which the attempt
+    begins, if the record contains several attempts.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class TrialMessages:
         self._strategy = strategy
         self._ts: datetime | None = None
         self._prompt: str | None = None
-        self._answer: str | None = ""  # None after a call without a result
+        self._answer: str | None = ""  # the last text of the model; None while a call waits for its result
 
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
         """Yield the events of all messages in order.
 
-        `verdict` are fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages that
-        stop at a call leave the turn open, because the log does not show how the turn continued.
+        `verdict` contains fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages
+        that stop at a call leave the turn open, because the log does not show how the turn continued.
         """
         last = max(
             (at for at, message in enumerate(messages) if message.get("role") in _ANSWERED), default=-1
@@ -130,11 +130,11 @@ class TrialMessages:
 
 
 def python_fault_layer(message: str) -> FaultLayer | None:
-    """Return the layer at which a Python function refused its arguments, found in the exception's text.
+    """Return the failure stage of a Python exception about invalid arguments; None for any other text.
 
-    Arguments that do not match the signature violate the definition: SCHEMA. A value that one of the tool's
-    own types refused (pydantic: "1 validation error for Payment") was refused by the tool: TOOL_REJECTED.
-    Return None for any other text.
+    If the arguments do not match the function's signature, they violate the definition: SCHEMA. If one of the
+    tool's own types rejects a value (pydantic: "1 validation error for Payment"), the tool rejected the call:
+    TOOL_REJECTED.
     """
     if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
         return FaultLayer.SCHEMA
@@ -148,10 +148,7 @@ _MISSING = " required "
 
 
 def read_list(stated: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list or in the JSON text of a list; an empty list for any other value.
-
-    Data sets store lists both ways.
-    """
+    """Return the objects in a list or in a list that is JSON text; an empty list for any other value."""
     if isinstance(stated, str):
         try:
             stated = orjson.loads(stated)

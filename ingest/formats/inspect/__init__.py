@@ -1,35 +1,34 @@
-"""Inspect logs (inspect_ai): one evaluation, its header and its samples.
+"""Inspect logs (inspect_ai): the header and the samples of one evaluation.
 
-**On disk.** `logs/<time>_<task>_<id>.eval`, a zip whose records are `header.json` and then each file in
-`samples/`, or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). Seen:
-versions 2 and 3, written by 0.3.41 to 0.3.135.
+**Files.** `logs/<time>_<task>_<id>.eval`, a zip archive with `header.json` and one file per sample in
+`samples/`; or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). These notes
+are based on files written by inspect_ai 0.3.41 to 0.3.135.
 
-**Shape.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
-`messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`. A sample (and epoch) is a
-session, its `uuid` the session's id: a log that a retry continued contains the same samples again. The task
-is `<task>/<id>`, the same in all epochs.
+**Fields.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
+`messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`.
 
-**What is read.** The `model` and `tool` events, in order: they also contain sub-agents, and what a compaction
-took out of `messages`. A model event that begins with another system or user text is another conversation: a
-session of its own below the sample's. Events of scorers (their spans or steps, role `grader`) are skipped.
-Logs without model events are read from `messages`. A turn begins with a user message of the dataset or an
-operator (`source`); the user messages with which an agent's loop nudges its model begin none.
+**Sessions.** Each sample of each epoch is a session. The session's id is the sample's `uuid`, because the log
+of a retry repeats samples. The task is `<task>/<id>`, the same in all epochs.
 
-**Traps.**
-- `parse_error`, and tool errors of type `parsing`, lump text that is not JSON ("Error parsing the following
-  tool call arguments"), arguments that do not fit ("Found 1 validation errors", "2 validation errors for …",
-  a missing parameter) and unknown tools ("Tool x not found"): told apart by the text. Other parsing errors
-  are the tool's own.
-- The model's own text is only in `call.response` of the event, in the provider's shape, and in the text of a
-  parse error, there stripped and cut in the middle beyond 16 KB.
-- Long texts are kept once, as `attachment://<hash>` (formerly `tc://`) into `attachments`; the inputs of
-  model events as ranges (`input_refs`) into `message_pool` or `events_data.messages`.
-- Repairs that Inspect makes to arguments are only in its console log.
-- The scores judge the sample: C, 1 and true are a success, I, N, 0 and false none, if all scorers agree; P
-  and other numbers are not a verdict. It is on the last turn.
-- The JSON fixtures of Inspect's own tests (`description`, `events`, `expected`) are not logs.
+**What is read.** The `model` and `tool` events in order. They include sub-agents and messages that a
+compaction removed from `messages`. A model event that begins with another system or user text is another
+conversation: a sub-session of the sample. Events of scorers (their spans or steps, role `grader`) are
+skipped. Logs without model events are read from `messages`. A turn begins with a user message of the dataset
+or an operator (`source`), but not with a message by which an agent loop asks the model to continue.
 
-**Cannot tell.** What was mended silently; the raw text where the provider's response was not logged
+**Rules.**
+- `parse_error` and tool errors of type `parsing` have several causes, which the text distinguishes: arguments
+  that are not JSON ("Error parsing the following tool call arguments"), arguments that do not fit the
+  definition ("Found 1 validation errors", "2 validation errors for …", a missing parameter) and unknown tools
+  ("Tool x not found"). Any other parsing error comes from the tool.
+- The model's own text is only in `call.response` of the event, in the provider's format, and in the text of a
+  parse error. That text is stripped and, above 16 KB, cut in the middle.
+- Long texts are stored once in `attachments`; `attachment://<hash>` (formerly `tc://`) refers to them. The
+  inputs of model events are ranges (`input_refs`) of `message_pool` or `events_data.messages`.
+- The scores judge the sample: C, 1 and true mean success; I, N, 0 and false mean failure. P and other numbers
+  are not a verdict. The verdict counts only if all scorers agree, and is stored with the last turn.
+
+**Not in the log.** Silent repairs of arguments; the raw text if the provider's response was not logged
 (`--no-log-model-api`) or contains objects.
 """
 
@@ -61,7 +60,8 @@ SOURCE = Source(
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if head else {}
     evaluation = first.get("eval")
-    begun = "status" in first or "plan" in first  # an archive without a header begins with the journal's
+    # The first record of an archive without `header.json` is the header of its journal.
+    begun = "status" in first or "plan" in first
     return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and begun
 
 
@@ -70,7 +70,10 @@ def translator(about: About) -> Translator:
 
 
 class _EvaluationLog:
-    """Translator of one file; keeps the header's facts, which apply to all samples."""
+    """Translator of one file.
+
+    It keeps the facts of the header, which apply to every sample.
+    """
 
     def __init__(self, identity: str) -> None:
         self._run = EvaluationRun(identity)

@@ -9,13 +9,16 @@ from ingest.decoding.fields import read_object, read_objects
 from ingest.formats.provider_messages.chat_messages import join_content
 
 _SCHEMES = ("attachment://", "tc://")
-_DEPTH = 60  # levels of a value that are searched for references
-_LONGEST = 20_000  # messages of one input
+_DEPTH = 60  # maximum number of nested levels that are searched for references
+_LONGEST = 20_000  # maximum number of messages in the input of one model event
 _SCORERS = ("scorer", "scorers")
 
 
 class SamplePools:
-    """The attachments and pooled messages of one sample, which other parts of the sample refer to."""
+    """The attachments and shared messages of one sample.
+
+    Other fields of the sample refer to them.
+    """
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
         self._attachments = read_object(sample.get("attachments"))
@@ -23,7 +26,7 @@ class SamplePools:
         self._messages = read_objects(pooled)
 
     def resolve(self, value: Any, depth: int = 0) -> Any:
-        """Return the value with every reference to an attachment replaced by the attachment."""
+        """Return the value after replacing each reference by the attachment that it names."""
         if isinstance(value, str):
             return self._resolve_text(value)
         if not self._attachments or depth > _DEPTH:
@@ -35,11 +38,11 @@ class SamplePools:
         return value
 
     def message_text(self, content: Any) -> str | None:
-        """Return the text of a message's content, attachments included; None when it has no text."""
+        """Return the text of a message's content, including attachments; None when there is no text."""
         return join_content(self.resolve(content))
 
     def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the messages that were sent to the model in a model event."""
+        """Return the messages that a model event sent to the model."""
         refs = event.get("input_refs")
         if not isinstance(refs, list):
             return read_objects(event.get("input"))
@@ -62,14 +65,14 @@ class SamplePools:
 
 
 def agent_events(stated: Any) -> list[dict[str, Any]]:
-    """Return the model and tool events that are not a scorer's.
+    """Return all model and tool events except those of scorers.
 
-    A scorer's events are recognised by their span, the enclosing steps or the role `grader`. Pending events
-    are left out.
+    A scorer's events are recognised by their span, by the enclosing steps or by the role `grader`. Pending
+    events are left out.
     """
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
-    scoring = 0  # open steps of scorers, in logs without spans
+    scoring = 0  # number of open scorer steps, in logs without spans
     for event in _flatten_events(stated):
         kind = event.get("event")
         if kind == "span_begin" and isinstance(event.get("id"), str):
@@ -86,9 +89,9 @@ def agent_events(stated: Any) -> list[dict[str, Any]]:
 
 
 def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
-    """Yield every event, nested ones included.
+    """Yield every event, including nested ones.
 
-    Logs older than spans nest the events of a tool or subtask in its event; these come before that event.
+    Older logs without spans nest a tool's events inside the tool event; the nested events come first.
     """
     waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in read_objects(stated)[::-1]]
     while waiting:
@@ -102,9 +105,9 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Return True when the span is a scorer's or within one.
+    """Return True when the span belongs to a scorer or is inside such a span.
 
-    Every span is visited once, even if the log's parent links form a cycle.
+    Each span is visited only once, because the parent links of a log may form a cycle.
     """
     seen = set()
     while isinstance(span, str) and span in spans and span not in seen:

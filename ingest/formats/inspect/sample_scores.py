@@ -12,7 +12,8 @@ from ingest.formats.provider_messages.chat_messages import list_calls
 
 _UNREAD = "Error parsing the following tool call arguments:\n\n"
 _DETAILS = "\n\nError details: "
-_CUT, _MARGIN = 16 * 1024, 1_000  # bytes; longer arguments are cut in the middle
+# Inspect cuts arguments above 16 KiB in the middle. Arguments within the margin may have been cut.
+_CUT, _MARGIN = 16 * 1024, 1_000
 _NOT_AS_DEFINED = re.compile(
     r"\b\d{1,6} validation errors?\b|Required parameter \S{1,200} not provided|Unable to convert '"
 )
@@ -20,9 +21,9 @@ _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 
 
 def parse_error_layer(message: str) -> FaultLayer:
-    """Return the layer of a parse error, by its text.
+    """Return the failure stage of a parse error, according to its text.
 
-    The text shows SYNTAX and SCHEMA; any other parse error was raised by the tool (TOOL_REJECTED).
+    If the text shows neither SYNTAX nor SCHEMA, the tool raised the error (TOOL_REJECTED).
     """
     if message.startswith(_UNREAD):
         return FaultLayer.SYNTAX
@@ -31,7 +32,7 @@ def parse_error_layer(message: str) -> FaultLayer:
 
 
 def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
-    """Return the status and layer of a call that ended with a `ToolCallError`."""
+    """Return the status and the failure stage of a call that ended with a `ToolCallError`."""
     kind, message = error.get("type"), read_text(error.get("message")) or ""
     if kind == "parsing":
         return ResultStatus.ERROR, parse_error_layer(message)
@@ -41,10 +42,10 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 
 
 def call_facts(parse_error: Any) -> dict[str, Any]:
-    """Return further fields of `CallMade` for a call whose parse error is `parse_error`.
+    """Return further fields of `CallMade` for a call with or without a parse error.
 
-    `sent` is the argument text that the error quotes, if it quotes the whole text. Without an error, the
-    fields state that Inspect would have recorded a failure.
+    `sent` is the argument text, if the error quotes the whole text. Without an error, the fields state that
+    Inspect would have recorded a failure.
     """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}
@@ -60,7 +61,7 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
 
 
 def find_raw_arguments(response: Any) -> dict[str, str]:
-    """Return the model's own argument texts by call id from the response of an OpenAI-like API."""
+    """Return call ids with the model's own argument texts, from the response of an OpenAI-like API."""
     return {
         call["id"]: call["arguments"]
         for call in _find_calls(read_object(response))
@@ -77,7 +78,7 @@ def _find_calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read_scores(sample: Mapping[str, Any]) -> bool | None:
-    """Return the verdict on which all scores agree; None when they disagree or one gives no verdict."""
+    """Return the verdict on which all scores agree; None if they disagree or one has no verdict."""
     scores = read_objects([*read_object(sample.get("scores")).values()]) or read_objects(
         [sample.get("score")]
     )

@@ -51,10 +51,10 @@ class EvaluationRun:
 
 @dataclass(slots=True)
 class _SampleConversation:
-    """The session of one conversation of a sample, and the facts that events have already stated."""
+    """One conversation of a sample, with the facts that its events have already stated."""
 
     session_id: str
-    asked: int = 0  # user messages that began a turn
+    asked: int = 0  # number of user messages that began a turn
     prompt: str | None = None
     tools: Any = None
     answer: str | None = None
@@ -63,7 +63,7 @@ class _SampleConversation:
 def translate_sample(sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> Iterator[Event]:
     """Yield the events of one sample.
 
-    They are made from the sample's model and tool events; without model events, from its messages.
+    The source is the sample's model and tool events. Without model events, its messages are read.
     """
     reader = _SampleTranslator(sample, run, record)
     log = agent_events(sample.get("events"))
@@ -81,7 +81,7 @@ class _SampleTranslator:
         name = f"{run.identity}/{sample.get('id')}/{sample.get('epoch')}"
         self._session_id = read_text(sample.get("uuid")) or name
         self._conversations: dict[tuple[str | None, ...], _SampleConversation] = {}
-        self._callers: dict[str, _SampleConversation] = {}  # by call id
+        self._callers: dict[str, _SampleConversation] = {}  # call id → the conversation that made the call
         self._where = record.where
         self._ts: datetime | None = None
 
@@ -115,7 +115,7 @@ class _SampleTranslator:
     def end(self) -> Iterator[Event]:
         """Yield the end of every conversation.
 
-        Each sub-agent's turn ends with its answer. The sample's verdict is on the last turn of its own
+        A sub-agent's turn ends with its answer. The sample's verdict is stored with the last turn of the main
         conversation.
         """
         own, introductions = self._find_conversation(next(iter(self._conversations), ()))
@@ -141,7 +141,7 @@ class _SampleTranslator:
         output = read_object(event.get("output"))
         choices = read_objects(output.get("choices"))
         if event.get("error") or not choices:
-            return  # the provider failed: the model did not answer
+            return  # The provider failed, so the model did not answer.
         messages = self._kept.input_messages(event)
         system, users = (self._filter_by_role(messages, role) for role in ("system", "user"))
         begins = tuple(
@@ -167,9 +167,9 @@ class _SampleTranslator:
         return [message for message in messages if message.get("role") == role]
 
     def _find_conversation(self, begins: tuple[str | None, ...]) -> tuple[_SampleConversation, list[Event]]:
-        """Return the conversation that begins with `begins`, and a new one's `SessionSeen`.
+        """Return the conversation that begins with `begins`; if it is new, also its `SessionSeen` event.
 
-        `begins` has the texts of the first system message and the first user message.
+        `begins` contains the texts of the first system message and the first user message.
         """
         if begins in self._conversations:
             return self._conversations[begins], []
@@ -187,7 +187,7 @@ class _SampleTranslator:
         return new, [introduction]
 
     def _task_name(self) -> str | None:
-        """Return the task name `<task>/<sample id>`, the same for all epochs; None when one is missing."""
+        """Return the task name `<task>/<sample id>`, the same for all epochs; None when a part is missing."""
         sample_id = self._sample.get("id")
         is_named = self._run.task is not None and sample_id not in (None, "")
         return f"{self._run.task}/{sample_id}" if is_named else None
@@ -206,7 +206,7 @@ class _SampleTranslator:
     def _take_question(
         self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
     ) -> Iterator[Event]:
-        """Yield a turn for each new user message of the conversation, after ending the previous turn."""
+        """Begin a turn for each new user message of the conversation; end the previous turn first."""
         for message in users:
             if conversation.asked:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")
@@ -265,7 +265,10 @@ class _SampleTranslator:
 
 
 def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens; the total shows whether they include those of the cache."""
+    """Return the counts of input tokens.
+
+    The total shows whether `input_tokens` includes the cached tokens.
+    """
     names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = [read_count(usage.get(name)) for name in names]
     together = sum(count or 0 for count in counts) + (read_count(usage.get("output_tokens")) or 0)

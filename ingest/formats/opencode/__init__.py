@@ -1,50 +1,46 @@
-"""OpenCode sessions: its database `opencode.db`, its storage tree, or what `opencode export SESSION` prints.
+"""OpenCode sessions: its database `opencode.db`, its storage folders, or the output of `opencode export`.
 
-**On disk.** `~/.local/share/opencode/opencode.db` since 2026; before, the tree `storage` next to it:
-`session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`; to
-2025-07 `project/<name>/storage/session/{info,message,part}`. An export is one JSON document per session,
-often under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/{session,storage}`;
-exports of versions 1.2 and 1.14 (2026); two trees made for the tests of other readers. The database and the
-older tree are read according to the source code: none was seen.
+**Files.**
+- Since 2026: `~/.local/share/opencode/opencode.db`.
+- Before that: the folder tree `storage` next to it, with `session/<project>/<session>.json`,
+  `message/<session>/<message>.json`, `part/<message>/<part>.json`; until 2025-07
+  `project/<name>/storage/session/{info,message,part}`.
+- `opencode export SESSION`: one JSON document per session, often with the extension `.jsonl`.
+- `opencode run --format json`: the parts of a session, one per line (`{type, timestamp, sessionID, part}`),
+  without prompts and models.
 
-`opencode run --format json` prints the parts of a session one per line (`{type, timestamp, sessionID,
-part}`), without prompts and models.
+Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports of versions 1.2 and 1.14 (2026). The
+database and the older tree are read according to the source code, because none was available.
 
-**Shape.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` user (text parts;
-those with `synthetic` are the harness's) or assistant (`modelID`, `providerID`, `tokens`, `finish`,
-`error`). Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error, metadata, time}`),
-step-start, step-finish, reasoning, patch, compaction … Parts that are not named here pass silently. The
-database has the same in the tables `session`, `message(id, session_id, data)`, `part(id, message_id, data)`,
-the tree as one file each: all files of a session are read as one log, in the order of their names. A call's
-place is the file of its part.
+**Fields.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` is user or assistant
+(`modelID`, `providerID`, `tokens`, `finish`, `error`). A user message has text parts; OpenCode itself writes
+the parts with `synthetic`. Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error,
+metadata, time}`), step-start, step-finish, reasoning, patch, compaction … Other parts are skipped. The
+database has the same content in the tables `session`, `message(id, session_id, data)` and `part(id,
+message_id, data)`. The tree has one file for each of them. All files of a session are read as one log.
 
-**Turns.** A user message with words of its own that the model answers. `finish` stop ends it, `error` says
-why it broke off; `MessageAbortedError` is the user's choice (status `cancelled`). An assistant message is
-one model call, or one for each `step-finish` in it.
+**Turns.** A user message with typed text begins a turn when the model answers it. `finish` stop ends the
+turn. `error` states why it stopped early; for `MessageAbortedError` the user stopped it (status `cancelled`).
+An assistant message is one model reply, or one reply for each `step-finish` in it.
 
-**Traps.**
-- A bash command that exited non-zero is `completed`: `state.metadata.exit` has the code, or, after a
-  timeout, the end of the output has the reason.
-- A call whose arguments or name the AI SDK refused is recorded as a completed call of a tool named
-  `invalid` with `{tool, error}`. The error quotes the text that was not JSON in full: those are the model's
-  own words.
-- Arguments that did not fit a tool's schema are an error: `The bash tool was called with invalid arguments:
+**Rules.**
+- A bash command with a non-zero exit code is `completed`. The code is in `state.metadata.exit`. After a
+  timeout, the reason is at the end of the output.
+- A call with invalid arguments or an invalid name is recorded as a completed call of the tool `invalid` with
+  `{tool, error}`. For arguments that are not JSON, the error quotes the model's own text in full.
+- Arguments that do not fit the tool's schema are an error: `The bash tool was called with invalid arguments:
   …`.
-- Refusals by the user or a rule, interruptions, the tool's own refusals and failures are all `error`; texts
-  tell them apart.
-- A sub-agent's session is one of its own; `info.parentID` names the session that started it.
-- A compaction is a user message with a `compaction` part, then an assistant message with `summary`: neither
+- Denials by the user or a rule, interruptions, rejections by the tool and failures are all `error`. The texts
+  distinguish them.
+- A sub-agent has a separate session. `info.parentID` names the session that started it.
+- A compaction is a user message with a `compaction` part, then an assistant message with `summary`. Neither
   is part of the conversation. The message that makes the agent continue is synthetic and begins no turn.
-- Ids may read `REDACTED`: results are joined to calls by their place, not by id.
-- In the tree the folders tell which part belongs to which message: the ids in the files may be missing. A
-  part whose message is missing or half written is rejected, as is a file that cannot be read; the rest is in.
-- `project`, `session_diff`, `todo` in the tree contain no calls and are skipped.
-- A single file of the tree that lies elsewhere is refused: it does not tell to which session it belongs.
+- A single file outside of the tree is rejected, because its session is unknown.
 
-**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it; of a database or a tree one
-message is, with its parts.
+**Limits.** A whole document, or one message of a database or a tree with its parts, is kept in memory.
+`--max-line` limits its size.
 
-**Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were JSON.
+**Not in the log.** The system prompt, tool definitions, and the model's own text of arguments that were JSON.
 """
 
 from __future__ import annotations
@@ -75,7 +71,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_PIECES = (  # the files of OpenCode's storage: their content, and the keys that identify them
+_PIECES = (  # (content, keys that identify it) for each kind of file in OpenCode's storage
     ("part of a message", frozenset({"id", "messageID", "type"})),
     ("message", frozenset({"id", "sessionID", "role", "time"})),
     ("header", frozenset({"id", "projectID", "directory", "time"})),
@@ -100,7 +96,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def _storage_piece(record: Mapping[str, Any]) -> str | None:
-    """Return the kind of session part in a file of OpenCode's storage; None for any other file."""
+    """Return the kind of object in a file of OpenCode's storage; None for any other file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
 
@@ -109,7 +105,7 @@ def translator(about: About) -> Translator:
 
 
 class _Export:
-    """Translator of one log: a database, the files of a session, or exports with one session each."""
+    """Translator of one log: a database, the files of a session, or exports that each contain one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity

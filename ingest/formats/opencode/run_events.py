@@ -1,7 +1,7 @@
-"""Reads what `opencode run --format json` prints: the parts of a session's messages, one per line.
+"""Reads the output of `opencode run --format json`: the parts of a session's messages, one per line.
 
-`{type: step_start | text | tool_use | step_finish | error, timestamp, sessionID, part}`; a call is printed
-when it has ended.
+A line is `{type: step_start | text | tool_use | step_finish | error, timestamp, sessionID, part}`. A call is
+printed when it has ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.formats.opencode.session_events import OpenCodeSession
 
 
 def is_run_event(event: Mapping[str, Any]) -> bool:
-    """Return True when only such a stream has this event."""
+    """Return True when only `opencode run` prints such an event."""
     kind = event.get("type")
     if kind == "error":
         return "sessionID" in event and "error" in event
@@ -24,7 +24,7 @@ def is_run_event(event: Mapping[str, Any]) -> bool:
 
 
 class HeadlessSession:
-    """One session: the parts are those of a session's messages, in their order."""
+    """One session, whose message parts arrive in order."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id

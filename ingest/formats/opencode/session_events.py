@@ -38,13 +38,13 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import Record
 
 _BY_PEOPLE = "MessageAbortedError"
-_MASKED = "REDACTED"  # replaces ids that a tool mistook for secrets
+_MASKED = "REDACTED"  # A program mistook some ids for secrets and replaced them with this text.
 
 
 Find = Callable[[Any], LogLine]
 """Function that returns the place of the message or part with this id, or of the call with this call id."""
-REFUSED_CALL = "invalid"  # the tool that replaces a call which the AI SDK could not pass on
-# How the AI SDK quotes unreadable or invalid arguments; both quotes end with the same words.
+REFUSED_CALL = "invalid"  # the tool name of a call that the AI SDK could not pass to its tool
+# The AI SDK quotes unreadable or invalid arguments after these texts; `_QUOTE_ENDS` follows the quotation.
 _NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: Value: "
 _QUOTE_ENDS = ".\nError message: "
 
@@ -59,11 +59,14 @@ _TEXTS: Texts = (
     ),
 )
 _TIMEOUT = re.compile(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command after|User aborted)")
-_TAIL = 600  # characters at the end of an output with the harness's reason for stopping a command
+_TAIL = 600  # The reason why a command was stopped is within this many characters at the end of its output.
 
 
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
-    """Yield all events of an exported session. `identity` is the session id when the export names none."""
+    """Yield all events of an exported session.
+
+    `identity` is the session id if the export contains none.
+    """
     info = read_object(record.value.get("info"))
     session = OpenCodeSession(read_text(info.get("id")) or identity)
     yield session.begin(info, record.where)
@@ -73,7 +76,7 @@ def translate_session(record: Record, identity: str) -> Iterator[Event]:
 
 
 class OpenCodeSession:
-    """The events of one session, whose messages come one after another."""
+    """Translates the messages of one session, one after another."""
 
     def __init__(self, session_id: str) -> None:
         self._dialogue = AgentSession(session_id)
@@ -94,7 +97,7 @@ class OpenCodeSession:
         )
 
     def take_message(self, message: Mapping[str, Any], find: Find) -> Iterator[Event]:
-        """Yield the events of a message: `{info, parts}`."""
+        """Yield the events of one message `{info, parts}`."""
         role = read_object(message.get("info")).get("role")
         if role == "assistant":
             yield from _AnswerMessage(find, self._dialogue, message).events()
@@ -117,7 +120,7 @@ class OpenCodeSession:
 
 
 class _AnswerMessage:
-    """One model message: a single step, or one step for each `step-finish` part."""
+    """One message of the model: a single step, or one step for each `step-finish` part."""
 
     def __init__(self, find: Find, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
         self._find = find
@@ -129,7 +132,7 @@ class _AnswerMessage:
 
     def events(self) -> Iterator[Event]:
         if self._info.get("summary") is True:
-            return  # the harness asked for a summary of the conversation
+            return  # OpenCode asked for this summary of the conversation.
         waiting: list[Mapping[str, Any]] = []
         steps = 0
         for part in self._parts:
@@ -143,10 +146,10 @@ class _AnswerMessage:
         self._note_end()
 
     def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the events of one step from the message parts of the step.
+        """Yield the events of one step from the step's message parts.
 
-        `step_end` is the object with the token counts and the finish reason: a `step-finish` part or the
-        message itself.
+        `step_end` contains the token counts and the finish reason. It is a `step-finish` part or the message
+        itself.
         """
         tokens = read_object(step_end.get("tokens"))
         cache = read_object(tokens.get("cache"))
@@ -200,12 +203,12 @@ def _find_place(record: Record, token: Any) -> LogLine:
 
 
 def _world_key(ident: Any) -> str | None:
-    """Return the id of a message or part; None unless it is an id that is unique everywhere (not masked)."""
+    """Return the id of a message or part; None for a masked id, which other sessions may also contain."""
     return ident if isinstance(ident, str) and ident.startswith(("msg_", "prt_")) else None
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
+    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
     return sum(read_count(count) or 0 for count in counts) or None
 
 
@@ -238,7 +241,7 @@ def _refusal_reason(part: Mapping[str, Any]) -> str | None:
 
 
 def _refused_arguments(error: str) -> dict[str, Any]:
-    """Return the fields of a refused call: the layer, the reason and the arguments quoted in the reason."""
+    """Return the fields of a rejected call: failure stage, reason, and the arguments quoted in the reason."""
     refusal: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
     raw = _quoted_text(error, _NOT_JSON)
     if raw is not None:
@@ -251,9 +254,9 @@ def _refused_arguments(error: str) -> dict[str, Any]:
 
 
 def _quoted_text(error: str, words: str) -> str | None:
-    """Return the text that an error quotes after `words`; None when it quotes none.
+    """Return the text that an error quotes after `words`; None when there is no quotation.
 
-    The quotation may contain its own end mark, so it runs to the last end mark of the error.
+    The quotation may itself contain the end mark, so it extends to the last end mark of the error.
     """
     begins, ends = error.find(words), error.rfind(_QUOTE_ENDS)
     return error[begins + len(words) : ends] if 0 <= begins < ends else None

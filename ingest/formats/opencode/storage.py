@@ -1,8 +1,8 @@
-"""Reads sessions, messages and their parts from the files of OpenCode's storage tree and from its database.
+"""Reads sessions, messages and parts from OpenCode's storage folders and from its database.
 
-The folders link the files: a part is in the folder of its message, a message in that of its session. Ids
-within the files may be missing. The columns of the database contain what the JSON in `data` leaves out: ids
-and, of sessions, all else.
+Ids in the files may be missing, so folder names link the files: a part is in its message's folder, and a
+message in its session's folder. In the database, columns contain the ids and the session's fields; the JSON
+in `data` does not repeat them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ingest.log_format import Record
 
 
 class OpenCodeFiles:
-    """The files of one session, in the order in which they are read."""
+    """Translates the files of one session, in reading order."""
 
     def __init__(self) -> None:
         self._messages = OpenCodeMessages()
 
     def take(self, record: Record, file: str) -> Iterator[Event | Rejected]:
         folders = file.removesuffix(".json").split("/")
-        kind = folders[0] if len(folders) == 3 else folders[1]  # until 2025-07 all were in `session`
+        # Until 2025-07 the files were below a folder `session`.
+        kind = folders[0] if len(folders) == 3 else folders[1]
         above, name = folders[-2:]
         if kind == "session":
             yield from self._messages.begin_session(name, record.value, record.where)
@@ -57,7 +58,7 @@ def _reject(record: Record, reason: str) -> Rejected:
 
 
 class OpenCodeRows:
-    """The rows of a database, one after another."""
+    """Translates the rows of a database, one after another."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -92,7 +93,10 @@ class OpenCodeRows:
 
 
 class OpenCodeMessages:
-    """The sessions of a log, one after another; one message with its parts is in memory."""
+    """Translates the sessions of a log, one after another.
+
+    Only one message with its parts is kept in memory.
+    """
 
     def __init__(self) -> None:
         self._session: OpenCodeSession | None = None
@@ -107,7 +111,10 @@ class OpenCodeMessages:
         yield self._session.begin(info, where)
 
     def begin_message(self, session_id: str, info: dict[str, Any], where: LogLine) -> Iterator[Event]:
-        """Yield the events of the previous message, and begin a new one, with its session if necessary."""
+        """Begin a new message, and its session if necessary.
+
+        First yield the events of the previous message.
+        """
         if self._session is None or self._session.session_id != session_id:
             yield from self.begin_session(session_id, {}, where)
         yield from self._end_message()
@@ -124,7 +131,7 @@ class OpenCodeMessages:
         return True
 
     def finish(self) -> Iterator[Event]:
-        """Yield the rest of the last session."""
+        """Yield the remaining events of the last session."""
         yield from self._end_message()
         session, self._session = self._session, None
         if session is not None:

@@ -1,40 +1,38 @@
-"""OpenHands conversations: its event stream, of both generations, and the output of its evaluations.
+"""OpenHands conversations: its event streams (before and since 1.0) and the output of its evaluations.
 
-**On disk.** A trajectory that was exported from the app or by `--trajectory` (a JSON array of events); the
-output of evaluations, `output.jsonl`, with `history` in each line. Seen: two arrays of release 0.21; the
-events of the agent SDK (1.x) are from its source (github.com/OpenHands/software-agent-sdk). The app itself
-keeps one file an event (`events/event-00007-….json`): such a file is a session of its own, since its folder
-is not known here; export the conversation instead.
+**Files.** A trajectory exported from the app or by `--trajectory` (a JSON array of events); or the output of
+evaluations, `output.jsonl`, with `history` in each line. These notes are based on arrays of release 0.21 and,
+since 1.0, on the source code (github.com/OpenHands/software-agent-sdk). The app itself keeps one file per
+event (`events/event-00007-….json`). Such a file would become a separate session, so export the conversation
+instead.
 
-**Shape to 0.6x.** `{id, timestamp, source, action | observation, args | content, extras, cause,
-tool_call_metadata}`. The metadata of an action contain the whole response of the model: its text, its calls
-with the model's own argument text, its usage; those of one response share its id and are one step. An
-observation names its action as `cause`.
+**Fields before 1.0.** `{id, timestamp, source, action | observation, args | content, extras, cause,
+tool_call_metadata}`. The metadata of an action contain the model's whole response: its text, its calls with
+the model's own argument text, its usage. Actions with the same response id are one step. An observation names
+its action in `cause`.
 
-**Shape since 1.0.** `{kind, id, timestamp, source, …}`: SystemPromptEvent, MessageEvent, ActionEvent
-(`tool_call.arguments` is the model's own text, `llm_response_id` the step), ObservationEvent,
+**Fields since 1.0.** `{kind, id, timestamp, source, …}`: SystemPromptEvent, MessageEvent, ActionEvent
+(`tool_call.arguments` is the model's own text, `llm_response_id` identifies the step), ObservationEvent,
 AgentErrorEvent, UserRejectObservation.
 
-**Traps.**
-- `action: null` on an ActionEvent means that the call could not be made executable; why is in the
-  AgentErrorEvent with its `tool_call_id`: unknown tool or a value that does not fit (schema), text that is
-  not JSON (syntax).
-- Before 1.0 such a call leaves no action at all but an `error` observation without a cause: "Failed to parse
-  tool call arguments: <raw>" has the whole text, "Missing required argument … in tool call <name>" and "Tool
-  <name> is not registered" only the name.
-- `finish` is a call without a result: it ends the turn, its message is the answer. `task_completed` is the
-  agent's own opinion, no verdict.
-- Editors report failure as text that begins with `ERROR:`, shells as an exit code (`success` is the same
+**Rules.**
+- `action: null` in an ActionEvent means that the call could not run. The reason is in the AgentErrorEvent
+  with the same `tool_call_id`: an unknown tool or an invalid value (schema), or text that is not JSON
+  (syntax).
+- Before 1.0 such a call has no action, only an `error` observation without a cause. "Failed to parse tool
+  call arguments: <raw>" contains the whole text. "Missing required argument … in tool call <name>" and "Tool
+  <name> is not registered" contain only the name.
+- `finish` is a call without a result. It ends the turn, and its message is the answer. `task_completed` is
+  the agent's own opinion, not a verdict.
+- Editors report failures as text that begins with `ERROR:`, shells as an exit code (`success` is the same
   code).
-- Agents without native calls write actions as text: those have no `tool_call_metadata`; only decoded
-  arguments are left.
-- A line of an evaluation is a trial of its `instance_id` (with `metadata.dataset`, where that is a number).
-  Its verdict, `report.resolved`, is there once `update_output_with_eval.py` has written it; it is on the last
-  turn.
-- State changes, recalls and condensations are not calls.
+- Agents without native calls write actions as text. These have no `tool_call_metadata`, so only decoded
+  arguments are known.
+- A line of an evaluation is a trial of its `instance_id` (if that is a number, with `metadata.dataset`). Its
+  verdict `report.resolved` is written by `update_output_with_eval.py` and stored with the last turn.
 
-**Cannot tell.** What the harness mended silently in arguments (control characters, lists written as text,
-other names): the raw text is there, so lenient judges it. The model since 1.0, unless a state event names
+**Not in the log.** Silent repairs of arguments by OpenHands (control characters, lists written as text, other
+names); the raw text is known, so lenient checks it. Since 1.0 the model is known only if a state event names
 it.
 """
 
@@ -95,7 +93,7 @@ def translator(about: About) -> Translator:
 
 
 def _was_resolved(instance: dict[str, Any]) -> bool | None:
-    """Return the benchmark's verdict on the patch; None without one, or when its test run failed."""
+    """Return the benchmark's verdict on the patch; None when there is no verdict or the test run failed."""
     report = read_object(instance.get("report")) or read_object(
         read_object(instance.get("test_result")).get("report")
     )
@@ -104,7 +102,10 @@ def _was_resolved(instance: dict[str, Any]) -> bool | None:
 
 
 class _Conversations:
-    """Translator of one file: an array of events is one conversation, an evaluation has one per line."""
+    """Translator of one file.
+
+    An array of events is one conversation. An evaluation has one conversation per line.
+    """
 
     def __init__(self, identity: str) -> None:
         self._ids = RecordIds(identity)

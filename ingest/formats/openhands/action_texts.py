@@ -1,4 +1,4 @@
-"""Reads the refusals of calls by OpenHands: the layer, and the name and text of the refused call."""
+"""Reads OpenHands' texts about calls that it rejected: the failure stage, and the call's name and text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.events import FaultLayer
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call that never became an action: the layer of the failure, and tool and raw text if known."""
+    """A call that never became an action: its failure stage and, if known, its tool and raw text."""
 
     layer: FaultLayer
     tool: str | None = None
@@ -28,7 +28,7 @@ _JSON_ENGINE = re.compile(
 
 
 def find_lost_call(text: str) -> LostCall | None:
-    """Return the call that could not be made according to an error; None for another error."""
+    """Return the call that could not run, according to an error text; None for any other error text."""
     if text.startswith(_UNREAD):
         return LostCall(FaultLayer.SYNTAX, raw=text.removeprefix(_UNREAD))
     if missing := _IN_CALL.search(text):
@@ -39,9 +39,9 @@ def find_lost_call(text: str) -> LostCall | None:
 
 
 def refusal_layer(text: str, *, expected: bool) -> FaultLayer:
-    """Return the layer of an `AgentErrorEvent`, by its text.
+    """Return the failure stage of an `AgentErrorEvent`, according to its text.
 
-    `expected`: the SDK counts the error as a mistake that the agent can correct.
+    `expected` is True when the SDK treats the error as a mistake that the agent can correct.
     """
     if text.startswith("Error validating"):
         unread = _JSON_ENGINE.search(text) and " validation error" not in text

@@ -29,7 +29,7 @@ from ingest.formats.provider_messages.chat_messages import argument_fields, join
 
 
 class SdkEvents:
-    """Translator of one conversation; keeps the id of the newest response."""
+    """Translator of one conversation; keeps the id of the latest response."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -68,7 +68,8 @@ class SdkEvents:
         elif event.get("source") == "agent":
             yield StepMade(**self._shared, text=words)
             yield TurnEnded(**self._shared, answer=words or "")
-        elif (lost := find_lost_call(words or "")) is not None:  # the harness asks for the missing call
+        # OpenHands asks the model for the missing call.
+        elif (lost := find_lost_call(words or "")) is not None:
             yield CallMade(
                 **self._shared,
                 tool=None,

@@ -37,13 +37,13 @@ _NOT_ARGUMENTS = frozenset(("thought", "blocking", "hidden", "confirmation_state
 
 
 class StreamEvents:
-    """Translator of one conversation; keeps the newest response id and actions written as text."""
+    """Translator of one conversation; keeps the latest response id and the actions written as text."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
         self._begun = False
         self._response: str | None = None
-        self._text_calls: dict[int, str] = {}  # id of an action → the id of its call
+        self._text_calls: dict[int, str] = {}  # id of an action written as text → id of its call
         self._shared: dict[str, Any] = {}
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
@@ -79,7 +79,7 @@ class StreamEvents:
             yield from self._take_finish_action(event, args, metadata)
 
     def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the native call of an action, after its step when the response is new."""
+        """Yield the native call of an action; if its response is new, yield the step first."""
         response = read_object(metadata.get("model_response"))
         choices = read_objects(response.get("choices"))
         message = read_object(choices[0].get("message")) if choices else {}
@@ -177,7 +177,7 @@ class StreamEvents:
 def _read_verdict(
     kind: str, content: str, extras: Mapping[str, Any]
 ) -> tuple[ResultStatus, FlagSource, FaultLayer | None]:
-    """Return (status, source of the status, failed layer) of the call that an observation answers."""
+    """Return (status, source of the status, failure stage) for the call that an observation answers."""
     if kind == "error":
         lost = find_lost_call(content)
         layer = FaultLayer.EXECUTION if lost is None or lost.layer is FaultLayer.EMISSION else lost.layer

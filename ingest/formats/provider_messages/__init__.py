@@ -1,1 +1,1 @@
-"""Readers of requests, replies and messages in providers' API formats, which many producers' logs use."""
+"""Readers of requests, replies and messages in the formats of providers' APIs, which many logs contain."""

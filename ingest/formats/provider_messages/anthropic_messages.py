@@ -1,14 +1,14 @@
 """Reads bodies of Anthropic's Messages API, and the API's content blocks in other logs.
 
-The format (https://platform.claude.com/docs/en/api/messages): a request has `system`, `messages[].content`
-(text or blocks), `tools[].{name, input_schema}`; a reply has `content`, `stop_reason`, `usage`. Results are
-`tool_result` blocks of a user message. They are the only results of any API with an error flag: `is_error`,
-which is absent for false.
+A request (https://platform.claude.com/docs/en/api/messages) has `system`, `messages[].content` (text or
+blocks), `tools[].{name, input_schema}`; a reply has `content`, `stop_reason`, `usage`. Results are
+`tool_result` blocks of a user message. No other API has an error flag for results: `is_error`, which is
+absent for false.
 
-`server_tool_use` blocks belong to tools that the provider runs, and do not count as calls. A `tool_use` block
-whose `caller` is a code execution was made by a program that the model wrote: the block counts as a call, but
-its arguments are not the model's own text. A joined stream
-(`ingest.formats.provider_messages.reply_streams`) has the text of the arguments in `partial_json`.
+`server_tool_use` blocks belong to tools that the provider runs, and are not counted as calls. A `tool_use`
+block with a code execution as `caller` was made by a program that the model wrote. It counts as a call, but
+its arguments are not the model's own text. A joined stream (`ingest.formats.provider_messages.reply_streams`)
+has the text of the arguments in `partial_json`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ingest.formats.provider_messages.message_hashes import call_mark, words_mar
 # Tools that Anthropic defines and the client runs: they have a name but no schema in the request.
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
 _ANNOUNCED = "stop_reason is tool_use, but the message has no tool call"
-_REMINDER = "<system-reminder>"  # Claude Code's reminders, which it adds to the user's text and removes later
+_REMINDER = "<system-reminder>"  # Claude Code adds such reminders to the user's text and removes them later.
 _BY_PROGRAM = "called by a program that the model wrote"
 
 
@@ -45,12 +45,12 @@ def content_blocks(content: Any) -> list[Mapping[str, Any]]:
 
 
 def join_block_texts(blocks: list[Mapping[str, Any]]) -> str | None:
-    """Return the texts of the text blocks joined with newlines; None when there is no text."""
+    """Join the texts of the text blocks with newlines; return None when there is no text."""
     return join_texts(read_text(block.get("text")) for block in blocks if block.get("type") == "text")
 
 
 def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens; the field `input_tokens` leaves out those of the cache."""
+    """Return the counts of input tokens, including cached ones, which `input_tokens` leaves out."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return count_input_parts(*map(usage.get, names))
 
@@ -93,7 +93,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         word=word,
         end=end,
         **count_input(usage),
-        # Until a stream has ended, the count is that of its start.
+        # An incomplete stream has only the preliminary count from its beginning, so the count is not used.
         output_tokens=read_count(usage.get("output_tokens")) or None
         if end is not StopReason.BROKEN
         else None,
@@ -139,9 +139,8 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
     """Yield the conversation items of a message.
 
-    An assistant message gives one item. A user message gives one item per tool result, or one item with the
-    user's text when there are no results. Text next to results is left out: it is a reminder from the client,
-    not from the user.
+    An assistant message is one item. A user message is one item per tool result or, without results, one item
+    with the user's text. Text next to results is left out, because it is a reminder from the client.
     """
     blocks = content_blocks(message.get("content"))
     if message.get("role") == "assistant":

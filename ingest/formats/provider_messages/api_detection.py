@@ -23,7 +23,7 @@ from ingest.formats.provider_messages.http_bodies import HttpBody
 
 HTTP_ERROR = 400
 
-# The last labels of a host → the provider, if the host's own name does not show it.
+# end of a host name → provider, for host names that do not contain the provider's name
 _HOSTS = (
     ("openai.azure.com", "azure"),
     ("cognitiveservices.azure.com", "azure"),
@@ -43,7 +43,7 @@ _COUNTRY = re.compile(r"(co|com|org|net)\.[a-z]{2}$")
 
 
 class ModelApi(Protocol):
-    """Interface of the modules that each read one provider's API: a reader of requests and one of replies."""
+    """Interface of the modules that each read the requests and replies of one API."""
 
     def read_request(self, body: Mapping[str, Any], /) -> ModelRequest: ...
 
@@ -95,9 +95,9 @@ def is_error(body: Mapping[str, Any]) -> bool:
 
 
 def read_replies(body: Mapping[str, Any], request_body: Mapping[str, Any]) -> list[ModelReply]:
-    """Return the replies in the body of a response to `request_body`.
+    """Return the replies in the response body of a request.
 
-    An error gives an empty list, unless it reports that the server could not parse the model's call.
+    The list is empty for an error, unless the error reports that the server could not parse the model's call.
     """
     api = detect_reply_api(body)
     if api is not None:
@@ -111,7 +111,7 @@ def read_request(
 ) -> ModelRequest:
     """Return the request in a body, read by the module of the detected API.
 
-    `reply` is the body of the response, the best sign of the API; `url` is the address of the request.
+    `reply` is the body of the response, which identifies the API best. `url` is the URL of the request.
     """
     api = (detect_reply_api(reply) if reply else None) or detect_request_api(body, url or "")
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
@@ -123,9 +123,9 @@ def read_request(
 
 
 def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
-    """Return the request data that a reply repeats; None when the API does not repeat them.
+    """Return the request data that a reply repeats; None when the API does not repeat any.
 
-    Only the Responses API does: instructions, tools and the id of the previous response.
+    Only the Responses API repeats its instructions, tools and the id of the previous response.
     """
     return openai_responses.read_request(body) if detect_reply_api(body) is openai_responses else None
 
@@ -143,7 +143,7 @@ def detect_reply_api(body: Mapping[str, Any]) -> ModelApi | None:
         return bedrock_converse
     ended = "finish_reason" in body or "done" in body or "done_reason" in body
     if isinstance(body.get("message"), dict) and "role" in body["message"] and ended:
-        return openai_chat  # Cohere, Ollama
+        return openai_chat  # Cohere and Ollama have the format of OpenAI's messages, but no choices.
     return None
 
 
@@ -173,10 +173,10 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Return the `Exchange` in decoded HTTP bodies; None when they are not an exchange with a model.
+    """Return the `Exchange` in decoded HTTP bodies; None when no model is called.
 
-    `facts` are further fields of `Exchange`. A request for one token gives None, too: clients send such a
-    request to ask for their quota, and no call fits into one token.
+    `facts` are further fields of `Exchange`. A request for one token also gives None: clients send it only to
+    check their quota, and one token cannot contain a call.
     """
     sent = next((body for body in request.objects if is_request(body)), None)
     came = [body for body in response.objects if is_reply(body)]
@@ -194,7 +194,7 @@ def make_exchange(
         return None
     replies = [reply for body in came or errors for reply in read_replies(body, sent or {})]
     if errors and all(reply.end is StopReason.BROKEN for reply in replies):
-        replies = []  # the client never received it
+        replies = []  # A reply that broke off with an error never reached the client.
     return Exchange(
         asked=model_request,
         replies=replies,

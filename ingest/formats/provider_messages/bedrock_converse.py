@@ -1,10 +1,10 @@
 """Reads bodies of Amazon Bedrock's Converse API.
 
-The format (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html): a request has
+A request (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html) has
 `system[].text`, `messages[].content[]` with one key per block, `toolConfig.tools[].toolSpec`; a reply has
-`output.message`, `stopReason`, `usage`. Calls are `toolUse.{toolUseId, name, input}` with decoded arguments,
-results are `toolResult.{toolUseId, status, content}` blocks of a user message. `status` is optional, so its
-absence says nothing. The model is in the address only (`/model/<id>/converse`). A joined stream
+`output.message`, `stopReason`, `usage`. Calls are `toolUse.{toolUseId, name, input}` with decoded arguments.
+Results are `toolResult.{toolUseId, status, content}` blocks of a user message. `status` is optional, so its
+absence means nothing. Only the URL contains the model (`/model/<id>/converse`). A joined stream
 (`ingest.formats.provider_messages.reply_streams`) has the text of the arguments in `partial_json`.
 """
 
@@ -42,9 +42,9 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """Return True for a message whose content blocks all have one of Converse's keys and no type.
+    """Return True when every content block of a message has one of Converse's keys and no type.
 
-    Anthropic's and OpenAI's blocks state their type.
+    Blocks of Anthropic and OpenAI have a type.
     """
     if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
         return False
@@ -88,14 +88,14 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens; the field `inputTokens` leaves out those of the cache."""
+    """Return the counts of input tokens, including cached ones, which `inputTokens` leaves out."""
     return count_input_parts(
         usage.get("inputTokens"), usage.get("cacheReadInputTokens"), usage.get("cacheWriteInputTokens")
     )
 
 
 def model_in_address(url: str | None) -> str | None:
-    """Return the model in an address such as `…/model/us.amazon.nova-lite-v1%3A0/converse`."""
+    """Return the model in a URL such as `…/model/us.amazon.nova-lite-v1%3A0/converse`."""
     _, separator, behind = (url or "").partition("/model/")
     return unquote(behind.split("/", 1)[0]) or None if separator else None
 
@@ -111,7 +111,10 @@ def read_call(call: Mapping[str, Any]) -> ModelCall:
 
 
 def read_result(block: Mapping[str, Any]) -> RequestResult:
-    """Return the content and status of a `toolResult` block; without a status it is unknown."""
+    """Return the content and status of a `toolResult` block.
+
+    The status is UNKNOWN when the block has none.
+    """
     result = read_tool_result(block)
     if result.failed is None and read_object(block.get("toolResult")).get("status") != "success":
         return RequestResult(result.content)
@@ -124,7 +127,7 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
 
 
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
-    """Yield the conversation items of a message, as `anthropic_messages.read_items` does."""
+    """Yield the conversation items of a message, like `anthropic_messages.read_items`."""
     blocks = read_objects(message.get("content"))
     if message.get("role") == "assistant":
         ids = tuple(read_text(block["toolUse"].get("toolUseId")) for block in _with_key(blocks, "toolUse"))

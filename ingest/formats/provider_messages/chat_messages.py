@@ -1,9 +1,9 @@
 """Translates chat messages of OpenAI's Chat Completions API into turns, steps, calls and results.
 
-The format (https://platform.openai.com/docs/api-reference/chat/create): `role` system | developer | user |
+A message (https://platform.openai.com/docs/api-reference/chat/create) has `role` system | developer | user |
 assistant | tool (older: function), `content` text or parts, `tool_calls[].{id, function.{name, arguments}}`
-(older: `function_call`), `tool_call_id`. Benchmarks, gateways and fine-tuning data use the same format, often
-with the arguments as an object instead of the model's text: the field `args_source` of a call says which.
+(older: `function_call`), `tool_call_id`. Benchmarks, gateways and fine-tuning data use the same format. Often
+the arguments are an object instead of the model's text; the field `args_source` of a call states which.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ class ResultFlag(NamedTuple):
 
     status: ResultStatus = ResultStatus.UNKNOWN
     source: FlagSource = FlagSource.ABSENT
-    facts: Mapping[str, Any] = {}  # further fields of ResultSeen: fault_layer, message
+    facts: Mapping[str, Any] = {}  # further fields of `ResultSeen`: fault_layer, message
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The status, the flag's source and the further facts as fields of `ResultSeen`."""
+        """Return the status, the flag's source and the further facts as fields of `ResultSeen`."""
         return {"status": self.status, "flag_source": self.source, **self.facts}
 
 
 def read_no_flag(_message: Mapping[str, Any]) -> ResultFlag:
-    """Return a flag with unknown status, because chat messages carry no error flag."""
+    """Return a flag with unknown status, because chat messages have no error flag."""
     return ResultFlag()
 
 
 class ChatConversation:
-    """Translates the messages of one session, in order, into events.
+    """Translates the messages of one session into events, in order.
 
-    `flag` reads the error flag of a result message, for logs with more facts than the chat API.
+    `flag` reads the error flag of a result message, for logs that state more than the chat API.
     """
 
     def __init__(
@@ -61,14 +61,15 @@ class ChatConversation:
         self._flag = flag
         self._prompt: str | None = None
         self._begun = False
-        self._answer: str | None = None  # of the last message, when it was the model's and made no call
+        # the model's text, if the last message is the model's and made no call
+        self._answer: str | None = None
 
     def take(
         self, message: Mapping[str, Any], where: LogLine, ts: datetime | None = None, **step: Any
     ) -> Iterator[Event]:
         """Yield the events of one message.
 
-        `step` are further fields of `StepMade`: model, tokens, latency.
+        `step` contains further fields of `StepMade`: model, tokens, latency.
         """
         role = message.get("role")
         shared: dict[str, Any] = {"session_id": self.session_id, "where": where, "ts": ts}
@@ -86,7 +87,7 @@ class ChatConversation:
     def end(self, where: LogLine, ts: datetime | None = None) -> Iterator[Event]:
         """Yield the end of the turn if the last message was an answer without calls; else yield nothing.
 
-        Call it after the last message of the session, too.
+        Also call this after the last message of the session.
         """
         answer, self._answer = self._answer, None
         if answer is not None:
@@ -133,7 +134,7 @@ def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) -> CallMade:
     """Return the `CallMade` event of a call.
 
-    `shared` are the fields that every `Event` has, `facts` are further fields of `CallMade`.
+    `shared` contains the fields that every `Event` has, and `facts` further fields of `CallMade`.
     """
     return CallMade(
         **shared,
@@ -145,7 +146,7 @@ def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) 
 
 
 def argument_fields(sent: Any) -> dict[str, Any]:
-    """Return the `CallMade` fields for arguments as a log has them: the model's text, a value, or None."""
+    """Return the `CallMade` fields for logged arguments: the model's text, a decoded value, or None."""
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:
@@ -173,7 +174,7 @@ def join_result(content: Any) -> str | None:
 
 
 def name_images(count: int) -> str | None:
-    """Return the text that is stored for a result of so many images and no text; None without an image."""
+    """Return the text stored for a result that has only images; None when `count` is zero."""
     if count == 0:
         return None
     return "[image]" if count == 1 else f"[{count} images]"

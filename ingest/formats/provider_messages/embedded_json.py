@@ -1,7 +1,7 @@
 """Decodes JSON that is stored inside strings, and turns values back into text.
 
-Trace exporters write JSON into the strings of JSON, sometimes several layers deep. A text is decoded only
-where a message body is expected: the arguments of a call are text, too, and must stay as the model sent them.
+Trace exporters write JSON into JSON strings, sometimes in several layers. A text is decoded only where a
+message body is expected, because the argument text of a call must stay as the model sent it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import orjson
 
 from ingest.sessions.stored_text import json_text
 
-LAYERS = 10  # levels of strings in strings that are decoded; each is shorter than the outer one
+LAYERS = 10  # maximum number of decoded layers of JSON text inside JSON strings
 
 
 def open_json(value: Any, layers: int = LAYERS) -> Any:
     """Return the object or array in a JSON text; return any other value unchanged.
 
-    The JSON text may contain a string that is JSON text again: at most `layers` such layers are decoded.
+    A string in the JSON text may again be JSON text. At most `layers` such layers are decoded.
     """
     inner = value
     for _ in range(layers):
@@ -35,7 +35,7 @@ def open_json(value: Any, layers: int = LAYERS) -> Any:
 def decode_json(text: str) -> Any:
     """Return the decoded value of a JSON text; None when the text is not valid JSON.
 
-    Text that orjson refuses is tried with the standard library, which accepts NaN and lone surrogates.
+    If orjson cannot decode the text, `json` is used, which accepts NaN and lone surrogates.
     """
     try:
         return orjson.loads(text)

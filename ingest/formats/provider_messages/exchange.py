@@ -1,7 +1,4 @@
-"""Data classes for one request to a model and its replies, in the same form for every API.
-
-The module that reads an API makes the instances.
-"""
+"""Data classes for one request to a model and its replies, the same for every API."""
 
 from __future__ import annotations
 
@@ -32,18 +29,18 @@ class ItemKind(Enum):
 class ConversationItem(NamedTuple):
     """One user message, model message or result in the conversation that a request repeats.
 
-    `marks` are the texts by which a repeated item is recognised; `message_hashes` makes them.
+    `marks` are the texts that identify a repeated item; `message_hashes` makes them.
     """
 
     kind: ItemKind
     marks: tuple[str, ...] = ()
-    ids: tuple[str | None, ...] = ()  # of the model's calls, or of the call that a result answers
-    text: str | None = None  # the user's text
-    body: Mapping[str, Any] = {}  # of a result, for `Asked.result`
+    ids: tuple[str | None, ...] = ()  # ids of the model's calls, or the id of the call that a result answers
+    text: str | None = None  # the text of a user message
+    body: Mapping[str, Any] = {}  # the body of a result, which `ModelRequest.result` reads
 
 
 class RequestResult(NamedTuple):
-    """The result of a call as a later request contains it; the fields are those of `ResultSeen`."""
+    """The result of a call in a later request; the fields are those of `ResultSeen`."""
 
     content: str | None
     tool: str | None = None
@@ -60,9 +57,9 @@ def read_no_items(_part: Mapping[str, Any]) -> Iterable[ConversationItem]:
 class ModelRequest:
     """A request to a model.
 
-    `previous` is the id of the reply that the request continues, where the API keeps the history. `parts` are
-    the messages as the API has them, and `read` returns the conversation items of one part. Parts are read on
-    demand, because most requests add only a little to a known history. `result` reads the body of a result
+    `previous` is the id of the reply that the request continues, if the API keeps the history. `parts` are
+    the messages in the API's format, and `read` returns the conversation items of one part. Parts are read
+    only when needed, because most requests add little to a known history. `result` reads the body of a result
     item.
     """
 
@@ -87,14 +84,15 @@ class ModelRequest:
 class ModelCall:
     """A tool call in a model's reply.
 
-    `arguments` are the `CallMade` fields for the call's arguments.
+    `arguments` contains the `CallMade` fields for the call's arguments.
     """
 
     tool: str | None
     id: str | None
     arguments: dict[str, Any]
     message: str | None = None
-    # EMISSION: never became a call (cut off, leaked, only announced); SYNTAX: the server could not parse it
+    # EMISSION: the text never became a call (cut off, written as text). SYNTAX: the server could not parse
+    # it.
     refused_at: FaultLayer | None = None
 
     @classmethod
@@ -109,7 +107,7 @@ class ModelCall:
         """Return one lost call: the stop reason announces a call, but the reply contains none.
 
         `reason` is the message stored with the call. The list is empty when the text `words` contains the
-        call: the builder of turns (`ingest.sessions.turns`) finds it there.
+        call, because `ingest.sessions.turns` finds it there.
         """
         if words and leaked_tool_calls(words):
             return []
@@ -117,7 +115,7 @@ class ModelCall:
 
 
 class StopReason(Enum):
-    """The reason why a model stopped, in the same terms for every API."""
+    """The reason why a model stopped; the values are the same for every API."""
 
     ANSWER = "answer"
     CALLS = "calls"
@@ -154,13 +152,16 @@ _ENDS: Mapping[str, StopReason] = {
 
 
 def read_stop_reason(word: str | None) -> StopReason:
-    """Return the `StopReason` for an API's finish or stop reason; UNKNOWN for None or an unknown word."""
+    """Return the `StopReason` for an API's stop reason; UNKNOWN for None and for unknown values."""
     return _ENDS.get(word.lower(), StopReason.UNKNOWN) if word else StopReason.UNKNOWN
 
 
 @dataclass(slots=True, kw_only=True)
 class ModelReply:
-    """One reply of a model. `word` is the API's own stop reason, `end` is the same as a `StopReason`."""
+    """One reply of a model.
+
+    `word` is the API's own stop reason. `end` is the same reason as a `StopReason`.
+    """
 
     id: str | None = None
     model: str | None = None
@@ -174,22 +175,22 @@ class ModelReply:
     cache_write_tokens: int | None = None
     output_tokens: int | None = None
     marks: tuple[str, ...] = ()
-    ties: tuple[str, ...] = ()  # ids by which a later reply refers to this one …
-    refers: tuple[str, ...] = ()  # … and by which this one refers to an earlier one
-    prescribed: bool = False  # the prompt asks for calls in the text, where `calls` were found
+    ties: tuple[str, ...] = ()  # ids in this reply that a later reply may refer to
+    refers: tuple[str, ...] = ()  # ids of an earlier reply that this reply refers to
+    prescribed: bool = False  # The prompt asks for calls as text, and `calls` was read from the text.
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
-        """Mark the calls that the reply shows to be incomplete; return the reply.
+        """Mark incomplete calls and return the reply.
 
-        A call cut off at the token limit is marked as lost, which is the model's fault; a call at which the
-        log stops in the middle of a stream is marked as truncated, which is not. Some servers report
-        `tool_calls` at the limit, so the count of output tokens is also compared with `max_tokens`.
+        A call that was cut off at the token limit is marked as lost, which is the model's fault. If the log
+        stops in the middle of a stream, the call is marked as truncated, which is not the model's fault. Some
+        servers report `tool_calls` at the limit, so the output tokens are also compared with `max_tokens`.
         """
         at_limit = self.end is StopReason.CUT or (
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
         )
         if self.calls and (at_limit or self.end is StopReason.BROKEN):
-            for call in self.calls[:-1]:  # a stream may send several calls in turns
+            for call in self.calls[:-1]:  # A stream may send pieces of several calls alternately.
                 if _ends_early(call.arguments):
                     mark_cut(call, by_limit=at_limit)
             last = self.calls[-1]
@@ -200,10 +201,10 @@ class ModelReply:
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """A request and its replies: none when the request failed, several when it asked for several choices.
+    """A request and its replies.
 
-    `session` is the conversation's id, if the log names one; `failure` is a word for the reason of a missing
-    reply.
+    A failed request has no reply; a request for several choices has several replies. `session` is the
+    conversation's id, if the log contains one. `failure` is the reason why a reply is missing.
     """
 
     asked: ModelRequest | None = None
@@ -217,14 +218,16 @@ class Exchange:
     harness: str | None = None
     harness_version: str | None = None
     task: str | None = None
-    reply_where: LogLine | None = None  # if the log has the reply at another place than the request …
-    places: Mapping[str, LogLine] = field(default_factory=dict)  # … and each call, by its id, at another one
+    # the reply's line, if it is not the request's line
+    reply_where: LogLine | None = None
+    # call id → the call's line, if it is not the reply's line
+    places: Mapping[str, LogLine] = field(default_factory=dict)
 
 
 def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the `CallMade` fields with the raw arguments replaced by their decoded value.
+    """Return the `CallMade` fields with decoded arguments instead of raw arguments.
 
-    Use this for a text that was made from the object that the model sent. Fields whose raw arguments are not
+    Use this when a program wrote the argument text from a decoded object. Fields whose raw arguments are not
     JSON are returned unchanged.
     """
     try:
@@ -235,9 +238,9 @@ def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(arguments: Mapping[str, Any]) -> bool:
-    """Return True when the raw arguments are complete JSON; False when there is only a decoded object.
+    """Return True when the raw arguments are complete JSON.
 
-    A decoded object does not show whether a part is missing.
+    Return False for a decoded object, because it does not show whether a part is missing.
     """
     raw = arguments.get("raw_arguments")
     if raw is None:
@@ -250,9 +253,9 @@ def _is_whole(arguments: Mapping[str, Any]) -> bool:
 
 
 def _ends_early(arguments: Mapping[str, Any]) -> bool:
-    """Return whether the raw arguments are the beginning of JSON, without an error so far."""
+    """Return True when the raw arguments are valid JSON so far, but incomplete."""
     raw = arguments.get("raw_arguments")
-    if not raw:  # no arguments, or only a decoded object
+    if not raw:  # There are no arguments, or only a decoded object.
         return False
     try:
         msgspec.json.decode(raw)
@@ -269,13 +272,13 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
         if call.arguments.get("args_source") is ArgsSource.RESERIALISED and not call.arguments.get(
             "arguments"
         ):
-            call.arguments = {"args_source": ArgsSource.MISSING}  # an empty object is not the model's text
+            call.arguments = {"args_source": ArgsSource.MISSING}  # An empty object is not the model's text.
     elif call.arguments.get("args_source") is ArgsSource.RAW:
         call.arguments["args_source"] = ArgsSource.TRUNCATED
 
 
 def parse_instant(value: Any) -> datetime | None:
-    """Return a time, as APIs and loggers write it, as a datetime; None when the value is not a time.
+    """Return an API's or a logger's time as a datetime; None when the value is not a time.
 
     The value may be ISO 8601 text, an HTTP date, or seconds or milliseconds since 1970.
     """
@@ -298,5 +301,5 @@ def parse_http_date(value: str) -> datetime | None:
 
 
 def join_texts(parts: Iterable[str | None]) -> str | None:
-    """Return the non-empty texts joined with newlines; None when there are none."""
+    """Join the non-empty texts with newlines; return None when there are none."""
     return "\n".join(part for part in parts if part) or None

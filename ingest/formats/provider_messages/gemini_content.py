@@ -1,11 +1,11 @@
 """Reads bodies of Google's generateContent API.
 
-The format (https://ai.google.dev/api/generate-content): a request has `systemInstruction`, `contents[].{role,
-parts}`, `tools[].functionDeclarations`; a response has `candidates[].{content, finishReason}`,
-`usageMetadata`, `modelVersion`. Calls are `functionCall.{name, args}` parts with decoded arguments and seldom
-an id; results are `functionResponse` parts. Field names come in camelCase and in snake_case.
-`MALFORMED_FUNCTION_CALL` stands for a call that Google could not parse; the text that the model wrote is
-missing, except for a piece in `finishMessage`.
+A request (https://ai.google.dev/api/generate-content) has `systemInstruction`, `contents[].{role, parts}`,
+`tools[].functionDeclarations`; a response has `candidates[].{content, finishReason}`, `usageMetadata`,
+`modelVersion`. Calls are `functionCall.{name, args}` parts with decoded arguments and rarely an id. Results
+are `functionResponse` parts. Field names are in camelCase or snake_case. `MALFORMED_FUNCTION_CALL` means a
+call that Google could not parse. The model's text of the call is missing, except for a piece in
+`finishMessage`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_field(body: Mapping[str, Any], name: str) -> Any:
-    """Return the field `name` (camelCase), or its snake_case form as Google's Python library writes it.
+    """Return the field `name` (camelCase) or its snake_case form, which Google's Python library writes.
 
     Return None when the body has neither.
     """
@@ -127,7 +127,7 @@ def part_marks(parts: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def join_model_words(parts: list[dict[str, Any]]) -> str | None:
-    """Return the model's text without thoughts; None when there is none.
+    """Join the model's text without thoughts; return None when there is none.
 
     The parts are joined without a separator, because they are streamed pieces of one text.
     """

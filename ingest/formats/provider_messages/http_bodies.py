@@ -1,9 +1,9 @@
-"""Decodes the body of an HTTP message, as recordings keep it, into the JSON objects of an API.
+"""Decodes the recorded body of an HTTP message into the JSON objects of an API.
 
-Recorders keep bodies decoded (`parsed_body`, nock), as text, as bytes, base64 or hexadecimal, compressed
-(gzip, deflate, zstd) or not. They keep streamed replies as the text of the server-sent events
-(https://html.spec.whatwg.org/multipage/server-sent-events.html). Brotli is not supported, because that needs
-a further library.
+Recorders store bodies decoded (`parsed_body`, nock), or as text, bytes, base64 or hexadecimal, possibly
+compressed (gzip, deflate, zstd). Streamed replies are stored as the text of the server-sent events
+(https://html.spec.whatwg.org/multipage/server-sent-events.html). Brotli is not supported, because it needs an
+additional library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import orjson
 from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 from ingest.formats.provider_messages.reply_streams import is_chunk, join_chunks
 
-MAX_BODY = 64 * 1024 * 1024  # bytes, uncompressed: limits decompression bombs
+MAX_BODY = 64 * 1024 * 1024  # maximum bytes after decompression, as a protection against decompression bombs
 _ENVELOPE = {
     "string",
     "base64_string",
@@ -39,8 +39,8 @@ _UNREAD: tuple[type[Exception], ...] = (zlib.error, ZstdError, EOFError, OSError
 class HttpBody(NamedTuple):
     """The JSON objects decoded from an HTTP body, or the problem that prevented decoding.
 
-    A body that is a list or contains several streams gives several objects. An empty body gives no objects
-    and no problem.
+    A body that is a list or contains several streams has several objects. An empty body has no objects and no
+    problem.
     """
 
     objects: tuple[dict[str, Any], ...] = ()
@@ -50,8 +50,8 @@ class HttpBody(NamedTuple):
 def decode_body(body: Any, encoding: str | None = None) -> HttpBody:
     """Return the JSON objects in a recorded HTTP body, or the problem that prevented decoding.
 
-    `body` is the body in the recorder's form; `encoding` is the Content-Encoding header, named in the
-    problem. An empty body gives no objects and no problem.
+    `body` is the body as the recorder stores it. `encoding` is the Content-Encoding header, which the problem
+    quotes.
     """
     if isinstance(body, dict) and not _is_envelope(body):
         return HttpBody((body,) if body else ())
@@ -95,7 +95,8 @@ def to_bytes(body: Any) -> bytes:
             return decode_base64(body["base64_string"])
         inner = body.get("string", body.get("text"))
         return decode_base64(inner) if body.get("encoding") == "base64" and inner else to_bytes(inner)
-    if isinstance(body, list):  # nock: a compressed body in pieces, hexadecimal or (older) base64
+    # nock stores a compressed body as pieces in hexadecimal or, in older versions, base64.
+    if isinstance(body, list):
         text = "".join(piece for piece in body if isinstance(piece, str))
         try:
             return bytes.fromhex(text)
@@ -145,7 +146,7 @@ def parse_body(text: str) -> HttpBody:
 def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
     """Yield the objects in a list.
 
-    If any object is a chunk of a streamed reply, yield the bodies joined from the chunks instead.
+    If the list contains chunks of a streamed reply, yield the joined bodies instead.
     """
     objects = [value for value in values if isinstance(value, dict)]
     if any(is_chunk(value) for value in objects):
@@ -155,7 +156,7 @@ def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def split_events(text: str) -> Iterator[str]:
-    """Yield the data of each server-sent event; its data lines are joined with newlines."""
+    """Yield the data of each server-sent event; several data lines are joined with newlines."""
     data: list[str] = []
     for line in text.splitlines():
         if line.startswith("data:"):
@@ -173,6 +174,6 @@ def parse_json(text: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(text)  # lone surrogates, NaN
+        return json.loads(text)  # `json` accepts lone surrogates and NaN.
     except (ValueError, RecursionError):
         return None

@@ -1,8 +1,8 @@
-"""Makes marks: texts by which a part of a conversation is recognised when a client repeats it.
+"""Makes marks: texts that identify a message or call when a client repeats it.
 
-A mark contains only what clients do not change: a user's text, the id of a call (with name and arguments
-where the id is not unique), or the model's text. Results have no marks, because clients shorten and clear
-them.
+A mark contains only what clients do not change: a user's text, the model's text, or the id of a call. If the
+call's id is not unique, the mark also contains the name and the arguments. Results have no marks, because
+clients shorten and delete them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _UNIQUE = re.compile(
 def is_unique(id_: str | None) -> bool:
     """Return True when an id is so random that no other call or conversation has it.
 
-    Such an id has nine or more letters and digits in a row, both among them, or a vendor's form (`toolu_` and
-    20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not unique.
+    A unique id has nine or more letters and digits in a row, with at least one of each, or a vendor's form
+    (`toolu_` and 20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not
+    unique.
     """
     return id_ is not None and _UNIQUE.search(id_) is not None
 
@@ -35,9 +36,9 @@ def unique_id(id_: str | None) -> str | None:
 
 
 def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
-    """Return the mark of a call, by which repeated copies of the call are recognised.
+    """Return the mark of a call, which identifies repeated copies of the call.
 
-    The mark contains the id, and also the name and the arguments when the id is not unique.
+    The mark contains the id. If the id is not unique, it also contains the name and the arguments.
     """
     call_id = id_ if isinstance(id_, str) else None
     return (
@@ -48,7 +49,7 @@ def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
 def words_mark(words: str | None) -> tuple[str, ...]:
     """Return the mark of the model's text in a tuple; an empty tuple when there is no text.
 
-    Thoughts are removed and white space is collapsed, because clients do so before they repeat the text.
+    Thoughts are removed and white space is collapsed, because clients change these when they repeat the text.
     """
     text = " ".join(strip_thought(words or "").split())
     return ("said:" + text,) if text else ()

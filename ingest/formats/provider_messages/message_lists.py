@@ -1,6 +1,6 @@
 """Reads the messages of a request or a reply, in the format of any API or framework, as `Message` objects.
 
-Trace stores keep the bodies as the instrumented library had them. Known here: OpenAI Chat Completions and
+Trace stores keep the bodies in the format of the traced library. Known formats: OpenAI Chat Completions and
 Responses, Anthropic, Gemini (camelCase and snake_case), Bedrock Converse, OpenTelemetry's `parts`, LangChain
 (plain and as `lc` constructors), the Vercel AI SDK and OpenInference. `message_parts` reads the content of
 one message. A value that cannot be read as a message is skipped, because a body may contain anything.
@@ -29,7 +29,7 @@ _ROLES = {
     "system": "system", "developer": "system", "SystemMessage": "system",
     "tool": "tool", "function": "tool", "ToolMessage": "tool", "FunctionMessage": "tool",
 }  # fmt: skip
-# Where the messages are in a body, in the order of precedence.
+# Keys of a body that may contain the messages; earlier keys have precedence.
 _LISTS = (
     "messages",
     "choices",
@@ -47,11 +47,14 @@ _SAID = {"content", "parts", "tool_calls", "toolCalls", "additional_kwargs", "fu
 _MESSAGES_WITHOUT_ROLE = (
     "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "constructor",
 )  # fmt: skip
-_DEEPEST = 8  # levels of bodies in bodies
+_DEEPEST = 8  # maximum number of nested bodies
 
 
 def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterator[Message]:
-    """Yield the messages of a body in order. `role` is used for messages that do not state their role."""
+    """Yield the messages of a body in order.
+
+    `role` is used for messages that do not state their role.
+    """
     body = open_json(body)
     if depth > _DEEPEST:
         return
@@ -104,7 +107,7 @@ def _is_message(body: Mapping[str, Any]) -> bool:
     if body.get("type") in _MESSAGES_WITHOUT_ROLE or isinstance(body.get("parts"), list):
         return True
     if isinstance(body.get("content"), dict) and "role" not in body:
-        return False  # Gemini's candidate, not its content
+        return False  # This is a Gemini candidate, which contains the message in `content`.
     return message_role(body) is not None and not _SAID.isdisjoint(body)
 
 
@@ -144,9 +147,9 @@ def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]
 
 
 def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[MessageCall]:
-    """Return the calls next to a message's content, and the further calls within the content.
+    """Merge the calls next to a message's content with the calls inside the content.
 
-    LangChain has Anthropic's calls in both places.
+    LangChain stores Anthropic's calls in both places.
     """
     call_ids = {call.id for call in beside}
     further = [call for call in within if not beside or (call.id is not None and call.id not in call_ids)]
@@ -179,10 +182,10 @@ def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
 
 
 def read_sent_copies(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, MessageCall]:
-    """Return LangChain's copies of the calls, with the arguments as the model sent them, by call id.
+    """Return the arguments as the model sent them, by call id, from LangChain's copies of the calls.
 
-    A call without an id has `#` and its index in the list as its key. Calls with invalid arguments are left
-    out.
+    For a call without an id, the key is `#` and the call's index in the list. Calls with invalid arguments
+    are left out.
     """
     copies = read_objects(open_json(extra.get("tool_calls"))) or read_objects(body.get("tool_call_chunks"))
     invalid = {read_text(call.get("id")) for call in read_objects(body.get("invalid_tool_calls"))} - {None}
@@ -196,5 +199,8 @@ def _langchain_finish(body: Mapping[str, Any]) -> str | None:
 
 
 def _is_definition(content: Any) -> bool:
-    """Return True when the content is a tool definition; LangGraph's tracer lists tools as tool messages."""
+    """Return True when the content is a tool definition.
+
+    LangGraph's tracer lists the offered tools as tool messages.
+    """
     return isinstance(content, dict) and content.get("type") == "function" and "function" in content

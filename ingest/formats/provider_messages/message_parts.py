@@ -1,7 +1,7 @@
 """Reads the content of one message in any API's format: its text, calls and results.
 
-The arguments of a call stay as the log has them: the text that the model sent, or an object. Reasoning,
-images and other parts of a content are skipped.
+The arguments of a call stay as logged: the text that the model sent, or an object. Reasoning, images and
+other parts are skipped.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ingest.formats.provider_messages.embedded_json import open_json, to_text, u
 class MessageCall(msgspec.Struct, frozen=True):
     """A tool call in a message.
 
-    `refused` is the harness's reason for refusing arguments that it could not parse. `marks` is True when the
-    message states for every call whether its arguments could be parsed.
+    `refused` is the reason why the agent could not parse the arguments. `marks` is True when the message
+    states for every call whether its arguments could be parsed.
     """
 
     name: str | None = None
@@ -45,8 +45,8 @@ class MessageResult(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One message of a conversation.
 
-    `role` is system, user, assistant or tool; `finish` is the reason why the model stopped, None when not
-    stated.
+    `role` is system, user, assistant or tool. `finish` is the reason why the model stopped; None when the log
+    has none.
     """
 
     role: str
@@ -80,7 +80,7 @@ _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("response", "result", "content", "output")
 _OF_MCP = {"content", "isError", "is_error", "structuredContent", "_meta"}
 _OF_GEMINI = {"id", "name", "response"}
-_DEEPEST = 6  # levels of parts in parts
+_DEEPEST = 6  # maximum number of nested parts
 
 
 def part_kind(part: Mapping[str, Any]) -> str | None:
@@ -114,9 +114,9 @@ class MessageParts:
         return "\n".join(self._texts) if self._texts else None
 
     def to_result(self, body: Mapping[str, Any]) -> MessageResult:
-        """Return the whole message `body` as one tool result, with the name, id and error flag of its fields.
+        """Return the whole message `body` as one tool result, with its name, id and error flag.
 
-        Without a content in `body`, the text collected so far is the result's content.
+        If `body` has no content, the text collected so far is the result's content.
         """
         content, failed = read_result(body.get("content", body.get("response")))
         content = content if content is not None else self.join_words
@@ -128,9 +128,9 @@ class MessageParts:
         )
 
     def take(self, content: Any, depth: int = 0) -> None:
-        """Add the texts, calls and results of a text, a part, or a list of them.
+        """Add the texts, calls and results of a text, a part, or a list of parts.
 
-        A text that is a JSON list of calls is added as these calls.
+        A text that is a JSON list of calls is added as calls.
         """
         if isinstance(content, str):
             if not self._take_calls_as_text(content):
@@ -156,7 +156,7 @@ class MessageParts:
     def _take_calls_as_text(self, content: str) -> bool:
         """Add the calls in a text that is a JSON list of calls; return False for any other text.
 
-        Koog's exporter writes the calls of a reply as JSON in place of its text.
+        Koog's exporter writes the calls of a reply as JSON instead of the reply's text.
         """
         if not content.startswith('[{"'):
             return False
@@ -169,9 +169,13 @@ class MessageParts:
 
 
 def read_call(part: Mapping[str, Any]) -> MessageCall:
-    """Return the call in a part of any API; the fields may be flat or nested in `function` or the like."""
+    """Return the call in a part of any API.
+
+    The fields may be at the top level or inside of an object such as `function`.
+    """
     inner = next((part[key] for key in ("function", *_CALL_KEYS) if isinstance(part.get(key), dict)), part)
-    if isinstance(deeper := inner.get("function"), dict):  # OpenInference: tool_call.function
+    # OpenInference stores the call in `tool_call.function`.
+    if isinstance(deeper := inner.get("function"), dict):
         part, inner = inner, deeper
     sent = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
     return MessageCall(
@@ -182,7 +186,7 @@ def read_call(part: Mapping[str, Any]) -> MessageCall:
 
 
 def read_invalid_call(call: Mapping[str, Any]) -> MessageCall:
-    """Return a call of LangChain's `invalid_tool_calls`: the arguments as sent, and the parse error."""
+    """Return a call from LangChain's `invalid_tool_calls`, with the arguments as sent and the parse error."""
     invalid_call = read_call(call)
     return invalid_call.with_changes(
         refused=read_text(call.get("error")) or "the arguments are not JSON", marks=True
@@ -194,7 +198,7 @@ def read_tool_result(part: Mapping[str, Any]) -> MessageResult:
     contents = next((inner[key] for key in _CONTENTS if inner.get(key) is not None), None)
     content, failed = read_result(contents)
     if inner is not part and isinstance(contents, dict) and contents.get("error"):
-        failed = True  # Gemini: "error" is the key of the error message
+        failed = True  # Gemini's responses contain the message of a failure in "error".
     for key in ("is_error", "isError"):
         failed = inner[key] if isinstance(inner.get(key), bool) else failed
     failed = {"error": True, "success": False}.get(str(inner.get("status")), failed)
@@ -206,7 +210,7 @@ def read_tool_result(part: Mapping[str, Any]) -> MessageResult:
 def read_result(value: Any) -> tuple[str | None, bool | None]:
     """Return (text, failed) of a tool's result; `failed` is None when the result has no error flag.
 
-    MCP's result has `content` and `isError`, the AI SDK's output a `type` and a `value`.
+    An MCP result has `content` and `isError`. An AI SDK output has `type` and `value`.
     """
     inner = open_json(value)
     if isinstance(inner, str):

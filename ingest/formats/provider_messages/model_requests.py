@@ -1,4 +1,4 @@
-"""Reads the body of a request to a model, in any API's format: system prompt, definitions, messages."""
+"""Reads the system prompt, definitions and messages from a request body in any API's format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMAS = (
     "parameters", "input_schema", "inputSchema", "parameters_json_schema", "parametersJsonSchema",
     "json_schema", "jsonSchema", "schema",
 )  # fmt: skip
-_DEEPEST = 6  # levels of lists of definitions in lists
+_DEEPEST = 6  # maximum number of nested lists of definitions
 
 
 Definitions = tuple[Mapping[str, Any], ...]
@@ -36,7 +36,7 @@ class RequestBody(msgspec.Struct, frozen=True):
 
 
 def read_request(body: Any) -> RequestBody | None:
-    """Return the content of a request body; None when the body is not text, an object or a list.
+    """Return the content of a request body; None when the body is no text, object or list.
 
     Plain text is read as one user message.
     """
@@ -59,14 +59,13 @@ def read_request(body: Any) -> RequestBody | None:
 def find_definitions(value: Any) -> Definitions:
     """Return the tool definitions in a value, at any nesting and also in JSON text.
 
-    The result is empty when no definition has a schema: a list of only names does not describe the arguments,
-    so every call would look valid. Definitions without a name (tools that the provider runs itself) are left
-    out.
+    The result is empty when no definition has a schema: without a schema every call would look valid.
+    Definitions without a name (tools that the provider runs) are left out.
     """
     return find_repeated(value) if isinstance(value, str) else find_all(value)
 
 
-@lru_cache(maxsize=16)  # every span of an agent repeats this text
+@lru_cache(maxsize=16)  # Cached, because every span of an agent repeats this text.
 def find_repeated(value: str) -> Definitions:
     return find_all(value)
 
@@ -98,7 +97,8 @@ def walk_definitions(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
         declared = next((value[key] for key in _DECLARED if isinstance(value.get(key), list)), None)
         if declared is not None and "name" not in value:
             yield from walk_definitions(declared, depth + 1)
-        elif isinstance(tool := value.get("tool"), dict):  # OpenInference: llm.tools.N.tool.json_schema
+        # OpenInference stores the schema in `llm.tools.N.tool.json_schema`.
+        elif isinstance(tool := value.get("tool"), dict):
             yield from walk_definitions(tool.get("json_schema"), depth + 1)
         elif is_named(value):
             yield value
@@ -117,8 +117,8 @@ def _has_schema(definition: Mapping[str, Any]) -> bool:
 def prompt_text(value: Any) -> str | None:
     """Return the text of a system prompt; None when there is none.
 
-    The prompt may be text, a list of parts, or an object with `parts`, `content` or `text`; each may also be
-    JSON text.
+    The prompt may be text, a list of parts, or an object with `parts`, `content` or `text`. Each of these may
+    be JSON text.
     """
     inner = open_json(value)
     if isinstance(inner, str):

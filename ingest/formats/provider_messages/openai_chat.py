@@ -1,11 +1,10 @@
 """Reads bodies of chat APIs: OpenAI's Chat Completions and compatible APIs.
 
-The format (https://platform.openai.com/docs/api-reference/chat): a request has `messages`, `tools`; a reply
-has `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others
-use the same format; Cohere's v2 API and Ollama's own API have one `message` at the top level instead of
-choices.
-A server that cannot parse a call of the model answers with an HTTP error instead of a reply (the errors:
-lenient/calls/refusals.py). It is read as a call of the model, not as a transport error.
+A request (https://platform.openai.com/docs/api-reference/chat) has `messages`, `tools`; a reply has
+`choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others use
+the same format. Cohere's v2 API and Ollama's own API have one `message` instead of `choices`. A server that
+cannot parse the model's call answers with an HTTP error instead of a reply (the texts:
+lenient/calls/refusals.py). The error is read as a call of the model, not as a transport error.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
 def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the definitions of the tools that the client runs.
 
-    Of a custom tool only the name is returned: the tool takes free text and has no schema.
+    A custom tool has only a name, because it takes free text and has no schema.
     """
     definitions: list[Mapping[str, Any]] = list(read_objects(body.get("functions")))
     for tool in read_objects(body.get("tools")):
@@ -82,7 +81,7 @@ def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
     """Yield one reply per choice.
 
-    The token counts of a body are the sum over all choices; they are set on the first reply only.
+    The token counts of a body are sums over all choices, so only the first reply gets them.
     """
     usage = read_object(body.get("usage"))
     for number, choice in enumerate(list_choices(body)):
@@ -111,11 +110,11 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_unparsed_call(error: Any, request_body: Mapping[str, Any]) -> ModelReply | None:
-    """Return a server's error about a call that it could not parse, as a reply with that call.
+    """Return a reply with the call that a server could not parse, as the server's error reports.
 
-    `error` is the `error` of the body, an object or a text; `request_body` is the body of the request. The
-    raw arguments are the model's text, if the error quotes it whole. Return None for any other error, and for
-    an error about a call that the request repeats from an earlier reply.
+    `error` is the `error` of the body, an object or a text. `request_body` is the body of the request. The
+    raw arguments are the model's text, if the error quotes all of it. Return None for any other error, and
+    for an error about a call that the request repeats from an earlier reply.
     """
     unparsed = read_server_refusal(error)
     if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(request_body)):
@@ -143,7 +142,7 @@ def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the counts of input tokens by the field names of OpenAI, DeepSeek, Moonshot and LiteLLM."""
+    """Return the counts of input tokens, with the field names of OpenAI, DeepSeek, Moonshot or LiteLLM."""
     details = read_object(usage.get("prompt_tokens_details")) or read_object(
         usage.get("input_tokens_details")
     )
@@ -205,7 +204,7 @@ def read_calls(message: Mapping[str, Any]) -> Iterator[ModelCall]:
 def free_text_fields(words: Any) -> dict[str, Any]:
     """Return the `CallMade` fields for the input of a custom tool.
 
-    The input is free text that was never meant to be JSON; it is kept as the object {"input": text}.
+    The input is free text, not JSON. It is stored as the object {"input": text}.
     """
     return {"arguments": {"input": words}, "args_source": ArgsSource.RESERIALISED}
 

@@ -1,13 +1,13 @@
 """Reads bodies of OpenAI's Responses API.
 
-The format (https://platform.openai.com/docs/api-reference/responses): a request has `instructions`, `input`
-(text or items), `tools[]`, perhaps `previous_response_id` or `conversation` instead of the history, and
-`prompt.{id, version}`; a response has `output[]` items, `status`, `incomplete_details.reason`, `usage`, and
-repeats the request's instructions, tools and `previous_response_id`.
+A request (https://platform.openai.com/docs/api-reference/responses) has `instructions`, `input` (text or
+items), `tools[]` and `prompt.{id, version}`; it may have `previous_response_id` or `conversation` instead of
+the history. A response has `output[]` items, `status`, `incomplete_details.reason` and `usage`, and repeats
+the request's instructions, tools and `previous_response_id`.
 
-Items of tools that the provider runs (`web_search_call`, `code_interpreter_call`, `mcp_call` …) do not count
-as calls. `local_shell_call` and similar items do: the client runs them, and their arguments are an object
-instead of a text.
+Items of tools that the provider runs (`web_search_call`, `code_interpreter_call`, `mcp_call` …) are not
+counted as calls. The client runs `local_shell_call` and similar items, so they are calls; their arguments are
+an object instead of a text.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from ingest.formats.provider_messages.openai_chat import free_text_fields, leading_prompt
 
-# Tools that the provider defines and the client runs: the name, and the field with the arguments. The
-# provider may run `tool_search` itself; then it is not a call.
+# Name and arguments field of the tools that the provider defines and the client runs. If the provider runs
+# `tool_search` itself, the item is not a call.
 _CLIENT_CALLS = {
     "local_shell_call": ("local_shell", "action"),
     "shell_call": ("shell", "action"),
@@ -74,9 +74,10 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def client_tools(tools: Any) -> list[Mapping[str, Any]]:
-    """Return the definitions of the tools that the client runs, those in namespaces included.
+    """Return the definitions of the tools that the client runs, including those in namespaces.
 
-    These are functions, custom tools, and tools like `shell` that the provider defines and the client runs.
+    These are functions, custom tools, and tools such as `shell` that the provider defines and the client
+    runs.
     """
     definitions: list[Mapping[str, Any]] = []
     for tool in read_objects(tools):

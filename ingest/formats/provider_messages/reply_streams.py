@@ -1,20 +1,16 @@
 """Joins the chunks of streamed replies into the bodies that the API sends when it does not stream.
 
-The text of arguments stays as it was streamed.
-
-- OpenAI's chat chunks: deltas joined by choice and by call index
-  (https://platform.openai.com/docs/api-reference/chat-streaming). Some servers leave the index out, or give
-  every call the same: a new id with a name is a new call. Chunks of several streams may be mixed; they are
-  told apart by their id.
-- Anthropic's events: `input_json_delta.partial_json` joined by block index, and kept as `partial_json` of the
-  block.
-- Responses' events: `response.function_call_arguments.delta` joined by output index; the closing event
+The text of arguments stays as streamed. A body whose stream never ended has `unfinished`: true.
+- OpenAI's chat chunks (https://platform.openai.com/docs/api-reference/chat-streaming): pieces are joined by
+  choice and by call index. Some servers leave the index out or give all calls the same index, so a new id
+  with a name begins a new call. Chunks of several streams may be interleaved; their ids distinguish them.
+- Anthropic's events: `input_json_delta.partial_json` is joined by block index and stored as the block's
+  `partial_json`.
+- Responses' events: `response.function_call_arguments.delta` is joined by output index. The last event
   repeats the whole response, but some servers leave its output empty.
-- Gemini's chunks: pieces of candidates, one after another.
-- Converse's events (Bedrock), one key each: `contentBlockDelta.delta.toolUse.input` joined by block index
-  (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html).
-
-A body whose stream never ended has `unfinished`: true.
+- Gemini's chunks: pieces of candidates, in sequence.
+- Converse's events (Bedrock), which have one key each: `contentBlockDelta.delta.toolUse.input` is joined by
+  block index (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html).
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 
-_OPEN = 1_000  # chat streams that may be open at the same time
+_OPEN = 1_000  # maximum number of open chat streams
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 _EVENTS = (
     "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
@@ -48,7 +44,7 @@ def is_chunk(value: Mapping[str, Any]) -> bool:
 
 
 class StreamJoiner:
-    """Joins chunks, given one by one, into bodies, and yields each body as soon as it is complete."""
+    """Joins single chunks into bodies, and yields each body as soon as it is complete."""
 
     def __init__(self) -> None:
         self._chats: dict[str, ChatStream] = {}
@@ -60,7 +56,7 @@ class StreamJoiner:
         self._converse = ConverseStream()
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the bodies that are complete with this chunk; an object that is not a chunk is skipped."""
+        """Yield the bodies that are complete after this chunk; an object that is not a chunk is skipped."""
         kind = chunk.get("type")
         if isinstance(chunk.get("choices"), list):
             yield from self.take_chat(chunk)
@@ -95,9 +91,10 @@ class StreamJoiner:
         self._chats[key].take(chunk)
 
     def close_ended_chats(self) -> Iterator[dict[str, Any]]:
-        """Yield the bodies of chat streams that have a finish reason; call this when another stream begins.
+        """Yield the bodies of chat streams that have a finish reason.
 
-        Until then, token counts may follow. When too many streams are open, the oldest is yielded, too.
+        Call this when another stream begins, because token counts may follow the finish reason. When too many
+        streams are open, the oldest is also yielded.
         """
         full = len(self._chats) >= _OPEN
         for key in [key for key, chat in self._chats.items() if chat.finished]:
@@ -203,7 +200,7 @@ class StreamJoiner:
 
 
 def join_chunks(chunks: list[Any]) -> list[dict[str, Any]]:
-    """Return the bodies joined from a list of chunks."""
+    """Join a list of chunks into bodies."""
     joiner = StreamJoiner()
     bodies = [body for chunk in chunks if isinstance(chunk, dict) for body in joiner.take(chunk)]
     return [*bodies, *joiner.finish()]
@@ -216,7 +213,7 @@ def index_key(index: Any) -> Any:
 def append_piece(into: dict[str, Any], name: str, piece: Any) -> None:
     """Append a piece of text to the list `into[name]`; a piece that is not text is ignored.
 
-    Pieces are kept in a list, because adding each piece to a text would copy the text every time.
+    Adding each piece to a string would copy the string every time.
     """
     if isinstance(piece, str):
         current = into.get(name)
@@ -234,7 +231,7 @@ def seal_block(block: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def merge_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an output item of the Responses API, completed with its streamed arguments or text."""
+    """Return an output item of the Responses API with its streamed arguments or text."""
     seal_block(item, "streamed", "words")
     streamed, words = item.pop("streamed", None), item.pop("words", None)
     if streamed:
@@ -328,7 +325,7 @@ class StreamedChatCall:
         self.id: str | None = None
         self._names: list[str] = []
         self._arguments: list[str] = []
-        self._object: Any = None  # some servers send arguments decoded, in one piece
+        self._object: Any = None  # decoded arguments, which some servers send in one piece
 
     def take(self, piece: Mapping[str, Any]) -> None:
         function = read_object(piece.get("function"))
@@ -354,7 +351,7 @@ def converse_event(value: Mapping[str, Any]) -> str | None:
 
 
 class _Block:
-    """A content block: its start, and the pieces of its text and of its call's arguments."""
+    """A content block: its start, and the pieces of its text and of its arguments."""
 
     def __init__(self, start: Mapping[str, Any]) -> None:
         self.start = start
@@ -371,7 +368,7 @@ class _Block:
 
 
 class ConverseStream:
-    """The reply that is being streamed, if there is one."""
+    """Joins the events of a ConverseStream into the bodies of its replies."""
 
     def __init__(self) -> None:
         self._blocks: dict[Any, _Block] | None = None
@@ -379,7 +376,7 @@ class ConverseStream:
         self._ended = False
 
     def take(self, event: str, payload: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the body of a reply that is complete with this event."""
+        """Yield the body of a reply that is complete after this event."""
         if event == "messageStart":
             yield from self.close()
         blocks = self._blocks = {} if self._blocks is None else self._blocks
@@ -397,7 +394,10 @@ class ConverseStream:
             yield from self.close(usage=payload.get("usage"), metrics=payload.get("metrics"))
 
     def close(self, **facts: Any) -> Iterator[dict[str, Any]]:
-        """Yield the body of the open reply, complete or not; `facts` are further fields of it."""
+        """Yield the body of the open reply, complete or not.
+
+        `facts` are further fields of the body.
+        """
         blocks, stop, ended = self._blocks, self._stop, self._ended
         self._blocks, self._stop, self._ended = None, None, False
         if blocks is not None:

@@ -1,44 +1,40 @@
-"""Session history: one event of an agent per line, the nightly dump; docs/session-log.md is its publication.
+"""Session history: one event of an agent per line, as memo-code dumps it nightly; see docs/session-log.md.
 
-**On disk.** memo-code writes one file per session under `~/.memo/sessions`; folder and file names changed
-twice. A gateway that writes the published form may put several sessions into one file.
+**Files.** memo-code writes one file per session under `~/.memo/sessions`. docs/session-log.md publishes the
+format with additions. A gateway that writes the published form may put several sessions into one file.
 
-**Shape.** `ts, sessionId, turn, step, type, content, role, meta`; absent keys are unknown. Only `ts`,
-`sessionId` (or `session_id`) and `type` are required; an optional field of another type counts as absent. A
-line whose `ts` is not an ISO 8601 time is rejected. `turn` counts from 1, `step` (one model call) from 0.
-Types that are not named here pass silently.
+**Fields.** `ts, sessionId, turn, step, type, content, role, meta`; absent keys are unknown. Only `ts`,
+`sessionId` (or `session_id`) and `type` are required. An optional field of a wrong type counts as absent. A
+line whose `ts` is not an ISO 8601 time is rejected. `turn` counts from 1, `step` (one model reply) from 0.
+Other types are skipped.
 
-**Three eras in the wild, and the published form.** E1 (2025-12 to 2026-02-08): no call ids, no result status,
-no model. E2 (to 2026-07-31): `action_id`, `status`, system prompt in `session_start.content`. E3 (since):
-every action has `toolBlocks`, `session_start.meta` names provider and model, tokens are `inputTokens` and
-`outputTokens`. The published form adds what all of them lack; a gateway's `parse_error`, `strategy` and
-`probe` are found wherever in `meta` they sit. Fields are read by their presence; no file is "of an era".
+**Versions.** E1 (2025-12 to 2026-02-08): no call ids, no result status, no model. E2 (to 2026-07-31):
+`action_id`, `status`, system prompt in `session_start.content`. E3 (since then): every action has
+`toolBlocks`, `session_start.meta` names provider and model, token counts are `inputTokens` and
+`outputTokens`. The published form adds the missing fields. `parse_error`, `strategy` and `probe` of a gateway
+may be anywhere in `meta`. Each field is read if it is present, whatever the version.
 
-**Traps.**
-- Arguments that were not JSON leave no action, but text in `assistant.content`: `[tool_use parse error]
-  <message>; raw: <raw>`, tool name and call id lost. The same text is again in `final.content` and
-  `action.meta.thinking`: only the first place is read. A `parse_error` of the same step is the same failure.
-- Before 2026-02-01 03:10 +08 such a call killed the turn: `final` says `LLM call failed: <JSON error>`.
-  That is read as a call without name and text; a provider's HTML page or HTTP error is not.
-- In E3 such a call is in `toolBlocks` with text as `input`, its id has no observation.
-- A turn whose only call was unparsable ends `ok`. The log's word is kept; the derived success disagrees.
-- `cancelled` is the user's choice and says nothing about the model: no verdict, neither ok nor failed.
-- Tokens are again in `final`, `turn_end` and `session_end`; only `assistant` counts. Zeros mean unknown.
-- E1 observations have no status: three failure texts are known, everything else stays `unknown`.
-- The AI SDK reports refused arguments as `execution_failed`; the text tells them apart.
-- A step is text-JSON fallback when the answer is itself the `{"tool": …}` object; its `input` is then the raw
-  text. A protocol violation (the call as plain text where that is not allowed) is a fault of emission.
-- A refused single call (E2) has no observation: `final.meta.rejected` is its result.
-- A sub-agent (E3) is a session of its own; its file does not name the parent session.
-- A `final` without the model's own words has no answer: one that was refused or cancelled, has an
-  `error_type`, or says `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens (N)
-  exceed the limit`. Otherwise its text is the answer, also of a turn that ended badly.
+**Rules.**
+- Arguments that were not JSON leave no action, only the text `[tool_use parse error] <message>; raw: <raw>`
+  in `assistant.content`, without tool name and call id.
+- Before 2026-02-01 03:10 +08 such a call ended the turn: `final` is `LLM call failed: <JSON error>`. This is
+  read as a call without name and text. An HTML page or HTTP error of the provider is not a call.
+- In E3 such a call is in `toolBlocks` with text as `input`, and its id has no observation.
+- `cancelled` is the user's choice and gives no verdict on the turn.
+- Observations of E1 have no status. Three failure texts are known; any other status is `unknown`.
+- The AI SDK reports invalid arguments as `execution_failed`; the text shows the difference.
+- If the answer is itself the `{"tool": …}` object, the strategy is JSON in text, and `input` is the raw text.
+  A protocol violation (a call as plain text where it is not allowed) is an emission failure.
+- A sub-agent (E3) has its own session. Its file does not name the parent session.
+- A turn has no answer if its `final` does not come from the model: it was rejected or cancelled, has an
+  `error_type`, or begins with `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens
+  (N) exceed the limit`. Otherwise the text of `final` is the answer, even of a failed turn.
 
-**Bounds.** None on the sessions in one file, in whatever order their lines come: those silent for longest
-wait in a temporary file with all that later lines need.
+**Limits.** None for the sessions in one file; their lines may be in any order. The sessions inactive for
+longest are moved to a temporary file.
 
-**Cannot tell** (in the wild; the published form can): raw arguments of calls that parsed, tool definitions,
-the model before 2026-08-02, the prompt before 2026-02-08, retries inside the SDK.
+**Not in the log** (but in the published form): raw arguments of calls that could be parsed, tool definitions,
+the model before 2026-08-02, the system prompt before 2026-02-08, retries inside the SDK.
 """
 
 from __future__ import annotations
@@ -95,11 +91,11 @@ class _History:
 
     def __init__(self) -> None:
         self._open = OpenSessions[HistorySession]()
-        self._spoken = HistorySession("")  # the previous line's session, mostly also the next one's
+        self._spoken = HistorySession("")  # the previous line's session, which is mostly also the next line's
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
-        if type(entry) is not HistoryEntry:  # `skim` has already decoded most lines
+        if type(entry) is not HistoryEntry:  # `skim` has already decoded most entries.
             plain_entry = read_entry(entry)
             if plain_entry is None:
                 return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]

@@ -1,7 +1,7 @@
-"""Builds the calls of one step of a session history with their results; each failure counts once.
+"""Builds the calls and results of one step of a session history, so that each failure counts once.
 
 Several records of a step may repeat the same failure (the answer's text, `meta.parse_error`). Only the whole
-step shows that it is one failure.
+step shows that they mean one failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ingest.events import ArgsSource, FaultLayer, Strategy
 from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords, read_strategy
 from ingest.formats.session_history.history_texts import UnparsedCall, find_arguments
 
-# Bound once: an Enum look-up takes as long as making a small object.
+# Enum members are bound once, because an Enum look-up takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _TRUNCATED, _MISSING = ArgsSource.TRUNCATED, ArgsSource.MISSING
 _SYNTAX = FaultLayer.SYNTAX
@@ -25,7 +25,10 @@ _NO_JSON = object()
 
 
 class HistoryCall(msgspec.Struct, gc=False):
-    """A call, as its parts are collected. `noted`: a `parse_error` was found to be about this call."""
+    """A call while its parts are collected.
+
+    `noted` is True when a `parse_error` about this call was found.
+    """
 
     entry: HistoryEntry
     tool: str | None = None
@@ -44,10 +47,10 @@ class HistoryCall(msgspec.Struct, gc=False):
 def build_calls(
     step: StepRecords, unparsed: Sequence[UnparsedCall], text: str
 ) -> tuple[list[HistoryCall], list[HistoryEntry]]:
-    """Return the calls of a step, and the observations that belong to none of them.
+    """Return the calls of a step, and the observations that belong to no call.
 
-    The calls that were passed to tools come first. `unparsed` and `text` are the two parts of the model's
-    answer that `split_unparsed` returns.
+    Calls that were passed to tools come first. `unparsed` and `text` are the two parts of the model's answer
+    that `split_unparsed` returns.
     """
     calls = [call for action in step.actions for call in _find_action_calls(action)]
     stray = _join_results(step, calls)
@@ -61,7 +64,10 @@ def build_calls(
 
 
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
-    """Return an action's calls: from `toolBlocks`, else from `tool` and `input`, else only from names."""
+    """Return an action's calls.
+
+    They are read from `toolBlocks`; else from `tool` and `input`; else from the list of tool names.
+    """
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
         return [_make_block_call(action, block, block.get("name")) for block in blocks]
@@ -123,7 +129,7 @@ def _recover_text(call: HistoryCall, text: str) -> None:
 
 
 def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[str, Any]]]:
-    """Return each `parse_error` of the step once, with the first entry that has it."""
+    """Return each `parse_error` of the step once, with the first entry that contains it."""
     errors: dict[tuple[Any, Any], tuple[HistoryEntry, Mapping[str, Any]]] = {}
     for entry in step.entries:
         value = entry.added.get("parse_error")
@@ -136,14 +142,11 @@ def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[st
 
 
 def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
-    """Add the facts of a `parse_error` to the call that it is about.
-
-    If it is about none of the calls, add a new call for it.
-    """
+    """Add a `parse_error` to the call that it reports; if no call matches, add a new call."""
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
-    # No text to compare: assume that one failure was logged twice.
+    # Without a text to compare, assume that both records report the same failure.
     about += [call for call in free if call.refused is _SYNTAX]
     if about:
         call = about[0]
@@ -165,7 +168,10 @@ def _is_about(entry: HistoryEntry, snippet: str | None, call: HistoryCall) -> bo
 
 
 def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
-    """Return the calls that the harness did not run: written as plain text, or made while tools were off."""
+    """Return the calls that were not run.
+
+    The model wrote them as plain text, or made them while tools were disabled.
+    """
     final = step.finals[0] if step.finals else None
     meta = final.meta if final else {}
     answer = next((e for e in step.answers if e.meta.get("protocol_violation") is True), None)
@@ -182,14 +188,14 @@ def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
 
 
 def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[HistoryEntry]:
-    """Set the result of each call to its observation, matched by id, else by index, else in order.
+    """Set the result of each call to its observation, matched by id, else by index, else by order.
 
     Return the observations that belong to no call.
     """
     stray = []
     for entry in step.observations:
         if entry.meta.get("phase") == "protocol_repair":
-            continue  # a message of the harness to the model; no tool ran
+            continue  # The agent program asks the model to repeat a call; no tool ran.
         call = _find_observed_call(entry, calls)
         if call is None:
             stray.append(entry)
@@ -220,10 +226,9 @@ def _find_observed_call(entry: HistoryEntry, calls: Sequence[HistoryCall]) -> Hi
 
 
 def _read_unparsed_input(call: HistoryCall) -> None:
-    """Record the call as refused when its arguments were not JSON.
+    """Record a syntax failure if the call's arguments were not JSON.
 
-    This is so when the call has an id, no observation and an input text that is not JSON: the SDK could not
-    parse it.
+    The SDK could not parse a call that has an id, no observation, and an input text that is not JSON.
     """
     value = call.value
     if call.call_id is None or not isinstance(value, str) or _read_json(value) is not _NO_JSON:
@@ -233,7 +238,7 @@ def _read_unparsed_input(call: HistoryCall) -> None:
 
 
 def _read_json(text: str) -> Any:
-    """Return the decoded text, `_NO_JSON` if it is not JSON."""
+    """Return the decoded text; `_NO_JSON` when it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

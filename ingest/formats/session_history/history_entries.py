@@ -1,4 +1,4 @@
-"""Reads a line of a session history as an entry: typed fields, and the fields that gateways add to `meta`."""
+"""Reads a line of a session history as an entry, including the fields that gateways add to `meta`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ingest.decoding.fields import read_text, read_time
 from ingest.decoding.lines import BEGIN
 from ingest.events import LogLine, Strategy
 
-# Texts of models and tools, counts, and the added fields themselves: these are not searched for added fields.
+# Fields with these names are texts, counts or the added fields themselves, so no added field is inside of
+# them.
 _OPAQUE = frozenset({
     "input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness",
     "trial", "capabilities", "sampling", "endpoint", "verdict",
@@ -23,10 +24,10 @@ _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 
 
 class HistoryEntry(msgspec.Struct, gc=False):
-    """One record.
+    """One record of a session history.
 
-    `content` is None when the record has no text. `added` has the fields of `meta` at any of the depths that
-    are read. The caller sets `where` and `size`, the length of the record's line in bytes.
+    `content` is None when the record has no text. `added` contains the fields of `meta` and of the objects in
+    it. The caller sets `where` and `size`, the length of the record's line in bytes.
     """
 
     kind: str
@@ -46,7 +47,7 @@ class HistoryEntry(msgspec.Struct, gc=False):
 
     @property
     def provider_and_model(self) -> tuple[str | None, str | None]:
-        """The provider's and the model's name; None for a missing one.
+        """Return the names of the provider and the model; None for a missing name.
 
         Gateways write `provider` and `model`, memo-code writes `providerName` and `modelName`.
         """
@@ -56,9 +57,9 @@ class HistoryEntry(msgspec.Struct, gc=False):
 
 
 class StepRecords(msgspec.Struct, gc=False):
-    """The entries of one model call, in file order.
+    """The entries of one step (one model reply), in file order.
 
-    `strategy` is the one stated for the session, None if none is stated.
+    `strategy` is the strategy that the log states for the session, or None.
     """
 
     session_id: str
@@ -85,7 +86,10 @@ class StepRecords(msgspec.Struct, gc=False):
 
 
 def skim(data: bytes) -> HistoryEntry:
-    """Return the entry of a line. Raise ValueError when the line is not a valid entry."""
+    """Return the entry of a line.
+
+    Raise ValueError when the line is not a valid entry.
+    """
     record = orjson.loads(data)
     entry = read_entry(record) if type(record) is dict else None
     if entry is None:
@@ -94,7 +98,7 @@ def skim(data: bytes) -> HistoryEntry:
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
-    """Return the entry of a decoded line; None when a required field is missing or of another type.
+    """Return the entry of a decoded line; None when a required field is missing or has a wrong type.
 
     The fields are read inline, without a function call for each, because a long log has many short lines.
     """
@@ -124,7 +128,7 @@ def read_session_id(record: Mapping[str, Any]) -> Any:
 def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields of `meta` and of the objects in it, to a depth of three.
 
-    Of two fields with the same name, the less deep one is kept.
+    If two fields have the same name, the one nearer to the top is kept.
     """
     inner = _objects_in(meta)
     if not inner:

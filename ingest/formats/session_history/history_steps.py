@@ -25,12 +25,12 @@ from ingest.formats.session_history.history_texts import (
     split_unparsed,
 )
 
-# Bound once: an Enum look-up takes as long as making a small object.
+# Enum members are bound once, because an Enum look-up takes as long as making a small object.
 _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 
 
 def add_step_events(step: StepRecords, out: list[Event]) -> None:
-    """Append to `out` the step, then its calls (those passed to tools first), then their results."""
+    """Append to `out` the step, then its calls, then their results; calls passed to tools come first."""
     answers = step.answers
     content = (answers[0].content or "") if len(answers) == 1 else _join_contents(answers)
     unparsed, text = split_unparsed(content)
@@ -49,9 +49,9 @@ def _join_contents(entries: Sequence[HistoryEntry]) -> str:
 
 
 def add_failed_model_call(step: StepRecords, out: list[Event]) -> None:
-    """Append to `out` the step and call of a turn that ended because a call's arguments were not JSON.
+    """Append to `out` the step and call of a turn that ended because the arguments were not JSON.
 
-    The log has no other trace of such a call. Nothing is added when the turn ended for another reason.
+    The log contains nothing else about such a call. Nothing is added when the turn ended for another reason.
     """
     final = step.entries[0]
     message = find_unparsable_call(final.content or "")
@@ -97,9 +97,9 @@ def _make_step(step: StepRecords, text: str, strategy: Strategy | None) -> StepM
 
 
 def _read_tokens(value: Any) -> tuple[int | None, int | None, int | None]:
-    """Return the numbers of (input, output, cached) tokens; all None when no counts were sent (all zero).
+    """Return the numbers of (input, output, cached) tokens; all None when the log has only zeros.
 
-    Cached tokens are a part of the input.
+    Cached tokens are a part of the input tokens.
     """
     counts = read_object(value)
     sent = read_count(counts["prompt"] if "prompt" in counts else counts.get("inputTokens"))
@@ -131,7 +131,7 @@ def _make_call(step: StepRecords, call: HistoryCall, strategy: Strategy | None) 
 def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSeen:
     entry = call.result or call.entry
     content = entry.content or ""
-    # A turn that stopped at its final message after a denial by a user or a policy.
+    # If a denial ended the turn, the result is the final message of the turn.
     verdict = (
         DENIED if entry.kind == "final" else read_observation(read_text(entry.meta.get("status")), content)
     )
@@ -155,7 +155,7 @@ def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSe
 
 
 def _make_stray_result(step: StepRecords, entry: HistoryEntry) -> ResultSeen:
-    """Return the result of an observation without a call in this step, so that it is still counted."""
+    """Return the result of an observation that has no call in this step, so that it is still counted."""
     call = HistoryCall(
         entry, tool=read_text(entry.meta.get("tool")), call_id=read_text(entry.meta.get("action_id"))
     )

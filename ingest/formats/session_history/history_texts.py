@@ -1,7 +1,6 @@
 """Reads verdicts on calls from the texts and status words of a session history.
 
-The sentences and words are those of the programs that write the log of docs/session-log.md, from its first
-version on.
+The texts are those that programs have written into this log (docs/session-log.md) since its first version.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UnparsedCall(msgspec.Struct, frozen=True):
-    """A call that was not JSON, as the answer reports it: the JSON parser's message and the arguments."""
+    """A call whose arguments were not JSON: the JSON parser's message and the arguments."""
 
     message: str
     raw: str
 
 
 class CallVerdict(msgspec.Struct, frozen=True):
-    """The status of a call, the source of this knowledge and the failed layer."""
+    """The status of a call, the source of the status, and the failure stage."""
 
     status: ResultStatus
     flag_source: FlagSource
@@ -33,14 +32,15 @@ class CallVerdict(msgspec.Struct, frozen=True):
 _MARK = "[tool_use parse error] "
 _UNPARSED = re.compile(r"^\[tool_use parse error\] ", re.MULTILINE)
 _CALL_FAILED = "LLM call failed: "
-# The errors of JavaScriptCore, V8 and Python for text that is not JSON.
+# The error messages of JavaScriptCore, V8 and Python for text that is not JSON.
 _JSON_ENGINE = re.compile(
     r"JSON Parse error: |Unexpected (token|end of JSON|non-whitespace)"
     r"|is not valid JSON|Unterminated string in JSON|(Expected|Bad) .{1,80} in JSON at position"
     r"|Expecting (value|',' delimiter|property name)|Unterminated string starting at"
 )
 _OVER_LIMIT = re.compile(r"Context tokens \(\d{1,12}\) exceed the limit")
-_WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")  # the provider's error page, not the model
+# The parser read the provider's HTML error page, not the model's text.
+_WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")
 
 DENIED = CallVerdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
 _SCHEMA = CallVerdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SCHEMA)
@@ -74,10 +74,11 @@ _TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": Fals
 def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
     """Return the unparsable calls that an answer's text reports, and the rest of the text.
 
-    Each report begins with `[tool_use parse error]`. A call's raw text runs to the next report, because it
-    may contain line breaks, and other text comes before the calls.
+    Each report begins with `[tool_use parse error]`. The raw text of a call extends to the next report,
+    because it may contain line breaks. Other text comes before the calls.
     """
-    if _MARK not in content:  # most answers; this check takes a twentieth of the pattern's time
+    # Most answers contain no report. This check takes a twentieth of the pattern's time.
+    if _MARK not in content:
         return [], content
     starts = [match.start() for match in _UNPARSED.finditer(content)]
     if not starts:
@@ -92,13 +93,13 @@ def _read_unparsed(block: str) -> UnparsedCall:
 
 
 def read_observation(status: str | None, content: str) -> CallVerdict:
-    """Return the verdict of an observation: by its status word, else by its text.
+    """Return the verdict of an observation according to its status word, else according to its text.
 
     Without a known status word, only the few failure texts of the log's first version are recognised.
     """
     verdict = _STATUS.get(status or "")
     if verdict is _FAILED and (layer := _find_layer_in(content)) is not None:
-        # The AI SDK reports refused arguments as failed executions; only the text shows the difference.
+        # The AI SDK reports invalid arguments as failed executions; only the text shows the difference.
         return CallVerdict(verdict.status, verdict.flag_source, layer)
     if verdict is not None:
         return verdict
@@ -119,31 +120,31 @@ def _find_layer_in(content: str) -> FaultLayer | None:
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """Return the JSON parser's message in a final text about a model call that failed on it; else None."""
+    """Return the JSON error in a final text, if it reports that a model call failed; else None."""
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
     return message if message != answer and blames_arguments else None
 
 
 def is_failure_text(answer: str) -> bool:
-    """Return True for a final text that the harness wrote because the model gave none."""
+    """Return True for a final text that the agent program wrote because the model gave no answer."""
     return answer.startswith((_CALL_FAILED, "Unable to produce a final answer.")) or bool(
         _OVER_LIMIT.match(answer)
     )
 
 
 def read_turn_status(status: str | None) -> bool | None:
-    """Return True for success, False for failure of the turn, and None for any other status.
+    """Return True for a successful turn, False for a failed turn, and None for any other status.
 
-    `cancelled` gives None: it is the user's choice and shows nothing about the model.
+    `cancelled` gives None, because it is the user's choice and shows nothing about the model.
     """
     return _TURN_OK.get(status or "")
 
 
 def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
-    """Return the arguments' text in an answer that is itself the call, `{"tool": …, "input": …}`.
+    """Return the text of the arguments in an answer that is itself the call, `{"tool": …, "input": …}`.
 
-    None unless the answer contains exactly one such object, which decodes to `tool` and `value`.
+    Return None unless the answer contains exactly one such object and the object contains `tool` and `value`.
     """
     calls = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
     if len(calls) != 1:
@@ -154,7 +155,7 @@ def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
     return _member_text(content, start, "input")
 
 
-_TRIES = 20  # opening braces that are tried; an answer that is a call has few
+_TRIES = 20  # maximum number of opening braces that are tried; an answer that is a call has only a few
 _DECODER = json.JSONDecoder()
 
 
@@ -181,7 +182,7 @@ _GAP = re.compile(r"[ \t\n\r,:]*")
 def _member_text(content: str, start: int, name: str) -> str | None:
     """Return the text of the member `name` of the valid JSON object at `start`.
 
-    None when the member is missing or occurs twice.
+    Return None when the member is missing or occurs twice.
     """
     members: list[str] = []
     at = _skip_gap(content, start + 1)

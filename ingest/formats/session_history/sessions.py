@@ -25,11 +25,11 @@ _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
 _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
-_NAMELESS_RUN = "unknown"  # of a trial whose log names only its variant
+_NAMELESS_RUN = "unknown"  # name of the run when the log names only the variant of a trial
 
 
 class HistorySession:
-    """The state of one session, which takes its entries in order.
+    """The state of one session, whose entries are read in order.
 
     A step waits until the next step begins or its turn ends. `weight` is the size of the waiting lines in
     bytes.
@@ -44,7 +44,7 @@ class HistorySession:
         self._turn: int | None = None
         self._probe: tuple[object, ...] | None = None
         self._prompt: tuple[str | None, ...] | None = None
-        self._costs: list[float | None] = []  # of the turn's replies
+        self._costs: list[float | None] = []  # the cost of each reply in the turn
 
     def take(self, entry: HistoryEntry, out: list[Event]) -> None:
         """Append to `out` the events that are complete after this entry."""
@@ -73,7 +73,7 @@ class HistorySession:
             out.append(SessionSeen(**self._event_place(entry)))
 
     def finish(self, out: list[Event]) -> None:
-        """Close the open step, and the turn if the log has its answer but not its end."""
+        """Close the open step; also close the turn if the log has its answer but not its end."""
         self._close_step(out)
         if self._final is not None:
             out.append(self._make_end(self._final))
@@ -130,9 +130,9 @@ class HistorySession:
             )
 
     def _take_probe(self, entry: HistoryEntry, out: list[Event]) -> None:
-        """Append to `out` the result of the gateway's trial call for native tool use, unless it is a repeat.
+        """Append to `out` the result of a probe: a gateway's test call for native tool use.
 
-        A gateway may repeat the probe on every event that follows.
+        A gateway may repeat the probe on every later event; a repeated probe adds nothing.
         """
         probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
@@ -208,7 +208,10 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost of a turn: from its end, else the sum of its replies, if all have a cost."""
+        """Return the cost of a turn as stated at its end.
+
+        Without such a cost, return the sum over the replies, if every reply has a cost.
+        """
         total_cost = read_number(entry.meta.get("cost"))
         known_costs = [cost for cost in self._costs if cost is not None]
         if total_cost is not None or not known_costs or len(known_costs) < len(self._costs):
@@ -220,12 +223,12 @@ class HistorySession:
 
 
 def _read_reason(verdict: Mapping[str, Any]) -> str:
-    """Return why a check passed or failed; without a reason, the checker's name."""
+    """Return the reason why a check passed or failed; without a reason, the checker's name."""
     return read_text(verdict.get("why")) or read_text(verdict.get("by")) or "checked"
 
 
 def _take_answer(final: HistoryEntry) -> str | None:
-    """Return the text of a final record, failed calls included; '' when the harness wrote it."""
+    """Return the text of a final record; an empty string when the model did not write the text."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
         return ""
@@ -233,10 +236,10 @@ def _take_answer(final: HistoryEntry) -> str | None:
 
 
 def _object_text(value: Any) -> str | None:
-    """Return an object as JSON text; None for anything else, and for an empty one."""
+    """Return a non-empty object as JSON text; None for any other value."""
     return json_text(value) if isinstance(value, dict) and value else None
 
 
 def _number_or_text(value: Any) -> str | None:
-    """Return a version or another number as text. It may be a number or a string; None for anything else."""
+    """Return a number or a string, such as a version, as text; None for any other value."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)

@@ -1,8 +1,8 @@
 """Interprets a raw span by all conventions in which instrumentations write attributes.
 
-Each module reads one convention and fills the facts that the modules before did not find. Conventions that
-keep the text that the model sent come first; those with bodies that an exporter decoded and wrote again come
-later. A span often follows several conventions at the same time.
+Each module reads one convention and fills the facts that the modules before it did not find. Conventions that
+keep the model's own text come first. Conventions whose texts an exporter decoded and wrote again come later.
+A span often follows several conventions at the same time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.spans.span_attributes import first_text
 
-# Each reader with the prefixes of its keys: most spans of a file have none of them.
+# Most spans have no keys of a given reader, so each reader is listed with the prefixes of its keys.
 READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...] = (
     (frozenset({"ai", "operation"}), ai_sdk.read),
     (frozenset({"openinference", "session", "llm"}), openinference.read),
@@ -45,10 +45,10 @@ def collect_facts(raw: RawSpan) -> SpanFacts:
 
 
 def make_span(raw: RawSpan, facts: SpanFacts) -> UnderstoodSpan:
-    """Return an `UnderstoodSpan` made from a raw span and the facts found in it.
+    """Return an `UnderstoodSpan` made from a raw span and the facts found in the span.
 
-    The provider becomes lower case. A path before the model's name is removed, because Google names models by
-    their path.
+    The provider becomes lower case. A path before the model's name is removed, because Google writes models
+    as paths.
     """
     facts.provider = facts.provider.lower() if facts.provider is not None else None
     facts.environment = facts.environment or first_text(raw.resource, *_ENVIRONMENT)
@@ -80,7 +80,7 @@ def span_kind(facts: SpanFacts) -> SpanKind:
 
 
 def span_error(raw: RawSpan) -> str | None:
-    """Return the error text of a span from its status, attributes or exception; None without error.
+    """Return the error text of a span from its status, attributes or exception; None without an error.
 
     A recorded exception alone is not an error, because the code may have continued. `error.type` is set only
     for a failed span.
@@ -98,6 +98,6 @@ def span_error(raw: RawSpan) -> str | None:
 
 
 def harness_name(raw: RawSpan) -> str | None:
-    """Return the name of the traced service, or of the instrumentation if the service has no own name."""
+    """Return the name of the traced service; without such a name, the name of the instrumentation."""
     service = first_text(raw.resource, "service.name")
     return raw.scope if service is None or service.startswith("unknown_service") else service

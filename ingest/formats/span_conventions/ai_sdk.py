@@ -1,9 +1,9 @@
 """Reads the Vercel AI SDK's attributes (`ai.…`).
 
-https://ai-sdk.dev/docs/ai-sdk-core/telemetry. The spans `ai.generateText` and `ai.streamText` enclose
-`….doGenerate` and `….doStream`, one per model call; `ai.toolCall` is the run of a tool.
-`ai.response.toolCalls` is JSON with the arguments as the provider gave them: the model's text, or a text that
-the SDK wrote where the API has objects. Version 5 uses `input` where version 4 used `args`.
+Source: https://ai-sdk.dev/docs/ai-sdk-core/telemetry. The spans `ai.generateText` and `ai.streamText` contain
+one `….doGenerate` or `….doStream` span per model call. `ai.toolCall` is the run of a tool.
+`ai.response.toolCalls` is JSON with the arguments: the model's text or, for APIs that return objects, a text
+that the SDK wrote. Version 4 wrote `args` instead of `input`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
     provider = first_text(attributes, "ai.model.provider", "gen_ai.system")
     facts.fill(
         kind=SpanKind.INFERENCE,
-        provider=provider.partition(".")[0] if provider else None,  # openai.chat, openai.responses
+        # Examples of the full value are openai.chat and openai.responses.
+        provider=provider.partition(".")[0] if provider else None,
         model=first_text(attributes, "ai.response.model", "gen_ai.response.model", "ai.model.id"),
         prompt_name=name if isinstance(name, str) else None,
         prompt_version=None if version is None else str(version),

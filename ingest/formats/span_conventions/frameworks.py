@@ -21,9 +21,9 @@ _LANGFUSE = {"generation": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION, "agen
 
 
 def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from the attributes of Google's Agent Development Kit.
+    """Fill `facts` from the attributes of Google's Agent Development Kit (ADK).
 
-    A `call_llm` span has its request and response as JSON; a tool's span has `{}` there.
+    A `call_llm` span has its request and response as JSON; a tool's span has `{}` instead.
     """
     attributes = raw.attributes
     facts.fill(session_id=first_text(attributes, "gcp.vertex.agent.session_id"))
@@ -48,7 +48,7 @@ def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
 def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
     """Fill `facts` from the attributes of Pydantic AI and Logfire.
 
-    The events are one JSON attribute; the definitions are among the parameters of the request.
+    The events are one JSON attribute. The tool definitions are in the request's parameters.
     """
     attributes = raw.attributes
     listed = read_objects(open_json(attributes.get("events")))
@@ -62,7 +62,7 @@ def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from LangSmith's OpenTelemetry exporter: inputs and outputs of a run as JSON."""
+    """Fill `facts` from the attributes of LangSmith's OpenTelemetry exporter: inputs and outputs as JSON."""
     attributes = raw.attributes
     kind = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}.get(
         first_text(attributes, "langsmith.span.kind") or ""
@@ -91,7 +91,7 @@ def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from Langfuse's own attributes, written by its SDK from version 3 on."""
+    """Fill `facts` from the attributes that Langfuse's SDK writes since version 3."""
     attributes = raw.attributes
     start = "langfuse.observation."
     kind = _LANGFUSE.get(first_text(attributes, start + "type") or "")
@@ -126,7 +126,7 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from MLflow's attributes, each of which is JSON text (a string in quotes, too)."""
+    """Fill `facts` from MLflow's attributes, each of which is JSON text, even single strings."""
     values = {
         key.removeprefix("mlflow."): unquote(value) if isinstance(value, str) else value
         for key, value in raw.attributes.items()
@@ -159,9 +159,9 @@ def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens in Langfuse's usage, whose `input` leaves out those of the cache.
+    """Return the counts of input tokens in Langfuse's usage.
 
-    `prompt_tokens` and other names are the provider's own, and include them.
+    Langfuse's `input` excludes cached tokens. `prompt_tokens` and other names of providers include them.
     """
     cached = first_count(usage, "input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
     written = first_count(usage, "input_cache_creation", "cache_creation_input_tokens")
@@ -174,9 +174,9 @@ def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from the span of a Codex turn, which has no spans of its model calls.
+    """Fill `facts` from the span of a Codex turn, which contains no spans of model calls.
 
-    Other spans are skipped: there, `thread.id` is the id of a thread of the operating system.
+    Other spans are skipped, because their `thread.id` is the id of an operating system thread.
     """
     attributes = raw.attributes
     if first_count(attributes, "codex.turn.token_usage.total_tokens") is None:
@@ -190,9 +190,9 @@ def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_beeai(raw: RawSpan, facts: SpanFacts) -> None:
-    """Read a span of BeeAI's instrumentation, which is one event of a run.
+    """Read a span of BeeAI's instrumentation, which describes one event of a run.
 
-    `target` is the event's path: `tool.search.wikipedia.start`, `backend.openai.chat.success`.
+    `target` is the event's path, such as `tool.search.wikipedia.start` or `backend.openai.chat.success`.
     """
     operation, _, stage = (first_text(raw.attributes, "target") or "").rpartition(".")
     if stage != first_text(raw.attributes, "name") or not operation.startswith(("tool.", "backend.")):

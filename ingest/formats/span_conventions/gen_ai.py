@@ -1,9 +1,9 @@
 """Reads OpenTelemetry's GenAI attributes (semantic conventions 1.28 and later).
 
-https://github.com/open-telemetry/semantic-conventions-genai. Content is recorded only on request:
-`gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.system_instructions`, `gen_ai.tool.definitions`,
-`gen_ai.tool.call.*`. The convention wants the arguments of a call as an object, so the model's own text is
-mostly lost; some exporters keep it.
+Source: https://github.com/open-telemetry/semantic-conventions-genai. Content is recorded only if it is
+switched on: `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.system_instructions`,
+`gen_ai.tool.definitions`, `gen_ai.tool.call.*`. The convention requires the arguments of a call as an object,
+so the model's own text is mostly missing; some exporters keep it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
         result=first_value(attributes, "gen_ai.tool.call.result", "gen_ai.tool.result"),
     )
     name = first_text(attributes, "gen_ai.prompt.name")
-    if name is not None and "########" not in name:  # Gemini CLI: the id of one prompt of a user
+    # Gemini CLI's value with "########" is the id of one prompt, not of a conversation.
+    if name is not None and "########" not in name:
         version = first_value(attributes, "gen_ai.prompt.version")
         facts.fill(prompt_name=name, prompt_version=None if version is None else str(version))
     read_message_attributes(attributes, facts)
@@ -64,7 +65,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
     """Fill `facts` with the messages in the attributes of a span or of one of its events.
 
-    JSON that was cut by a limit on the length of attributes is noted in `facts.problem`.
+    If an attribute's length limit cut the JSON, this is noted in `facts.problem`.
     """
     for role, name in (("user", "input"), ("assistant", "output")):
         messages = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
@@ -100,7 +101,7 @@ def conversation_id(attributes: Attributes) -> str | None:
 def first_finish_reason(value: Any) -> str | None:
     """Return the first finish reason; None when there is none.
 
-    The value is one reason, a list of reasons, or the JSON text of a list.
+    The value may be one reason, a list of reasons, or a list as JSON text.
     """
     reasons = open_json(value)
     if isinstance(reasons, list):

@@ -1,9 +1,10 @@
-"""Reads the messages in a span's events: GenAI conventions 1.27 to 1.36, still used by some producers.
+"""Reads the messages in a span's events: GenAI conventions 1.27 to 1.36, which some programs still use.
 
-Version 1.28: one event per message (`gen_ai.user.message`, `gen_ai.choice`, …) with the message as its body,
-on the span or as log records. Azure's SDK puts the body as JSON into `gen_ai.event.content`, Strands into
-`content` and `message`. Version 1.27: `gen_ai.content.prompt` and `gen_ai.content.completion`. Since version
-1.37: `gen_ai.client.inference.operation.details` with the attributes that `gen_ai` reads.
+- Version 1.27: `gen_ai.content.prompt` and `gen_ai.content.completion`.
+- Version 1.28: one event per message (`gen_ai.user.message`, `gen_ai.choice`, …) with the message as its
+  body, on the span or as log records. Azure's SDK writes the body as JSON into `gen_ai.event.content`,
+  Strands into `content` and `message`.
+- Since version 1.37: `gen_ai.client.inference.operation.details` with the attributes that `gen_ai` reads.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def read_events(events: Events, facts: SpanFacts) -> None:
             outputs.extend(read_messages(body.get("gen_ai.completion"), "assistant"))
     if (
         facts.kind is SpanKind.EXECUTION
-    ):  # Strands: the arguments as the tool's message, the result as a choice
+    ):  # Strands writes the arguments as the tool's message, and the result as a choice.
         words = [result.content for message in inputs for result in message.results]
         facts.fill(
             arguments=next(iter(words), None), result=next((message.text for message in outputs), None)

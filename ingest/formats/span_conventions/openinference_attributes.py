@@ -1,9 +1,10 @@
 """Reads OpenInference's attributes (Phoenix, Arize).
 
-https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md. Messages and definitions
-have indices in their keys (`llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments`), or are
-lists if a store has rebuilt them. Arguments are JSON text; for APIs that return objects (Anthropic, Gemini),
-the instrumentor wrote that text.
+Source: https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md. Messages and
+definitions have indices in their keys
+(`llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments`), or are lists if a store rebuilt
+them. Arguments are JSON text. For APIs that return objects (Anthropic, Gemini), the instrumentation wrote
+this text.
 """
 
 from __future__ import annotations
@@ -80,9 +81,9 @@ def indexed_messages(attributes: Attributes, name: str, role: str) -> Iterator[M
 
 
 def open_arguments(value: Any) -> Any:
-    """Return arguments as an object; None when they are not an object or the JSON text of an object.
+    """Return arguments as an object; None when they are neither an object nor the JSON text of an object.
 
-    The input of a tool may be a text of any kind.
+    The input of a tool may be any text.
     """
     inner = open_json(value)
     return inner if isinstance(inner, dict) else None

@@ -1,8 +1,9 @@
-"""Reads OpenLLMetry's attributes (Traceloop, and other producers that use them).
+"""Reads OpenLLMetry's attributes, which Traceloop and other programs write.
 
 Messages have indices in their keys: `gen_ai.prompt.2.tool_calls.0.arguments`, `gen_ai.completion.0.content`.
-Arguments are text: the model's own where the API has text. `TRACELOOP_TRACE_CONTENT=false` leaves only roles
-and finish reasons. Tools and agents are functions that a decorator wraps: `traceloop.span.kind`.
+Arguments are text; it is the model's own text if the API has text. With `TRACELOOP_TRACE_CONTENT=false` only
+roles and finish reasons are recorded. `traceloop.span.kind` marks functions with a decorator as tools or
+agents.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 def indexed_messages(attributes: Attributes, name: str, role: str) -> tuple[Message, ...] | None:
     """Return the messages under the indexed keys of `name`; None when there are none.
 
-    A key `name` without an index belongs to another convention, and gives None, too.
+    A key `name` without an index belongs to another convention and is not read.
     """
     listed = collect_indexed(attributes, name) if name not in attributes else []
     return tuple(read_messages(listed, role)) or None

@@ -1,9 +1,11 @@
 """Reads a span that an SDK or a store wrote as plain JSON.
 
-Known formats: OpenTelemetry's Python SDK (`span.to_json()`: `context.{trace_id, span_id}` with `0x`,
-`parent_id`, ISO times), its JavaScript SDK (`spanContext.{traceId, spanId}`, times as `[seconds,
-nanoseconds]`), Phoenix (`context`, `span_kind`, `status_code`) and its data frames (`context.span_id`,
-`attributes.llm.model_name`, times as milliseconds).
+Known formats:
+- OpenTelemetry's Python SDK (`span.to_json()`): `context.{trace_id, span_id}` with `0x`, `parent_id`, ISO
+  times.
+- OpenTelemetry's JavaScript SDK: `spanContext.{traceId, spanId}`, times as `[seconds, nanoseconds]`.
+- Phoenix: `context`, `span_kind`, `status_code`.
+- Phoenix' data frames: `context.span_id`, `attributes.llm.model_name`, times as milliseconds.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ _PARENT = ("parent_id", "parentId", "parentSpanId", "parent_span_id")
 
 
 def span_ids(span: Attributes) -> tuple[str | None, str | None]:
-    """Return (trace id, span id) of a span in any known format; None for an id that is absent."""
+    """Return (trace id, span id) of a span in any known format; a missing id is None."""
     context = read_object(span.get("context")) or read_object(span.get("spanContext")) or span
     trace_id = text_of(context, "trace_id", "traceId") or text_of(
         span, "context.trace_id", "trace_id", "traceId"
@@ -87,8 +89,9 @@ def parse_time(value: Any) -> int | None:
     number = parse_count(value)
     if not number:
         return None
-    for unit in (1, 1_000, 1_000_000, 1_000_000_000):  # nano-, micro-, milliseconds, seconds
-        if number * unit > 1_000_000_000 * 100_000_000:  # after 1973
+    # The number may be in nanoseconds, microseconds, milliseconds or seconds.
+    for unit in (1, 1_000, 1_000_000, 1_000_000_000):
+        if number * unit > 1_000_000_000 * 100_000_000:  # The result must be a time after 1973.
             return number * unit if number * unit < 1 << 63 else None
     return None
 

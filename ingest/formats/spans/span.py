@@ -1,7 +1,7 @@
 """Data classes for a span: as read from a file, and after its attributes are interpreted.
 
-A format makes a `RawSpan` from its file. `ingest.formats.span_conventions` makes an `UnderstoodSpan` from
-that: a model call, a tool's run, an agent's run around them, or another span.
+A format makes a `RawSpan` from its file. `ingest.formats.span_conventions` makes an `UnderstoodSpan` from the
+`RawSpan`: a model call, a tool's run, an agent's run that contains both, or another span.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ingest.formats.provider_messages.message_parts import Message
 from ingest.formats.spans.span_attributes import Attributes
 
 _NANO = 1_000_000_000
-_SPAN = 500  # bytes counted for a span besides its texts
-_ANSWER = 4_000  # characters of an agent's input or output that are kept
+_SPAN = 500  # approximate bytes of a span without its texts
+_ANSWER = 4_000  # maximum number of characters of an agent's input or output that are kept
 
 
 class SpanKind(StrEnum):
-    INFERENCE = "inference"  # one model call
-    AGENT = "agent"  # an agent's run: model calls and tools are inside of it
-    EXECUTION = "execution"  # a tool ran
-    OTHER = "other"  # may still be a tool's run, if a model called a tool with its name
+    INFERENCE = "inference"  # The span is one model call.
+    AGENT = "agent"  # The span is an agent's run, which contains model calls and tool runs.
+    EXECUTION = "execution"  # The span is the run of a tool.
+    OTHER = "other"  # The span may still be a tool's run, if a model called a tool with the span's name.
 
 
 class RawSpan(msgspec.Struct, kw_only=True):
     """A span whose attributes are not interpreted yet.
 
-    Times are nanoseconds since 1970; `error` is the text of the span's status.
+    Times are nanoseconds since 1970. `error` is the text of the span's status.
     """
 
     trace_id: str
@@ -51,7 +51,7 @@ class RawSpan(msgspec.Struct, kw_only=True):
 
 
 class SpanFacts(msgspec.Struct, kw_only=True):
-    """The facts that the conventions find in a span; None means that the span does not state the fact.
+    """The facts that the conventions find in a span; a fact that the span does not state is None.
 
     `output` is None when the content of the reply was not recorded.
     """
@@ -60,7 +60,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     session_id: str | None = None
     user: str | None = None
     environment: str | None = None
-    task: str | None = None  # the item of a data set, in an experiment
+    task: str | None = None  # the item of a data set, if the span belongs to an experiment
     provider: str | None = None
     model: str | None = None
     prompt_name: str | None = None
@@ -77,18 +77,19 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     tool: str | None = None
     call_id: str | None = None
     arguments: Any = None
-    by_model: bool | None = None  # only a model starts such a run, with the arguments that it sent
+    # True when only a model can start such a tool run, so that its arguments are the model's
+    by_model: bool | None = None
     result: Any = None
-    stage_of: str | None = None  # the operation of which the span is one stage …
-    stage: str | None = None  # … and the stage: start, success, error, finish
-    asked: str | None = None  # the beginning of the input of an agent or another component …
-    answered: str | None = None  # … and of its output
+    stage_of: str | None = None  # the operation, if the span describes only one stage of it
+    stage: str | None = None  # the stage in `stage_of`: start, success, error or finish
+    asked: str | None = None  # the beginning of the input of an agent or another component
+    answered: str | None = None  # the beginning of the output of an agent or another component
     problem: str | None = None  # why a part of the span could not be read
 
     def fill(self, **facts: Any) -> None:
         """Set the fields that are still None; keep all others.
 
-        The conventions are applied in the order of their reliability, so the first value found is the best.
+        The most reliable convention is applied first, so the first value found is the best.
         """
         for name, value in facts.items():
             if value is not None and getattr(self, name) is None:
@@ -101,7 +102,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
 
 
 class UnderstoodSpan(msgspec.Struct, kw_only=True):
-    """A span whose attributes have been interpreted; `facts` are their content."""
+    """A span after its attributes were interpreted. `facts` contains the result."""
 
     trace_id: str
     span_id: str
@@ -112,10 +113,10 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
     parent_id: str | None = None
     start: int | None = None
     end: int | None = None
-    error: str | None = None  # None = the span has none
+    error: str | None = None  # None when the span has no error
     harness: str | None = None
     harness_version: str | None = None
-    scope: str | None = None  # the instrumentation that wrote the span
+    scope: str | None = None  # name of the instrumentation that wrote the span
 
     @property
     def latency_ms(self) -> float | None:
@@ -125,7 +126,10 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """The approximate size of the span in bytes, without messages, which the trace counts."""
+        """Return the approximate size of the span in bytes.
+
+        Messages are not included, because the trace counts them.
+        """
         return _SPAN + sum(len(part) for part in (self.facts.asked, self.facts.answered) if part)
 
 
@@ -141,7 +145,7 @@ def to_datetime(nanoseconds: int | None) -> datetime | None:
 
 
 def to_nanoseconds(time: datetime | None) -> int | None:
-    """Return a time as nanoseconds since 1970, exact to the microsecond; None for None."""
+    """Return a time as nanoseconds since 1970, exact to the microsecond; None when `time` is None."""
     if time is None:
         return None
     whole = int(time.replace(microsecond=0).timestamp())

@@ -1,8 +1,8 @@
 """Reads the attributes of a span into one flat dictionary, and rebuilds lists from indexed keys.
 
 OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) wraps every value in an object that
-names its type; Jaeger stores lists as JSON text and whole numbers as text; other producers write plain JSON,
-with dots in the keys or nested objects. Conventions that cannot have lists write an index into the key
+names the value's type. Jaeger stores lists as JSON text and whole numbers as text. Other programs write plain
+JSON, with dots in the keys or nested objects. Conventions without lists write an index into the key
 (`llm.output_messages.10.message.role`); such items are sorted by number, not alphabetically.
 """
 
@@ -16,8 +16,8 @@ from ingest.formats.provider_messages.embedded_json import open_json
 
 Attributes = Mapping[str, Any]
 
-_DEEPEST = 100  # levels of an OTLP value
-_PARTS = 12  # dotted parts of a key, levels of objects whose keys become part of it
+_DEEPEST = 100  # maximum number of nested levels in an OTLP value
+_PARTS = 12  # maximum number of dotted parts in a key, and of nested objects that become dotted keys
 _WRAPPERS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -30,7 +30,8 @@ def read_otlp(pairs: Any, depth: int = 0) -> dict[str, Any]:
 def read_any_value(value: Any, depth: int = 0) -> Any:
     """Return the value inside an OTLP AnyValue.
 
-    A bare value is returned unchanged; a value nested too deep, or of an unknown type, gives None.
+    A value that is not wrapped is returned unchanged. A value of an unknown type, or nested too deeply, gives
+    None.
     """
     if not isinstance(value, dict) or depth > _DEEPEST:
         return None if depth > _DEEPEST else value
@@ -50,7 +51,7 @@ def read_any_value(value: Any, depth: int = 0) -> Any:
 def flatten(value: Any) -> dict[str, Any]:
     """Return nested objects as one dictionary with dotted keys.
 
-    An object is also kept under its own key, because it may be data. A value that is not an object gives an
+    An object is also kept under its own key, because it may be data. A value that is not an object becomes an
     empty dictionary.
     """
     attributes: dict[str, Any] = {}
@@ -80,8 +81,8 @@ def first_text(attributes: Attributes, *keys: str) -> str | None:
 def parse_count(value: Any, lowest: int | None = 0) -> int | None:
     """Return a whole number of at least `lowest`; None for any other value.
 
-    The number may also be text (OTLP, Jaeger) or a float such as 5.0 (data frames). `lowest` None: no lower
-    bound.
+    The number may also be text (OTLP, Jaeger) or a float such as 5.0 (data frames). If `lowest` is None,
+    there is no lower bound.
     """
     as_text = isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) <= 19
     if as_text or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
@@ -99,8 +100,8 @@ def first_count(attributes: Attributes, *keys: str) -> int | None:
 def collect_indexed(attributes: Attributes, name: str) -> list[Any]:
     """Return the list that is stored under the keys `name.0…`, `name.1…`, or under `name` itself.
 
-    The list under `name` may be JSON text. Dotted keys within an item become nested objects, also in the
-    items of a list under `name`, as data frames have them (`{"message.role": …}`). Return an empty list when
+    The list under `name` may be JSON text. Dotted keys within an item become nested objects. This also
+    applies to data frames, whose lists have items such as `{"message.role": …}`. Return an empty list when
     there is none.
     """
     whole = open_json(attributes.get(name))
@@ -119,9 +120,9 @@ def nest_dotted(item: Attributes) -> Any:
 
 
 def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
-    """Return nested objects, or a list, made from dotted keys.
+    """Make nested objects, or a list, from dotted keys.
 
-    Where a key is both a value and the start of another key, the key that comes first is kept.
+    If a key is both a value and the beginning of another key, the first of the two keys is kept.
     """
     root: dict[str, Any] = {}
     for key, value in pairs:
@@ -138,11 +139,11 @@ def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
 
 
 class AttributeNode(dict[str, Any]):
-    """An object that was made from dotted keys, in contrast to an object that is a value of the log."""
+    """An object that was made from dotted keys; an object in the log is a plain dictionary."""
 
 
 def restore_lists(node: dict[str, Any]) -> Any:
-    """Return the node with each object whose keys are all numbers as a list, in the order of the numbers."""
+    """Turn objects whose keys are all numbers into lists, in the order of the numbers."""
     built = {
         key: restore_lists(value) if isinstance(value, AttributeNode) else value
         for key, value in node.items()

@@ -1,1 +1,1 @@
-"""Translators of the spans of a file into events of sessions, turns, steps and calls."""
+"""Translators of the spans of a file into events for sessions, turns, steps and calls."""

@@ -1,9 +1,9 @@
-"""Makes the event fields of the calls in a trace, of their results, and of the failures that results show.
+"""Makes the event fields for the calls in a trace, for their results, and for failures shown by results.
 
-A framework that could not run a call answers with a sentence of its own, mostly without an error flag. Each
-row of `_ROWS` is one such sentence, as the framework's source has it. A pattern that begins with `^` matches
-the framework's whole answer and shows a failure by itself; the other patterns only give the layer when a flag
-has already stated a failure.
+A framework that could not run a call answers with a fixed text, mostly without an error flag. Each row of
+`_ROWS` is one such text from a framework's source code. A pattern that begins with `^` matches the
+framework's answer and proves a failure. Any other pattern only finds the failure stage of a call that is
+known to have failed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedCall, TracedStep
 from lenient.calls.refusals import LIBRARY_REFUSALS, MCP_REFUSALS
 
-# APIs that return arguments as an object: a text of them comes from the instrumentation.
+# These APIs return arguments as an object, so the instrumentation wrote any argument text.
 _OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
 _AT_THE_LIMIT = "the reply was cut off at the token limit in the middle of this call"
 _OBJECT_MODELS = ("claude", "gemini")
-_LONGEST = 4_000  # characters that are searched; the sentences are at the beginning
+_LONGEST = 4_000  # maximum number of searched characters; the fixed texts are at the beginning of a result
 _ROWS = (
     # LangGraph's ToolNode
     (FaultLayer.SCHEMA, r"^Error: \S{1,200} is not a valid tool, try one of \["),
@@ -46,9 +46,9 @@ _ROWS = (
     # OpenAI Agents SDK
     (FaultLayer.SYNTAX, r"^Invalid JSON input for tool "),
     (FaultLayer.SYNTAX, r"ModelBehaviorError: Invalid JSON input for tool "),
-    # MCP servers: the tool itself refuses
+    # MCP servers, when the tool itself rejects a call
     *((FaultLayer.TOOL_REJECTED, pattern) for pattern in MCP_REFUSALS),
-    # JSON and schema libraries
+    # JSON libraries and schema libraries
     (FaultLayer.SYNTAX, r"JSONDecodeError|json\.decoder\.|Unexpected token .{1,40} in JSON|not valid JSON"),
     *((FaultLayer.TOOL_REJECTED, pattern) for pattern in LIBRARY_REFUSALS),
 )
@@ -63,14 +63,14 @@ def call_fields(step: TracedStep, ordinal: int) -> dict[str, Any]:
 
 
 def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the `CallMade` fields that change for the last call of a reply cut off at the token limit.
+    """Return the `CallMade` fields that change because the call was cut off at the token limit.
 
     Return an empty dict when the raw arguments are a complete JSON object.
     """
     if isinstance(open_json(fields.get("raw_arguments")), dict):
         return {}
     lost: dict[str, Any] = {"refused_by_harness": FaultLayer.EMISSION, "harness_message": _AT_THE_LIMIT}
-    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is not the model's text
+    nothing = "arguments" in fields and not fields["arguments"]  # An empty object is not the model's text.
     return {**lost, "arguments": None, "args_source": ArgsSource.MISSING} if nothing else lost
 
 
@@ -83,7 +83,8 @@ def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str,
             return {"raw_arguments": sent, "args_source": ArgsSource.RAW, **refused}
         return {"args_source": ArgsSource.MISSING, **refused}
     ran = made.run.facts if made.run is not None else None
-    if ran is not None and (sent is None or sent is ran.arguments):  # a reply that was not recorded
+    # If the reply was not recorded, use the arguments that the tool received.
+    if ran is not None and (sent is None or sent is ran.arguments):
         sent = ran.arguments if ran.by_model else received_arguments(ran.arguments)
     if isinstance(sent, str) and (uses_object_arguments(request_span) or is_rewritten(sent, request_span)):
         decoded = received_arguments(sent)
@@ -99,7 +100,7 @@ def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str,
 def received_arguments(arguments: Any) -> Any:
     """Return the arguments that a tool received, as an object; None when they are not an object.
 
-    They are decoded, so the model's own text is lost.
+    The arguments are decoded, so the model's own text is unknown.
     """
     inner = open_json(arguments)
     return inner if isinstance(inner, dict) else None
@@ -113,10 +114,10 @@ def uses_object_arguments(request_span: UnderstoodSpan) -> bool:
 
 
 def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
-    """Return True when a text may be arguments that LangChain decoded and an instrumentation wrote again.
+    """Return True when an instrumentation may have written this text from arguments that LangChain decoded.
 
-    Such a text has the form in which Python writes JSON. The model's own text, which LangChain sometimes
-    keeps, seldom has this form.
+    Such a text has the form in which Python writes JSON. LangChain sometimes keeps the model's own text,
+    which rarely has this form.
     """
     if "instrumentation.langchain" not in (request_span.scope or ""):
         return False
@@ -128,10 +129,11 @@ def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
 
 
 def result_fields(made: TracedCall) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields for the result of a call; None when the file does not show it.
+    """Return the `ResultSeen` fields for the result of a call; None when the file has no result.
 
-    A tool's span without an error is a run without an error (OpenTelemetry leaves the status of a good run
-    unset). A result that only a later request contains has the error flag of that message, mostly none.
+    A tool's span without an error counts as successful, because OpenTelemetry leaves the status of a
+    successful run unset. If only a later request contains the result, the error flag of that message is used,
+    if it has one.
     """
     run, answered = made.run, made.answered
     if run is None and answered is None:
@@ -155,12 +157,12 @@ def result_fields(made: TracedCall) -> dict[str, Any] | None:
 
 
 def fault_shown_by(text: str | None) -> FaultLayer | None:
-    """Return the layer of the failure when the text alone shows that the call failed; else None."""
+    """Return the failure stage if the text alone proves that the call failed; else None."""
     return first_match(text, alone=True)
 
 
 def fault_layer_in(text: str | None) -> FaultLayer:
-    """Return the layer of a call that is known to have failed; EXECUTION when no pattern matches."""
+    """Return the failure stage of a call that is known to have failed; EXECUTION when no pattern matches."""
     return first_match(text, alone=False) or FaultLayer.EXECUTION
 
 

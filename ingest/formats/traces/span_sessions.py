@@ -1,6 +1,6 @@
-"""Makes the events of a session from the lanes of its traces, in order of time.
+"""Makes the events of a session from its traces, in order of time.
 
-A lane is the model calls and tool runs of one agent.
+The spans of a trace are divided into lanes: the model calls and tool runs of one agent.
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ from ingest.formats.traces.span_tree import TraceLane
 from ingest.formats.traces.span_turns import TurnPlan, user_texts
 
 _KNOWN = 1_000
-_WAITING = 200  # calls of earlier traces that may still get a result
+_WAITING = 200  # maximum number of calls from earlier traces that may still get a result
 
 
 class TracedSession:
-    """Makes the events of one session, one trace at a time. `parent` is the parent session's id."""
+    """Makes the events of one session, one trace at a time.
+
+    `parent` is the id of the parent session.
+    """
 
     def __init__(self, session_id: str, parent: str | None = None) -> None:
         self._session_id = session_id
@@ -51,13 +54,13 @@ class TracedSession:
         self._introduced: tuple[str | None, ...] | None = None
         self._waiting: list[
             tuple[TracedCall, dict[str, Any]]
-        ] = []  # calls without a result, and their places
+        ] = []  # (call, fields of its event) for each call without a result
         self._known: deque[str] = deque(maxlen=_KNOWN)  # the ids of the latest calls
 
     def take(self, lane: TraceLane, root: UnderstoodSpan | None) -> Iterator[Event | Rejected]:
-        """Yield the events of one trace's lane.
+        """Yield the events of one agent in a trace: its model calls and tool runs.
 
-        `root` is the span that encloses the lane, None without one.
+        `root` is the span that contains all of them; None when there is none.
         """
         steps, left = find_steps(lane, [made for made, _ in self._waiting])
         left = self.give_runs_to_waiting(left)
@@ -125,7 +128,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """Yield the events of an agent's run without recorded model calls: a turn without steps."""
+        """Yield a turn without steps, for an agent's run without recorded model calls."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:
@@ -158,7 +161,7 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            # Counted again, because another convention may have filled in missing parts.
+            # The counts are computed again, because another convention may have filled in missing ones.
             **(
                 count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
                 if step.whole
@@ -180,7 +183,7 @@ class TracedSession:
                 **call_fields(step, ordinal),
             )
         if not step.calls and step.unreadable_call_message is not None:
-            yield CallMade(  # the API reports an invalid call of the model
+            yield CallMade(  # The API reports a call that it could not read.
                 **shared,
                 **place,
                 tool=None,
@@ -214,16 +217,16 @@ class TracedSession:
             )
 
     def late_result_events(self) -> Iterator[Event]:
-        """Yield results found since for calls of earlier traces.
+        """Yield new results for calls of earlier traces.
 
-        A person's approval may come between the call and its run.
+        For example, a person may approve a call later, so that its run is in another trace.
         """
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
             yield from self.result_events(made, place)
 
     def give_runs_to_waiting(self, runs: Sequence[UnderstoodSpan]) -> list[UnderstoodSpan]:
-        """Assign runs to calls of earlier traces with the same id; return the other runs."""
+        """Assign tool runs to calls of earlier traces with the same id; return the other runs."""
         waiting = {made.said.id: made for made, _ in self._waiting if made.run is None}
         left = []
         for run in runs:
@@ -235,9 +238,9 @@ class TracedSession:
         return left
 
     def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
-        """Yield the results at the end of a trace's first request whose calls are not known here.
+        """Yield the results in a trace's first request that belong to no known call.
 
-        `ingest.store.generation_file` joins them to their calls.
+        `ingest.store.generation_file` joins these results to calls in other files.
         """
         messages = steps[0].span.facts.input or () if steps else ()
         ended = list(takewhile(lambda message: message.results, reversed(messages)))
@@ -250,8 +253,8 @@ class TracedSession:
     def unrequested_run_event(self, run: UnderstoodSpan) -> Event | Rejected:
         """Return the event for a tool's run that no model call of its trace requested.
 
-        A run with the id of an unknown call is a `ResultSeen`, because the call may be in another file. Any
-        other run is a `Rejected`.
+        If the run has the id of an unknown call, the event is a `ResultSeen`, because the call may be in
+        another file. For any other run the event is a `Rejected`.
         """
         call_id, tool = run.facts.call_id, run.facts.tool
         if call_id is not None and call_id not in self._known:
@@ -267,7 +270,7 @@ class TracedSession:
 
 
 def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
-    """Return True when the root span lasted from before the first step until after the last step."""
+    """Return True when the root span began before the first step and ended after the last step."""
     first, last = steps[0].span, steps[-1].span
     if root is None or root.start is None or root.end is None:
         return False
@@ -275,7 +278,7 @@ def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
 
 
 def turn_end(step: TracedStep, root: UnderstoodSpan | None) -> tuple[str | None, str | None]:
-    """Return (answer, status) of a turn, given its last step; (None, None) if the end is not in the file."""
+    """Return (answer, status) of a turn, given its last step; (None, None) when the file lacks the end."""
     failed = step.span.error is not None or (root is not None and root.error is not None)
     if failed and not step.text:
         return "", "error"

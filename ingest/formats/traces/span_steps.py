@@ -1,11 +1,11 @@
-"""Finds the steps of a lane of a trace: each reply of the model, with its calls and their results.
+"""Finds the steps of one agent in a trace: each reply of the model, with its calls and their results.
 
-A lane is the model calls and tool runs of one agent. Calls are read from the model's replies, not from the
-runs. Runs of tools are results, joined to calls by the call's id, else by name and order. Only when the
-content of a reply was not recorded, the tools that ran after it count as its calls; where an agent's span has
-tools but no model call at all (Copilot in Visual Studio), each run is a call, and so is a run that only a
-model starts (OpenAI's Agents SDK). Results in later requests are joined, too: by id, else by name, counted
-from the end, because every request repeats the earlier messages.
+The model calls and tool runs of one agent are called a lane. Calls are read from the model's replies. Tool
+runs are read as results and joined to calls by the call's id, else by name and order. In three cases tool
+runs count as calls: the content of a reply was not recorded; an agent's span contains tools but no model call
+(Copilot in Visual Studio); or only a model can start the run (OpenAI's Agents SDK). Results in later requests
+are also joined, by id or by name. They are matched from the end, because every request repeats the earlier
+messages.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from ingest.formats.provider_messages.message_parts import Message, MessageCall,
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.traces.span_tree import TraceLane, time_key
 
-_RECENT = 1_000  # latest calls and results to compare; requests repeat all earlier ones
+_RECENT = 1_000  # maximum number of compared calls and results; requests repeat all earlier ones
 _BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
-_UNREADABLE = "tool_use_failed"  # Groq's code for an unreadable call of the model
+_UNREADABLE = "tool_use_failed"  # Groq's error code for a call of the model that Groq could not read
 
 
 class TracedCall(msgspec.Struct):
-    """A call and its result, as far as known: the tool's run, the result in a later request, or both."""
+    """A call and its result, if known: the tool's run, the result in a later request, or both."""
 
     said: MessageCall
     run: UnderstoodSpan | None = None
     answered: MessageResult | None = None
-    told_by: UnderstoodSpan | None = None  # whose request contains the result
+    told_by: UnderstoodSpan | None = None  # the model call whose request contains the result
 
 
 class TracedStep(msgspec.Struct):
     """One reply of a model.
 
-    `whole` is False for a further reply in the same span; the first reply then has the span's tokens and
-    latency.
+    `whole` is False for the second and later replies in the same span. The span's tokens and latency belong
+    to the first reply.
     """
 
     span: UnderstoodSpan
@@ -50,21 +50,21 @@ class TracedStep(msgspec.Struct):
 
     @property
     def stop_reason(self) -> StopReason:
-        """The reason why the model stopped."""
+        """Return the reason why the model stopped."""
         return read_stop_reason(self.finish.replace("-", "_") if self.finish else None)
 
     @property
     def has_no_reply(self) -> bool:
-        """True when the model call failed without a reply, as with a rate limit or a network error.
+        """Return True when the model call failed without a reply, for example because of a rate limit.
 
-        Clients then ask again.
+        Clients then send the request again.
         """
         error = self.span.error
         return error is not None and not self.text and not self.calls and _UNREADABLE not in error
 
     @property
     def unreadable_call_message(self) -> str | None:
-        """The provider's message on a call that it could not parse; None when there is none."""
+        """Return the provider's message about a call that it could not parse; None when there is none."""
         error = self.span.error or ""
         word = (self.finish or "").lower()
         return self.finish if word in _BROKEN else error if _UNREADABLE in error else None
@@ -75,7 +75,7 @@ def find_steps(
 ) -> tuple[list[TracedStep], list[UnderstoodSpan]]:
     """Return the steps in order, and the tool runs that belong to no call.
 
-    `before` are calls of the session's earlier traces that still have no result.
+    `before` contains the calls of the session's earlier traces that still have no result.
     """
     if not lane.calls and lane.agents:
         sure = [run for run in lane.runs if run.facts.kind is SpanKind.EXECUTION]
@@ -112,7 +112,7 @@ def find_steps(
 def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
     """Yield the steps in the output of a span.
 
-    A model call has one step; an agent's span has several if there are results between its replies.
+    A model call has one step. An agent's span has several steps if there are results between its replies.
     """
     step, answered = TracedStep(span=span, calls=[], finish=span.facts.finish), False
     for message in span.facts.output or ():
@@ -131,9 +131,9 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 
 
 def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
-    """Yield the steps of an agent whose model calls were not recorded, only the tools that ran.
+    """Yield the steps of an agent whose tool runs were recorded but not its model calls.
 
-    Each run is a call. Runs that overlap in time were requested by one reply. The model is that of the run's
+    Each run is a call. Runs that overlap in time belong to one reply. The model is the one of the run's
     agent; text, tokens and latency of the replies are unknown.
     """
     by_id = {agent.span_id: agent for agent in agents}
@@ -154,7 +154,10 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
 
 
 def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
-    """Add a run that only a model starts to the calls of the previous reply; return False without one."""
+    """Add a tool run to the calls of the reply before it; return False when there is no such reply.
+
+    Only a model can start such a run, so the run is a call that was not recorded.
+    """
     before = [step for step in steps if not began_before(run, step.span)]
     if before:
         call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
@@ -163,9 +166,9 @@ def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
-    """Return calls for a reply whose content was not recorded: one for each tool that ran next.
+    """Return the calls of a reply without recorded content: one call for each tool that ran next.
 
-    If no tool ran, but the model stopped for a call, return one call without a name.
+    If no tool ran but the model stopped for a call, return one call without a name.
     """
     calls = [
         TracedCall(said=MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run)
@@ -177,7 +180,7 @@ def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedC
 
 
 def join_results(messages: Sequence[Message], made: Sequence[TracedCall], told_by: UnderstoodSpan) -> None:
-    """Set on calls the results that the messages of a request contain."""
+    """Add the results in a request's messages to their calls."""
     results = [result for message in messages for result in message.results][-_RECENT:]
     if not results or not made:
         return
@@ -197,9 +200,9 @@ def align_results(
     key_of_call: Callable[[TracedCall], str | None],
     told_by: UnderstoodSpan,
 ) -> list[MessageResult]:
-    """Set each result on a call with the same key, matching from the end.
+    """Add each result to a call with the same key: the last result to the last call, and so on.
 
-    Return the results whose key no call has.
+    Return the results whose key matches no call.
     """
     calls: dict[str, list[TracedCall]] = {}
     for call in made:
@@ -218,14 +221,14 @@ def align_results(
 
 
 class RunIndex:
-    """The tool runs of a lane in order of time; each run is taken only once.
+    """The tool runs of one agent in order of time; each run is used only once.
 
-    Steps must take their runs in order of time, too.
+    Steps must be processed in order of time, too.
     """
 
     def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
         self._runs = runs
-        self._at = 0  # `take_between` has checked the runs before this one
+        self._at = 0  # `take_between` has already checked the runs before this index.
         self._given: set[str] = set()
         self._by_id = group_runs(runs, lambda run: run.facts.call_id)
         self._by_name = group_runs(runs, lambda run: run.facts.tool)
@@ -235,9 +238,9 @@ class RunIndex:
     ) -> UnderstoodSpan | None:
         """Return the run of the call with this id; None when there is none.
 
-        `once` is True when only one call has the id: of several runs the last counts, because the client
-        tried again. When several calls have the id (some providers use the tool's name), each call gets the
-        next run.
+        `once` is True when only one call has the id. If several runs have this id, the last one counts,
+        because the client tried again. If several calls have the id (some providers use the tool's name),
+        each call gets the next run.
         """
         queue = self._by_id.get(call_id or "", deque())
         while queue:
@@ -250,9 +253,9 @@ class RunIndex:
         return None
 
     def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
-        """Return the next run of the tool that no call has taken; None when there is none.
+        """Return the next unused run of the tool; None when there is none.
 
-        The name decides only when the call or the run has no id, or no run has the call's id.
+        The name is used only when the call or the run has no id, or no run has the call's id.
         """
         queue = self._by_name.get(call.name or "", deque())
         while queue:
@@ -269,7 +272,7 @@ class RunIndex:
     def take_between(
         self, request_span: UnderstoodSpan, following: UnderstoodSpan | None
     ) -> Iterator[UnderstoodSpan]:
-        """Yield the runs, not taken yet, that began after one model call and before the next."""
+        """Yield the unused runs that began after one model call and before the next."""
         end = following.start if following is not None else None
         while self._at < len(self._runs):
             run = self._runs[self._at]
@@ -281,9 +284,9 @@ class RunIndex:
                 yield run
 
     def take_rest(self) -> list[UnderstoodSpan]:
-        """Return the runs that no call has taken.
+        """Return the unused runs.
 
-        A span that counts as a run only by its name is left out, because it may be anything.
+        A span that counts as a run only because of its name is left out, because it may be anything.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]
@@ -300,5 +303,5 @@ def group_runs(
 
 
 def began_before(run: UnderstoodSpan, request_span: UnderstoodSpan) -> bool:
-    """Return True when a run began before the model request."""
+    """Return True when a tool run began before the model request."""
     return run.start is not None and request_span.start is not None and run.start < request_span.start

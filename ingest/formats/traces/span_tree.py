@@ -1,10 +1,9 @@
-"""Sorts the spans of one trace into lanes: the model calls and tool runs of each agent, by time.
+"""Sorts the spans of one trace into lanes: a lane is the model calls and tool runs of one agent, by time.
 
-Spans of several instrumentations enclose one another: `ai.generateText` encloses
-`ai.generateText.doGenerate`, ADK's `call_llm` encloses `openai.chat`. A model call counts once, as the
-innermost span that records it; facts that only the outer spans have are copied to that span. Likewise, a
-tool's span within a span of the same tool is the same run. Spans inside a tool's run form a lane of their
-own: a sub-agent.
+Spans of several instrumentations may be nested: `ai.generateText` contains `ai.generateText.doGenerate`, and
+ADK's `call_llm` contains `openai.chat`. A model call counts once, as the innermost span that records it.
+Facts that only the outer spans have are copied to that span. In the same way, a tool's span within a span of
+the same tool is the same run. Spans inside a tool's run form a separate lane: a sub-agent.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ _HANDED_DOWN = ("provider", "model", "system", "definitions", "prompt_name", "pr
 _OF_THE_ONE_CALL = (
     "output", "finish", "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
 )  # fmt: skip
-_AROUND = 20  # spans around a model call that are checked
+_AROUND = 20  # maximum number of enclosing spans that are checked for a model call
 _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 
 
 class TraceLane(msgspec.Struct):
     """The model calls and tool runs of one agent, each in order of time.
 
-    `within` is the tool's run that contains the agent, None for the main agent.
+    `within` is the tool's run that contains the agent; None for the main agent.
     """
 
     within: UnderstoodSpan | None = None
-    parent: UnderstoodSpan | None = None  # the tool in whose lane this lane's tool is
+    parent: UnderstoodSpan | None = None  # the enclosing tool run of the agent that made the run `within`
     calls: list[UnderstoodSpan] = []
     runs: list[UnderstoodSpan] = []
     agents: list[UnderstoodSpan] = []
 
 
 class SpanContext(msgspec.Struct, frozen=True):
-    """The surroundings of a span: the key of its lane, and the model call and tool run that enclose it.
+    """The agent, the model call and the tool run that contain a span.
 
-    `call` may also be an agent's span.
+    `lane` is the id of the sub-agent's tool run; None for the main agent. `call` may also be an agent's span.
     """
 
     lane: str | None = None
@@ -52,11 +51,13 @@ class TreeWalk:
 
     def __init__(self) -> None:
         self.lanes: dict[str | None, TraceLane] = {None: TraceLane()}
-        self.outer: dict[str, UnderstoodSpan] = {}  # span id of a call → the nearest call or agent around it
-        self.inner: dict[str, list[UnderstoodSpan]] = {}  # the reverse
+        # span id of a model call or agent → the nearest model call or agent that contains it
+        self.outer: dict[str, UnderstoodSpan] = {}
+        # the reverse of `outer`: span id → the model calls and agents directly inside of that span
+        self.inner: dict[str, list[UnderstoodSpan]] = {}
 
     def visit(self, span: UnderstoodSpan, context: SpanContext) -> SpanContext:
-        """Add a span to its lane, and return the context for the children of the span."""
+        """Add a span to its agent, and return the context for the children of the span."""
         lane = self.lanes[context.lane]
         if span.kind is SpanKind.EXECUTION:
             if context.run is not None and context.run.facts.tool == span.facts.tool:
@@ -76,7 +77,7 @@ class TreeWalk:
 
 
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
-    """Return the main lane, followed by the other lanes that have model calls or agents."""
+    """Return the spans of the main agent, then those of each sub-agent with model calls or agent spans."""
     _name_runs(spans.values())
     join_stages(spans.values())
     walk = TreeWalk()
@@ -89,7 +90,7 @@ def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
 
 
 def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
-    """Turn each span of unknown kind into a tool's run if its name is that of a tool that a model called."""
+    """Turn spans of unknown kind into tool runs, if a model called a tool with the span's name."""
     named = [span for span in spans if span.kind is SpanKind.OTHER and span.name]
     if not named:
         return
@@ -108,10 +109,11 @@ def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
 
 
 def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
-    """Make one span of those that an instrumentation wrote for the stages of one operation.
+    """Merge the spans that an instrumentation wrote for the stages of one operation.
 
-    BeeAI writes a span when a call starts, one when it succeeds or fails, and one when it is finished. The
-    first gets the facts of the others, and lasts until the second begins; the others no longer count.
+    BeeAI writes one span when a call starts, one when it succeeds or fails, and one when it is finished. The
+    first span gets the facts of the others and lasts until the second begins. The other spans no longer
+    count.
     """
     staged = sorted((span for span in spans if span.facts.stage_of is not None), key=time_key)
     open_stages: dict[str, UnderstoodSpan] = {}
@@ -143,7 +145,7 @@ def tool_name(span_name: str) -> str:
 def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
     """Visit every span once, parents before children, siblings by time.
 
-    A cycle of parents is entered at the span that comes first in `spans`.
+    If parents form a cycle, the first span in `spans` is visited first.
     """
     children: dict[str | None, list[UnderstoodSpan]] = {}
     for span in sorted(spans.values(), key=time_key):
@@ -161,13 +163,13 @@ def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
 
 
 def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
-    """Return a sort key: start time first; spans without a time come last, in the order of the file."""
+    """Return a sort key: the start time; spans without a time come last, in the order of the file."""
     start = span.start if span.start is not None else 1 << 63
     return start, span.where.offset, span.where.line
 
 
 def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]:
-    """Return the model calls of a lane that count, by time, completed with facts of the spans around them.
+    """Return the model calls of an agent that count, by time, with facts of the spans that contain them.
 
     These are the innermost model calls, and agents with messages but without recorded model calls.
     """
@@ -185,9 +187,9 @@ def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]
 
 
 def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
-    """Fill the facts that a model call's span lacks with those of the spans around it.
+    """Fill missing facts of a model call's span from the spans that contain it.
 
-    Reply, token counts and error are copied only from a span around this one model call.
+    Reply, token counts and error are copied only from a span that contains no other model call.
     """
     alone, inner = True, span
     for _ in range(_AROUND):
@@ -197,7 +199,7 @@ def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
         alone = alone and outer.kind is SpanKind.INFERENCE and len(walk.inner[outer.span_id]) == 1
         names = (*_HANDED_DOWN, *_OF_THE_ONE_CALL) if alone else _HANDED_DOWN
         if alone and makes_calls(outer.facts) and not makes_calls(span.facts):
-            # The inner instrumentation wrote the reply's text only, Agno's for instance "None".
+            # The inner instrumentation wrote only the reply's text, for example "None" in Agno's case.
             span.facts.output, span.facts.finish = outer.facts.output, outer.facts.finish
         span.facts.fill(**{name: getattr(outer.facts, name) for name in names})
         if alone and span.error is None:
@@ -210,7 +212,7 @@ def makes_calls(facts: SpanFacts) -> bool:
 
 
 def _merge(run: UnderstoodSpan, again: UnderstoodSpan) -> None:
-    """Add to `run` the facts of a second span of the same run, for example of a tool's client and server."""
+    """Add to `run` the facts of a second span of the same run, for example the server's span."""
     run.facts.fill(call_id=again.facts.call_id, arguments=again.facts.arguments, result=again.facts.result)
     if run.error is None:
         run.error = again.error

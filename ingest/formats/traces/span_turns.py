@@ -1,8 +1,8 @@
 """Assigns the steps of a session's traces to turns.
 
-A turn begins with a user's message that earlier requests did not contain, and with each trace whose first
-request ends with a user's message, even a repeated one. Where requests were not recorded, each trace is one
-turn, and so is each run of an agent in it that no other span encloses.
+A turn begins with a user's message that earlier requests did not contain. A turn also begins with each trace
+whose first request ends with a user's message, even a repeated one. If requests were not recorded, each trace
+is one turn, and each run of an agent that no other span contains is one turn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hashlib import blake2b
 from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedStep
 
-_OPEN = 2  # turns that may continue: `ingest.sessions.session_builder` keeps as many open
+_OPEN = 2  # number of turns that may continue; `ingest.sessions.session_builder` keeps the same number open
 
 
 class TurnPlan:
@@ -23,16 +23,16 @@ class TurnPlan:
     def __init__(self) -> None:
         self._last = 0
         self._steps: dict[int, int] = {}  # turn → the number of its next step
-        self._begun_by: dict[bytes, int] = {}  # a user's message → the last turn it began
-        self._times: Counter[bytes] = Counter()  # … and how often it occurred in one request
+        self._begun_by: dict[bytes, int] = {}  # a user's message → the last turn that it began
+        self._times: Counter[bytes] = Counter()  # a user's message → how often one request contained it
 
     def plan(
         self, steps: Sequence[TracedStep], agents: Sequence[UnderstoodSpan] = ()
     ) -> dict[int, tuple[bool, list[TracedStep]]]:
-        """Return (whether the turn begins here, its steps) for each turn number in one trace's lane.
+        """Assign one agent's steps in a trace to turns.
 
-        A lane is the model calls and tool runs of one agent; `steps` are the steps of the lane in order,
-        `agents` its agents' spans.
+        Return (whether the turn begins here, its steps) for each turn number. `steps` are the agent's steps
+        in order. `agents` are the spans of the agent's runs.
         """
         roots = {agent.span_id for agent in agents if agent.parent_id is None}
         within: str | None = None
@@ -41,7 +41,7 @@ class TurnPlan:
         planned: dict[int, tuple[bool, list[TracedStep]]] = {}
         turn = 0
         for step in steps:
-            if step.whole:  # else a further reply in the same span
+            if step.whole:  # `whole` is False for a second or later reply in the same span.
                 if step.span.parent_id in roots and step.span.parent_id != within:
                     turn = 0 if within is not None and not user_texts(step.span) else turn
                     within = step.span.parent_id
@@ -51,7 +51,7 @@ class TurnPlan:
         return planned
 
     def begin_turn(self) -> int:
-        """Begin a further turn and return its number."""
+        """Begin a new turn and return its number."""
         self._last += 1
         return self._last
 
@@ -63,7 +63,7 @@ class TurnPlan:
     def find_turn(self, span: UnderstoodSpan, before: int) -> int:
         """Return the turn of the step whose model call is `span`.
 
-        `before` is the turn of the trace's previous step, or 0 for the trace's first step.
+        `before` is the turn of the trace's previous step; 0 for the first step.
         """
         messages = [message for message in span.facts.input or () if message.role != "system"]
         users = user_texts(span)
@@ -75,14 +75,14 @@ class TurnPlan:
         begun = self._begun_by.get(last)
         if asked_now or times > self._times[last] or begun is None:
             begun = self._begun_by[last] = self.begin_turn()
-        elif begun not in self._steps:  # closed by now
+        elif begun not in self._steps:  # The turn that this message began is closed.
             begun = before or self.begin_turn()
         self._times[last] = max(self._times[last], times)
         return begun
 
 
 def user_texts(span: UnderstoodSpan) -> list[str]:
-    """Return the texts of the user's messages in the request of a model call, the latest last."""
+    """Return the texts of the user's messages in the request of a model call, in order."""
     return [message.text for message in span.facts.input or () if message.role == "user" and message.text]
 
 

@@ -1,8 +1,8 @@
-"""The translator of all trace formats: makes events from the spans of a file, which come in any order.
+"""Translates all trace formats: makes events from the spans of a file, which may be in any order.
 
-Spans of one trace may lie far apart, because exporters write spans in batches when they end; so a trace is
-complete only at the end of the file. Until then the spans are held by trace, and the traces inactive for
-longest are moved to a temporary file. At the end, the traces of each session are translated in order of time.
+Exporters write spans in batches when they end, so the spans of one trace may be far apart. A trace is
+complete only at the end of the file. Until then the spans are kept by trace, and the longest inactive traces
+are moved to a temporary file. At the end, the traces of each session are translated in order of time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ingest.formats.traces.span_tree import find_lanes, time_key
 from ingest.log_format import Record
 from ingest.sessions.open_sessions import OpenSessions
 
-# The facts in OpenTelemetry's spans, whatever the file: fields of `ingest.formats.Source`.
+# What OpenTelemetry's spans contain in any file; the keys are fields of `ingest.formats.Source`.
 TOLD_BY_SPANS: dict[str, str] = {
     "raw_arguments": "partly: where the instrumentation kept the model's text; the convention wants objects",
     "argument_failures": "partly: parsed if the text is there; a denial shows as a tool's error, if ever",
@@ -40,7 +40,7 @@ TOLD_BY_SPANS: dict[str, str] = {
 
 
 class SpanEvent(msgspec.Struct, kw_only=True):
-    """An event of a span that the file stores apart from the span, as a log record."""
+    """An event of a span that the file stores separately, as a log record."""
 
     trace_id: str
     span_id: str
@@ -51,21 +51,25 @@ class SpanEvent(msgspec.Struct, kw_only=True):
 
 
 class KnownSpan(msgspec.Struct):
-    """A span whose facts the format has already read; the conventions are not applied."""
+    """A span whose facts the format has already read.
+
+    No conventions are applied to its attributes.
+    """
 
     raw: RawSpan
     facts: SpanFacts
 
 
-_NEVER = 1 << 63  # sorts after all times
+_NEVER = 1 << 63  # a time that sorts after all others
 
 Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
 
 class TraceEntry(msgspec.Struct):
-    """The index entry of a trace, kept in memory while the spans may be in the temporary file.
+    """The index entry of a trace.
 
-    `roots` are the sessions that its root spans name, each with the earliest start.
+    The entry stays in memory, while the spans may be in the temporary file. `roots` maps each session that
+    the trace's root spans name to its earliest start.
     """
 
     session_id: str | None = None
@@ -74,14 +78,20 @@ class TraceEntry(msgspec.Struct):
     roots: dict[str, int] = {}
 
     def list_sessions(self, trace_id: str) -> Iterable[tuple[str, int]]:
-        """Return the sessions in the trace and the start of each: mostly one."""
+        """Return the sessions in the trace and the start of each.
+
+        Most traces have only one session.
+        """
         if len(self.roots) > 1:
             return self.roots.items()
         return [(self.session_id or trace_id, self.start if self.start is not None else _NEVER)]
 
 
 class TraceTranslator:
-    """Translates the records of a file into events; `read` finds the spans in one record."""
+    """Translates the records of a file into events.
+
+    `read` finds the spans in one record.
+    """
 
     def __init__(self, read: Callable[[Record], Iterable[Found]]) -> None:
         self._read = read
@@ -146,7 +156,7 @@ class TraceTranslator:
 
 
 class OpenTrace:
-    """The spans of one trace so far; messages that several requests repeat are kept once.
+    """The spans of one trace so far; messages that several requests repeat are stored once.
 
     `weight` is the approximate size of the trace in bytes.
     """
@@ -161,7 +171,7 @@ class OpenTrace:
         self._definitions: Definitions | None = None
 
     def add(self, span: UnderstoodSpan) -> None:
-        """Add a span. A later copy of the same span replaces the earlier one."""
+        """Add a span; a later copy of the same span replaces the earlier one."""
         facts = span.facts
         facts.input = tuple(map(self.keep_once, facts.input)) if facts.input is not None else None
         if facts.system is not None and facts.system != self._system:
@@ -182,10 +192,10 @@ class OpenTrace:
     def to_events(
         self, session_id: str, session: TracedSession, others_in: str | None = None
     ) -> Iterator[Event | Rejected]:
-        """Yield the events of the trace: those of its session, then those of its sub-agents' sessions.
+        """Yield the events of the trace's session, then the events of its sub-agents' sessions.
 
-        With `others_in`, only the part below the roots of this session; a root without a session belongs to
-        the session `others_in`.
+        If `others_in` is given, only spans of the session `session_id` are used. Spans without a session then
+        belong to the session `others_in`.
         """
         self._read_events()
         spans = self._spans if others_in is None else self._find_spans_of(session_id, others_in)
@@ -202,7 +212,7 @@ class OpenTrace:
                 yield from below.take(lane, next(iter(lane.agents), None))
 
     def _find_spans_of(self, session_id: str, others_in: str) -> dict[str, UnderstoodSpan]:
-        sessions: dict[str, str] = {}  # by span
+        sessions: dict[str, str] = {}  # span id → session id
         for span in self._spans.values():
             path: dict[str, UnderstoodSpan] = {}
             above: UnderstoodSpan | None = span
@@ -215,9 +225,9 @@ class OpenTrace:
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
-        """Return the stored copy of an equal message; store the message when there is no copy.
+        """Return the stored copy of an equal message; if there is none, store the message.
 
-        An assistant message is replaced by an empty one, because its calls are counted as replies.
+        An assistant message is replaced by an empty one, because its calls are already counted in the reply.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
@@ -231,7 +241,7 @@ class OpenTrace:
     def _read_events(self) -> None:
         """Add the facts in log records to their spans.
 
-        The log records of a span that is not in the file become a span of their own.
+        Log records whose span is not in the file become a new span.
         """
         for span_id, events in self._events.items():
             bodies = [(event.name, event.body) for event in events]
