@@ -1,1 +1,3 @@
-"""Tool definitions: read from any provider's format or from Python functions, written for any provider."""
+"""Tool definitions: reads them from any provider's format or from Python functions, and writes them for
+any provider.
+"""

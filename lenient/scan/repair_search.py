@@ -1,10 +1,10 @@
-"""Finds the reading of a broken text that needs the fewest repairs.
+"""Finds the interpretation of a broken text that needs the fewest repairs.
 
-A reading decides where each string ends, and which brackets, commas, colons and quotes are added, skipped or
-replaced, so that the text makes one JSON value. All readings are followed in parallel, from place to place in
-the text. Readings with the same open brackets at one place are merged. Each repair has a cost, and so does a
-name that the definition declares elsewhere. The number of readings is limited, so that the search takes
-linear time.
+An interpretation ("reading") decides where each string ends, and which brackets, commas, colons and quotes
+are added, skipped or replaced. The result must be one JSON value. The search follows all readings in parallel
+through the text. Readings with the same open brackets at the same offset are merged. Each repair has a cost.
+A name that the definition declares for another object has a cost, too. The number of readings is limited, so
+the search takes linear time.
 """
 
 from __future__ import annotations
@@ -31,38 +31,38 @@ from lenient.scan.strings.string_end_scoring import COLONS, find_odd_comma
 from lenient.scan.strings.trivia import pass_trivia
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_MOST = 4.6  # a reading with a higher cost is rejected
-_SAME = 0.15  # readings are equally good up to this difference in cost
-_SAME_TEXT = 0.5  # the same if a string lacks a quote or contains one
-_BOUNDS = (1.35, 2.75, _MOST)  # of costs
+_MOST = 4.6  # a reading with a higher total cost is rejected
+_SAME = 0.15  # with a smaller cost difference, two readings are equally good
+_SAME_TEXT = 0.5  # replaces `_SAME` if a string lacks a quote or contains one
+_BOUNDS = (1.35, 2.75, _MOST)  # maximum costs of the first, second and third search
 _WIDTH = 16
-_STEPS = 6_000  # readings that are followed from one place to the next
-_QUOTES_A_STEP = 4  # one such step costs as much as this many quotes
-MAX_LENGTH = 60_000  # characters
+_STEPS = 6_000  # maximum number of steps in the search
+_QUOTES_A_STEP = 4  # one step costs as much time as this many quotes
+MAX_LENGTH = 60_000  # in characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
-_FURTHER_CLOSER = 0.5  # each further closing bracket after the whole value
-_BEGUN_ANEW = 0.1  # each further missing bracket where the outermost object restarts
-_CUT_OFF = 0.25  # each further missing bracket where the text was cut off
+_FURTHER_CLOSER = 0.5  # for the second and each later closing bracket after the whole value
+_BEGUN_ANEW = 0.1  # for the second and each later missing bracket, if the outermost object restarts
+_CUT_OFF = 0.25  # for the second and each later missing bracket, if the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
-_GLUED = 0.5  # nothing between two strings
+_GLUED = 0.5  # extra cost if nothing separates two strings
 _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 1.6
-_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # of a value, and of a name with its last quote and colon
+_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # a missing quote of a value; a missing first quote of a name
 _ODD_COMMA = 0.6
 _COMMENT = 0.1  # a comment between two parts
-_LOST = 0.25  # each further character that is missing at one place
-_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes; a name with blanks
+_LOST = 0.25  # for the second and each later missing character at one offset
+_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes; a name without quotes that contains blanks
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
-_UNNAMED = 0.5  # a string becomes a key although no such name is declared
+_UNNAMED = 0.5  # a string becomes a key although its name is not declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.2, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
-_AT_ROOT = 2  # factor when the whole value has the wrong kind
+_AT_ROOT = 2  # factor if the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
 _INVENTED = 0.5  # an object or array lacks both brackets
 
-_OPENERS_MOVED = {"missing_opener", "extra_opener"}  # a list may be one too many instead
+_OPENERS_MOVED = {"missing_opener", "extra_opener"}  # the alternative is one list too many
 SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
     "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
@@ -96,17 +96,17 @@ _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 _MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
 _BITS = {"missing_closer": _MISSING_ANY_CLOSER, "extra_opener": _EXTRA_ANY_OPENER}
 
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
 
 
 def _ignore_report(*_: object, **__: object) -> None:
-    """Ignore a report: the search only needs to know where a gap ends."""
+    """Ignore a report, because the search only needs the end of a gap."""
 
 
 class Phase(IntEnum):
-    """What is due next."""
+    """The part of the JSON text that must come next."""
 
-    VALUE = 0  # after a colon, or at the root
+    VALUE = 0  # after a colon, or at the start of the text
     FIRST_KEY = 1
     KEY = 2  # after a comma
     COLON = 3
@@ -124,7 +124,10 @@ _BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 
 
 class Repair(NamedTuple):
-    """A repair at the offset `at`: `what` is the code of its diagnostic, `sign` the added character."""
+    """A repair at the offset `at`.
+
+    `what` is the code of its diagnostic, `sign` is the added character.
+    """
 
     at: int
     what: str
@@ -132,9 +135,9 @@ class Repair(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The repairs and strings of the best reading, by offset, and its cost.
+    """The best reading: its repairs and strings by offset, and its cost.
 
-    `tied` is True when another reading is as good. `end` is the offset where the value ends.
+    `tied` is True when another reading is equally good. `end` is the offset where the value ends.
     """
 
     repairs: dict[int, list[Repair]]
@@ -152,9 +155,9 @@ _Shape = tuple[str, int, str]
 
 
 class _Frame:
-    """An open bracket and its content so far; shared by all readings in which it is open.
+    """An open bracket and its content so far, shared by all readings in which this bracket is open.
 
-    `names` has a bit for each name of the object; `shape` describes the first item of the array. `sent` is
+    `names` has a bit for each name of the object. `shape` describes the first item of the array. `sent` is
     False when the opening bracket was missing.
     """
 
@@ -184,7 +187,7 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with one more item, and the cost if the item differs from the first."""
+        """Return this array with one more item, and the cost if the item differs from the first item."""
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
         (kind, names, items), (first, known_names, others) = shape, self.shape
@@ -192,17 +195,17 @@ class _Frame:
         return self, _UNLIKE_ITEM if unlike else 0.0
 
     def slot(self) -> Node | None:
-        """Return the definition of an item of this array, None for an object."""
+        """Return the definition of this array's items, or None for an object."""
         return self.node.items if self.node is not None and self.kind != "{" else None
 
 
 class _State(NamedTuple):
-    """One reading of the text so far.
+    """One reading of the text up to the current offset.
 
-    `slot` is the definition of the value that is due. `layout` identifies the values and brackets so far:
-    readings with the same layout give the same value. `lost` is True when characters are missing right before
-    this place. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
-    strings, the last one first.
+    `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far: readings
+    with the same layout give the same value. `lost` is True when characters are missing immediately before
+    this offset. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
+    strings, the last step first.
     """
 
     cost: float
@@ -236,7 +239,7 @@ def _go_on(
 
 
 def _holds_doubtful_string(state: _State) -> bool:
-    """Return True when a string of a reading lacks a quote or contains one."""
+    """Return True when a string of the reading lacks a quote or contains one."""
     link = state.steps
     while link is not None:
         link, step = link
@@ -248,8 +251,8 @@ def _holds_doubtful_string(state: _State) -> bool:
 def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> ChosenReading | None:
     """Return the reading of the text from `start` on that needs the fewest repairs.
 
-    Return None when every reading needs too many, or when the text is too long. `node` is the definition of
-    the value. `opened` means that the opening brace of the value is missing.
+    Return None when every reading needs too many repairs, or when the text is too long. `node` is the
+    definition of the value. `opened` means that the opening brace of the value is missing.
     """
     if len(text) - start > MAX_LENGTH:
         return None
@@ -268,7 +271,7 @@ def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> C
             strings[step.start - 1 if step.opened else step.start] = step
     codes = {repair.what for group in repairs.values() for repair in group}
     unpaired = sum(choice.end.inner % 2 for choice in strings.values())
-    tied = tied or unpaired > 1  # quotes of two strings may be pairs within one string
+    tied = tied or unpaired > 1  # unpaired quotes of two strings may form a pair within one string
     tied = tied or codes >= _OPENERS_MOVED or (node is None and _close_apart(repairs))
     return ChosenReading(repairs, strings, state.cost, tied, end)
 
@@ -282,7 +285,10 @@ _Key = tuple[Phase, int, int, bool]
 
 
 class _Search:
-    """The search over one text. `at` is the offset of the current character, `after` the next offset."""
+    """The search in one text.
+
+    `at` is the offset of the current character, `after` is the next offset.
+    """
 
     def __init__(self, text: str, start: int, node: Node | None) -> None:
         self.text = text
@@ -298,12 +304,13 @@ class _Search:
         self.ends: dict[tuple[int, bool, bool, bool, frozenset[str]], list[StringChoice]] = {}
         self.name_ends: dict[str, int] = {}
         self.left = _STEPS
-        self.doubled = text.startswith("{{", start)  # a template doubled its braces
+        self.doubled = text.startswith("{{", start)  # a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best reading, the offset where its value ends, and True when another reading is as good.
+        """Return the best reading, the offset where its value ends, and True when another reading is equally
+        good.
 
-        Cheap readings are searched first, because there are few of them.
+        The search starts with a low cost limit, because few readings are cheap.
         """
         best = None
         for bound in _BOUNDS:
@@ -358,7 +365,7 @@ class _Search:
         return state, end, tied
 
     def pass_gap(self, offset: int) -> int:
-        """Return the offset after blanks and comments."""
+        """Return the offset after whitespace and comments."""
         at = self.gaps.get(offset)
         if at is None:
             after_colon = self.text[offset - 1 : offset] == ":"
@@ -368,9 +375,10 @@ class _Search:
     # --- readings of one character -------------------------------------------------------------------
 
     def follow(self, state: _State, inserts: int, *, touches: bool) -> None:
-        """Add the readings that continue from `state` with the character at `at`.
+        """Add the readings that continue `state` with the character at `at`.
 
-        At most `inserts` brackets are added before it. `touches` means that no blank precedes it.
+        At most `inserts` brackets are added before the character. `touches` means that no whitespace precedes
+        it.
         """
         sign = SIGN.match(self.text, self.at)
         kind = "" if sign is None else SIGNS.get(sign[0], self.text[self.at])
@@ -414,7 +422,7 @@ class _Search:
         opener = "{" if is_key or kind == "}" else "["
         if self.limit - state.cost >= _MISSING_OPENER and (opener == "{" or phase is not Phase.FIRST_ITEM):
             inner = self.open(state, opener, _MISSING_OPENER, Repair(at, "missing_opener", opener))
-            unnamed = phase is Phase.VALUE and state.slot is None  # the name may be the end of a text
+            unnamed = phase is Phase.VALUE and state.slot is None  # the name may be the end of a text instead
             self.go_on(inner._replace(tied=inner.tied or unnamed), inserts)
 
     def go_on(self, state: _State | None, inserts: int) -> None:
@@ -422,7 +430,10 @@ class _Search:
             self.follow(state, inserts - 1, touches=False)
 
     def name_after(self, at: int) -> str | None:
-        """Return the name of the key at `at`, in quotes or without, None without a key and its colon."""
+        """Return the name of the key at `at`, with or without quotes.
+
+        Return None when there is no key with a colon.
+        """
         key = _SURE_KEY.match(self.text, at)
         return None if key is None else key[key.lastindex or 0]
 
@@ -434,7 +445,7 @@ class _Search:
         return first is not None and first == self.name_after(self.pass_gap(at + 1))
 
     def take_text(self, state: _State, *, touches: bool) -> None:
-        """Add the readings in which a key, a string or a word begins at the current place."""
+        """Add the readings in which a key, a string or a word begins at the current offset."""
         _, phase, frame, slot, layout, _, lost, _, _ = state
         at = self.at
         if phase is Phase.AFTER and frame is not None:
@@ -453,7 +464,7 @@ class _Search:
             self.take_value(state)
 
     def take_key(self, state: _State, frame: _Frame) -> None:
-        """Add the readings in which a key begins at the current place."""
+        """Add the readings in which a key begins at the current offset."""
         text, at = self.text, self.at
         if text[at] in CLOSING_QUOTES or _WHOLE_STRING.match(text, at):
             for choice in self.string_ends(state, is_key=True):
@@ -478,19 +489,19 @@ class _Search:
         if state.cost + cost <= self.limit:
             damaged = isinstance(step, StringChoice) and (step.is_broken or not step.opened)
             if damaged and frame.fields and name not in frame.fields:
-                state = state._replace(tied=True)  # part of the name may be missing, too
+                state = state._replace(tied=True)  # a part of the name may also be missing
             slot = frame.fields.get(name) or _extra_node(frame.node)
             layout = hash((state.layout, name))
             lost = isinstance(step, StringChoice) and step.is_broken
             self.put(_go_on(state, cost, step, Phase.COLON, frame.with_name(bit), slot, layout, lost), after)
 
     def take_value(self, state: _State) -> None:
-        """Add the readings in which a string or a word is the value at the current place."""
+        """Add the readings in which a string or a word is the value at the current offset."""
         text, at = self.text, self.at
         if state.phase is Phase.COLON:
             cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
             if state.slot is None and state.frame is not None and state.frame.fields:
-                state = state._replace(tied=True)  # part of the name may be missing, too
+                state = state._replace(tied=True)  # a part of the name may also be missing
             state = _go_on(state, cost, repair, Phase.VALUE, state.frame, state.slot, state.layout, lost=True)
             if state.cost > self.limit:
                 return
@@ -506,18 +517,20 @@ class _Search:
             self.take_unopened(state)
 
     def take_unopened(self, state: _State) -> None:
-        """Add the readings in which the value at the current place is a string without its first quote."""
+        """Add the readings in which the value at the current offset is a string without its first quote."""
         cost = _LOST if state.lost else _MISSING_QUOTE
         if state.cost + cost <= self.limit:
             for choice in self.string_ends(state, is_key=False, opened=False):
                 body = self.text[choice.start : choice.end.body]
                 if body.count("[") != body.count("]") or body.count("{") != body.count("}"):
-                    continue  # an expression
+                    continue  # this is an expression, not a string
                 cost_of_it = cost + choice.cost + self.judge_scalar(state.slot, "s")
                 self.put_scalar(state, cost_of_it, choice, choice.end.after)
 
     def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
-        """Add the reading in which a string is the value at the current place, or a word when it is None."""
+        """Add the reading whose value at the current offset is the string `choice`, or a word if `choice`
+        is None.
+        """
         frame = state.frame
         if frame is not None and frame.kind != "{":
             frame, unlike = frame.with_item(("s", 0, ""))
@@ -529,10 +542,10 @@ class _Search:
             self.put(_go_on(state, cost, choice, phase, frame, None, layout, lost), after)
 
     def string_ends(self, state: _State, *, is_key: bool, opened: bool = True) -> list[StringChoice]:
-        """Return the places where the string at the current place may end."""
+        """Return the possible ends of the string at the current offset."""
         text, at = self.text, self.at
         if text.startswith("```", at):
-            return []  # a fence is not a quote
+            return []  # a Markdown fence is not a quote
         whole = _WHOLE_STRING.match(text, at) if opened else None
         if whole is not None:
             return [StringChoice(at + 1, StringEnd(whole.end() - 1, whole.end(), StringClosing.QUOTE), 0.0)]
@@ -557,7 +570,7 @@ class _Search:
         return ends
 
     def find_last_end(self, name: str) -> int:
-        """Return the last offset at which a key with this name may end, -1 when there is none."""
+        """Return the last offset at which a key with this name may end, or -1 when there is none."""
         end = self.name_ends.get(name)
         if end is None:
             matches = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
@@ -565,7 +578,7 @@ class _Search:
         return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
-        """Return the names declared for the objects around that have no value yet."""
+        """Return the names that are declared for the surrounding objects and have no value yet."""
         names: list[str] = []
         while frame is not None:
             names_read = frame.names
@@ -598,7 +611,8 @@ class _Search:
             return
         self.put(self.open(state, kind, 0.0, None), self.after)
         other = "[" if kind == "{" else "{"
-        if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
+        # the arguments as a whole must be an object
+        if left >= _WRONG_OPENER and (frame is not None or other == "{"):
             self.put(self.open(state, other, _WRONG_OPENER, Repair(at, "wrong_opener", other)), self.after)
 
     def wants_object(self) -> bool:
@@ -626,7 +640,7 @@ class _Search:
             self.put(_go_on(state, _EXTRA_COMMA, repair, phase, frame, slot, layout), self.after)
 
     def take_odd_comma(self, state: _State, frame: _Frame) -> None:
-        """Read a full stop, vertical bar or ampersand between two parts as a comma."""
+        """Read a full stop, vertical bar or ampersand between two members or items as a comma."""
         after = find_odd_comma(self.text, self.at, is_member=frame.kind == "{")
         if after == self.at + 1:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
@@ -648,7 +662,7 @@ class _Search:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
             repair = Repair(at, "wrong_separator", ",")
             changed = _go_on(state, _COLON_FOR_COMMA, repair, phase, frame, frame.slot(), layout)
-            # Items with a colon between them may be members.
+            # A colon between two items may also mean that they are members.
             self.put(changed if phase is Phase.KEY else changed._replace(tied=True), self.after)
 
     def take_closer(self, state: _State, kind: str) -> None:
@@ -660,7 +674,8 @@ class _Search:
             skipped = _go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout)
             closes = kind == CLOSER_OF[frame.kind] and frame.depth > 1
             if self.root is None and (closes or (kind == "]" and frame.kind == "{")):
-                skipped = skipped._replace(tied=True)  # without a definition, its content is unknown
+                # without a definition, the content of the bracket is unknown
+                skipped = skipped._replace(tied=True)
             self.put(skipped, self.after)
         if phase is Phase.KEY or phase is Phase.ITEM:
             state = _go_on(state, 0.0, Repair(at, "trailing_comma"), phase, frame, slot, layout)
@@ -685,13 +700,13 @@ class _Search:
     def close(self, state: _State, cost: float, repair: Repair | None) -> _State | None:
         """Close the innermost bracket.
 
-        Return None when neither of its brackets was sent and none is declared.
+        Return None when both of its brackets are missing and the definition has no such object or array.
         """
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
             return None
         if repair is not None and repair.what == "missing_closer" and state.kinds & _EXTRA_ANY_OPENER:
-            return None  # an unclosed bracket is not a superfluous one
+            return None  # a bracket cannot be both unclosed and superfluous
         outer, node = frame.outer, frame.node
         if not frame.sent and repair is not None and outer is not None:
             if node is None or node.kind is None or _CONTAINERS.get(node.kind) != frame.kind:
@@ -710,7 +725,10 @@ class _Search:
     # --- the end -------------------------------------------------------------------------------------
 
     def put(self, state: _State, after: int) -> None:
-        """Keep a reading up to the offset `after`; with the same open brackets, keep the cheaper."""
+        """Keep a reading up to the offset `after`.
+
+        If another reading has the same open brackets there, keep only the cheaper reading.
+        """
         if state.cost > self.limit:
             return
         if state.phase is Phase.DONE:
@@ -731,10 +749,10 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep a reading in which the value ends at the offset `end`; the text after it adds a cost."""
+        """Keep a reading whose value ends at the offset `end`; any text after the value adds a cost."""
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
-            closers += text[rest] != ")"  # a call around the value is cut off elsewhere
+            closers += text[rest] != ")"  # the round bracket of a surrounding call adds no cost
             rest = self.pass_gap(rest + 1)
         cost = (_EXTRA_CLOSER + (closers - 1) * _FURTHER_CLOSER) if closers else 0.0
         if rest < len(text):
@@ -766,7 +784,10 @@ class _Search:
         self.close_all(state, cost, _MISSING_CLOSER if before in ("}", "]", ")") else _CUT_OFF)
 
     def close_all(self, state: _State, cost: float, further: float) -> None:
-        """Close all brackets before the current place; the first costs `cost`, each other one `further`."""
+        """Close all brackets before the current offset.
+
+        The first bracket costs `cost`, and every other bracket costs `further`.
+        """
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:
             if current.frame is None:
@@ -779,7 +800,7 @@ class _Search:
     # --- costs by the definition ---------------------------------------------------------------------
 
     def judge_name(self, name: str, frame: _Frame) -> float:
-        """Return the cost of the name `name` in `frame`."""
+        """Return the cost of using `name` in the object `frame`."""
         fields, node = frame.fields, frame.node
         if name in fields:
             return 0.0
@@ -795,7 +816,7 @@ class _Search:
         return _SIMILAR_NAME if node is not None and node.extra else _UNKNOWN_NAME
 
     def judge_scalar(self, node: Node | None, kind: str) -> float:
-        """Return the cost of a string ("s") or word ("w") where `node` is declared."""
+        """Return the cost of a string ("s") or a word ("w") as a value of the definition `node`."""
         if node is None or node.kind is None:
             return 0.0
         if kind == "w" and self.text[self.at] in "nN":
@@ -821,7 +842,7 @@ def _extra_node(node: Node | None) -> Node | None:
 
 
 def _judge_container(node: Node | None, kind: str) -> float:
-    """Return the cost of an object or array where `node` is declared."""
+    """Return the cost of an object or array as a value of the definition `node`."""
     if node is None or node.kind is None:
         return 0.0
     return 0.0 if _CONTAINERS.get(node.kind) == ("{" if kind == "{" else "[") else _WRONG_CONTAINER

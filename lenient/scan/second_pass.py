@@ -1,7 +1,7 @@
-"""Reads a value again when its brackets or quotes were in doubt, along the reading with the fewest repairs.
+"""Reads a value again when its brackets or quotes were in doubt.
 
-`lenient.scan.repair_search` chooses that reading. It replaces the first reading when it gives another value
-and needs fewer repairs.
+`lenient.scan.repair_search` chooses the reading with the fewest repairs. The second reading replaces the
+first if it gives another value and needs fewer repairs.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _NOT_SEARCHED = {
     "triple_quotes",
 }  # fmt: skip
 """Repairs of the first reading that the search does not know."""
-_MANY = 12  # quotes inside a string
-_FAR = 2.9  # the search did not find the first reading, because its cost was too high
-_CLEARLY = 0.6  # a cost that is lower by this much decides
+_MANY = 12  # the number of quotes inside a string
+_FAR = 2.9  # the first reading costs so much that the search did not find it
+_CLEARLY = 0.6  # a cost difference that decides between two readings
 
 
 def is_doubtful(
@@ -67,16 +67,16 @@ def is_doubtful(
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> bool:
-    """Return True when the text may have a better reading than the first one.
+    """Return True when the text may have a better reading than the first reading.
 
-    This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. A
-    text that was only cut off is not doubtful: its brackets are missing at the end.
+    This is so when brackets or quotes were in doubt, or when the text after the value shows that the value
+    continues. A text that was only cut off is not doubtful.
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
-        return False  # its strings are not separated
+        return False  # strings were concatenated, so no comma separates them
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
-        return False  # the comment is in doubt
+        return False  # the comment is in doubt, not the brackets
     if "unescaped_inner_quote" in codes:
         texts = _find_quoted_texts(piece.text, first, node, ends)
         if not any(looks_like_parts(piece.text, end) for at, end in ends.items() if at not in texts):
@@ -93,7 +93,7 @@ def _find_quoted_texts(
 ) -> set[int]:
     """Return the offsets of arguments with so many quotes that they can only be text, such as code.
 
-    They contain no declared name without a value, and no name with a colon.
+    Such an argument contains no declared name without a value, and no name with a colon.
     """
     fields, spans = known_fields(node), first.mark.children
     if not fields or not isinstance(first.value, dict) or not isinstance(spans, dict):
@@ -113,7 +113,7 @@ def _find_quoted_texts(
 def _is_cut_off(
     piece: SourceText, first: ScanResult, diagnostics: Sequence[Diagnostic], node: Node | None
 ) -> bool:
-    """Return True when brackets are missing only at the end, and no name contradicts that."""
+    """Return True when brackets are missing only at the end, and all names fit this."""
     doubts = [
         diagnostic
         for diagnostic in diagnostics
@@ -128,7 +128,7 @@ def _is_cut_off(
 
 
 def _fits_names(value: object, node: Node | None) -> bool:
-    """Return True when every name in the value is declared at its place, or when nothing is declared."""
+    """Return True when the objects in the value have only declared names, or when nothing is declared."""
     if node is None:
         return True
     if isinstance(value, list):
@@ -146,10 +146,11 @@ def _fits_names(value: object, node: Node | None) -> bool:
 def read_again(
     fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
 ) -> ScanResult | None:
-    """Return the value of a better reading, with its diagnostics in `fresh`; None to keep the first one.
+    """Return the value of a better reading, with its diagnostics in `fresh`, or None to keep the first
+    reading.
 
-    `before` is the state of the first reading, `first` its result, None when it failed. If another reading is
-    equally good, it is reported as ambiguous in `before`.
+    `before` is the state of the first reading. `first` is the result of the first reading, or None when it
+    failed. If another reading is equally good, `before` reports this.
     """
     text, start = fresh.text, fresh.position
     diagnostics = before.findings.items
@@ -184,12 +185,12 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second reading, or None to keep the first one, which may then be reported as ambiguous."""
+    """Return the second reading, or None to keep the first. The first may then be reported as ambiguous."""
     diagnostics = before.findings.items
     doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
-            return None  # not an object, and arguments must be one
+            return None  # the value is not an object, but arguments must be an object
         if isinstance(first.value, list) and isinstance(second.value, dict):
             return second
         if not _is_cut_off(before.piece, first, diagnostics, node):
@@ -204,9 +205,9 @@ def _choose(
 
 
 def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
-    """Return the value of the chosen reading and its span; report the repairs.
+    """Return the value of the chosen reading and its span, and report the repairs.
 
-    Raises UnreadableError for a word that is not a value, and for too deep nesting.
+    Raises UnreadableError for a word that is not a value, and when the nesting is too deep.
     """
     replay = _Replay(reading, chosen, node)
     while reading.done is None:
@@ -222,7 +223,10 @@ def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None)
 
 
 class _Replay:
-    """The progress of one replay. `key_start` is the offset of the key whose value is due, else -1."""
+    """The progress of one replay.
+
+    `key_start` is the offset of the key whose value comes next, or -1 if no value comes next.
+    """
 
     def __init__(self, reading: ScanState, chosen: ChosenReading, node: Node | None) -> None:
         self.reading = reading
@@ -234,14 +238,14 @@ class _Replay:
         self.key_start = -1
 
     def pass_gap(self) -> None:
-        """Move on past blanks and comments; report the comments."""
+        """Move past whitespace and comments, and report the comments."""
         reading = self.reading
         reading.position = pass_trivia(
             reading.text, reading.position, reading.report, before_value=self.key_start >= 0
         )
 
     def read_sign(self) -> None:
-        """Apply the repairs at one place, and read the character there unless a repair replaces it."""
+        """Apply the repairs at one offset. Read the character there unless a repair replaces it."""
         reading, at = self.reading, self.reading.position
         sign = SIGN.match(reading.text, at)
         kind = "" if sign is None else SIGNS.get(sign[0], reading.text[at])
@@ -310,7 +314,9 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report what is missing before `start`, or a superfluous comma, and continue as if corrected."""
+        """Report what is missing before `start`, or a superfluous comma, and continue with the corrected
+        text.
+        """
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma
@@ -374,7 +380,7 @@ class _Replay:
         self.key_start = start
 
     def due_node(self) -> Node | None:
-        """Return the definition of the value that is due."""
+        """Return the definition of the next value."""
         if not self.reading.stack:
             return self.node
         frame = self.reading.stack[-1]

@@ -1,8 +1,8 @@
 """Reads unambiguous members and items with one regular expression each.
 
-A member or item is read here if its string or number is plain and the text after it proves its end. The proof
-is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
-parts. It would read the same values from the unambiguous parts, but more slowly.
+A member or item is read here if its string or number is simple and the text after it proves its end. The
+proof is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
+parts; it would read the unambiguous parts in the same way, but more slowly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
 STANDARD = {"True": "true", "False": "false", "None": "null"}
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
 
 
 class SimpleContainer(Protocol):
@@ -65,7 +65,7 @@ class SimpleContainer(Protocol):
 class SimpleReader:
     """Reads the unambiguous members and items of one text.
 
-    `decode` returns the text of a string body with escapes or line breaks, and reports its repairs.
+    `decode` decodes a string body with escapes or line breaks, and reports its repairs.
     """
 
     __slots__ = ("decode", "report", "text")
@@ -78,8 +78,8 @@ class SimpleReader:
     def read_members(self, position: int, into: SimpleContainer, around: str) -> int:
         """Read simple members from `position` on and store them in `into`.
 
-        Return the offset of the first part that is not a simple member. `around` is the closing bracket of
-        the container around `into`, "" at the root.
+        Return the offset where reading stopped. `around` is the closing bracket of the container around
+        `into`, or "" at the root.
         """
         text, match_member = self.text, _MEMBERS[around].match
         children, marks = into.children, into.marks
@@ -88,7 +88,7 @@ class SimpleReader:
             if key is None:
                 key = match[2] if match[2] is not None else match[3]
             if key in children:
-                break  # a repeated key: the scanner reports it
+                break  # the scanner reports the repeated key
             if match[1] is None:
                 self.report_key(match, into)
             into.key = key
@@ -104,8 +104,8 @@ class SimpleReader:
     def read_items(self, position: int, into: SimpleContainer, around: str) -> int:
         """Read simple items from `position` on and store them in `into`.
 
-        Return the offset of the first part that is not a simple item. `around` is the closing bracket of the
-        container around `into`, "" at the root.
+        Return the offset where reading stopped. `around` is the closing bracket of the container around
+        `into`, or "" at the root.
         """
         text, match_item = self.text, _ITEMS[around].match
         while (match := match_item(text, position)) is not None:

@@ -1,9 +1,9 @@
-"""Lists the places where a string may end, each with its cost, for the search for the cheapest reading.
+"""Lists the possible ends of a string, each with its cost, for the search for the cheapest reading.
 
-A quote ends a string where the text after it can follow a value or a key. A skipped quote belongs to the text
-and has a cost, which is higher where it looks like a quote between two parts. A string without its last quote
-may end where the next part begins. The declared names show where a member begins even if its quotes or colon
-were lost.
+A quote ends a string if the text after it can follow a value or a key. A skipped quote belongs to the text
+and has a cost. The cost is higher if the quote seems to separate two parts. A string without its last quote
+may end where the next part begins. The declared names show where a member begins, even if its quotes or colon
+are missing.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from lenient.scan.strings.string_end import (
 )
 from lenient.scan.strings.string_end_scoring import COLONS, NEXT_PART, QUOTED_KEY
 
-# The costs of an end, on the same scale as the repairs of `lenient.scan.repair_search`.
-_INNER, _FIRST_INNER = 0.3, 0.4  # a quote that belongs to the text; more for the first
-_ODD_INNER = 0.5  # the quotes form no pairs
-_FURTHER_INNER, _FEW = 0.08, 4  # a quote in brackets of the text, or after the first few
-_LATE_INNER, _MANY = 0.01, 12  # a quote after many others
+# The costs have the same scale as the repair costs in `lenient.scan.repair_search`.
+_INNER, _FIRST_INNER = 0.3, 0.4  # each quote that belongs to the text; the first such quote costs more
+_ODD_INNER = 0.5  # the quotes do not form pairs
+_FURTHER_INNER, _FEW = 0.08, 4  # each quote in brackets of the text, or after the first `_FEW` quotes
+_LATE_INNER, _MANY = 0.01, 12  # each quote after `_MANY` other quotes
 _APOSTROPHE = 0.05
-_LIKE_STRUCTURE = 0.9  # more for a quote that looks like one between two parts
-_LIKE_MEMBER = 0.6  # and for such a quote in brackets of the text
-_AFTER_COLON, _TOUCHING = 0.4, 0.5  # more for a quote that follows a colon, or another quote
-_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0  # the text leaves brackets open, and begins with a bracket
-_CLOSES_OUTER = 0.5  # the text closes a bracket that it did not open
-_COMMA_LAST = 0.6  # the last quote is next to a comma, or a blank and a letter
+_LIKE_STRUCTURE = 0.9  # extra cost of a quote that seems to separate two parts
+_LIKE_MEMBER = 0.6  # extra cost of such a quote if it is in brackets of the text
+_AFTER_COLON, _TOUCHING = 0.4, 0.5  # extra costs of a quote after a colon, or directly after another quote
+_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0  # the text leaves brackets open; it also begins with a bracket
+_CLOSES_OUTER = 0.5  # the text closes a bracket that was opened before the text
+_COMMA_LAST = 0.6  # a comma, or a blank and a letter, is next to the last quote
 _MISSING_END, _ESCAPED_END, _OPEN_END = 1.0, 1.0, 1.6
 _PATH_END, _PAIR_END = 0.4, 0.3  # the backslash before a quote ends a path; the escaped quote closes a pair
-_UNSURE_NAME = 0.25  # no definition confirms that the name ends there
-_NAME_INNER = 1.0  # a quote within a name
-_EDGED_NAME, _ODD_NAME = 0.4, 0.6  # blanks at an edge of a name, or characters rare in names
+_UNSURE_NAME = 0.25  # no definition confirms the end of the name
+_NAME_INNER = 1.0  # each quote inside a name
+_EDGED_NAME, _ODD_NAME = 0.4, 0.6  # a name begins or ends with a blank; a name contains unusual characters
 _LINE_IN_NAME = 0.5
 
 _MOST_ENDS, _MOST_QUOTES, _MOST_KEY_QUOTES = 40, 600, 3
-_MOST_OPEN = 8  # ends where brackets of the text are open
+_MOST_OPEN = 8  # maximum number of ends inside open brackets of the text
 _LOOK_BACK, _LOOK_AHEAD = 48, 4_000
 _CLOSERS = " \t\r\n}])｝］"
 
@@ -96,10 +96,10 @@ _STRUCTURE = re.compile(
 
 
 class StringChoice(NamedTuple):
-    """One place where a string may end, and its cost.
+    """One possible end of a string, and its cost.
 
     The body is `text[start:end.body]`. `opened` is False when the opening quote is missing. `doubtful` means
-    that a quote in the body looks like one between two parts.
+    that a quote in the body seems to separate two parts.
     """
 
     start: int
@@ -124,11 +124,12 @@ def list_value_ends(
     opened: bool,
     is_named: bool,
 ) -> tuple[list[StringChoice], int]:
-    """Return where the text of a value that begins at `start` may end, and how many quotes were examined.
+    """Return the possible ends of the text of a value that begins at `start`, and the number of examined
+    quotes.
 
-    Each end costs at most `limit`. `is_named` means that the objects around the string declare names that
-    have no value yet; `names` are those that the text may contain as a key. `opened` is False when the
-    opening quote is missing; then a quote must end the text.
+    Each end costs at most `limit`. `is_named` means that a surrounding object declares names that have no
+    value yet; `names` are the names that the text may contain as a key. `opened` is False when the opening
+    quote is missing. Then a quote must end the text.
     """
     search = _ValueEnds(text, start, opening, names, limit, opened, is_named)
     if search.pass_quotes() and opened:
@@ -140,9 +141,10 @@ def list_value_ends(
 class _ValueEnds:
     """The possible ends of one string, and the state of the quotes and brackets passed so far.
 
-    `depth` is the number of brackets that the text opened and did not close, `lowest` its least value, and
-    `parentheses` the number of round ones. All are counted up to `counted`. `is_open` means that a quote has
-    no partner yet, `doubtful` that a quote looked like one between two parts.
+    `depth` is the number of brackets that the text opened and did not close. `lowest` is the lowest value of
+    `depth`, and `parentheses` is the number of open round brackets. Brackets are counted up to the offset
+    `counted`. `is_open` means that a quote has no partner yet. `doubtful` means that a quote seemed to
+    separate two parts.
     """
 
     text: str
@@ -189,7 +191,6 @@ class _ValueEnds:
         return True
 
     def count_brackets(self, at: int) -> None:
-        """Count the brackets between the last quote and the one at `at`."""
         more, least = _count_depth(self.text, self.counted, at)
         if self.depth + least < self.lowest:
             self.cost += 0.0 if self.lowest else _CLOSES_OUTER
@@ -206,7 +207,7 @@ class _ValueEnds:
             self.add(body, at + 2, StringClosing.ESCAPED_QUOTE, cost)
 
     def add_ends_at(self, at: int) -> None:
-        """Add the ends that the quote at `at` shows: itself, or a place before the part that it opens."""
+        """Add the ends for the quote at `at`: this quote itself, or an end before the part that it opens."""
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
         if self.opened and (end := _find_end_before(self.text, self.start, at)) is not None:
@@ -229,7 +230,7 @@ class _ValueEnds:
         self.add(len(text), len(text), StringClosing.TEXT_END, _OPEN_END)
 
     def add(self, body: int, after: int, closing: StringClosing, more: float = 0.0) -> None:
-        """Add one end; its cost is that of the skipped quotes plus `more`."""
+        """Add one end. Its cost is the cost of the skipped quotes plus `more`."""
         cost = self.cost + more + (_ODD_INNER if self.is_open else 0.0)
         plain = not self.inner and closing is StringClosing.QUOTE and _SIGN_AFTER.match(self.text, after)
         if self.depth > 0 and not plain:
@@ -270,7 +271,7 @@ class _ValueEnds:
             looks = not self.is_json and (_MEMBER_SHAPE.match(text, after) or _KEY_SHAPE.match(text, after))
             return price + (_LIKE_MEMBER if looks else 0.0)
         if self.parentheses > 0:
-            return price  # an argument of a call in the text
+            return price  # this is an argument of a call in the text
         looks = not self.is_open and _NEXT_TEXT.match(text, after)
         if looks or _KEY_SHAPE.match(text, after) or _PART_SHAPE.match(text, after):
             return price + _LIKE_STRUCTURE
@@ -278,7 +279,7 @@ class _ValueEnds:
 
 
 def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return how many more brackets `text[start:end]` opens than it closes, and the least such number."""
+    """Return the bracket depth at `end`, relative to `start`, and the lowest depth between them."""
     depth = least = 0
     for bracket in _BRACKET.finditer(text, start, end):
         depth += 1 if bracket[0] in "{[" else -1
@@ -287,13 +288,15 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return where a text that lacks its last quote ends before `end`, without blanks and a last comment."""
+    """Return the end of a text without its last quote, before blanks and a last comment at `end`."""
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())
 
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
-    """Return where a string without its last quote ends if the quote at `at` opens the next part, or None."""
+    """Return the end of a string without its last quote if the quote at `at` opens the next part, else
+    None.
+    """
     is_key = QUOTED_KEY.match(text, at) is not None
     if not is_key and not _ITEM_SHAPE.match(text, at):
         return None
@@ -316,9 +319,9 @@ def _find_end_before(text: str, start: int, at: int) -> int | None:
 def list_key_ends(
     text: str, start: int, opening: str, names: Collection[str], limit: float
 ) -> list[StringChoice]:
-    """Return where the name of a key whose text begins at `start` may end; each end costs at most `limit`.
+    """Return the possible ends of a key whose text begins at `start`.
 
-    `names` are the names that are declared and have no value yet.
+    Each end costs at most `limit`. `names` are the declared names that have no value yet.
     """
     choices: list[StringChoice] = []
     inner, first = 0, -1
@@ -359,7 +362,7 @@ def begins_unopened(text: str, at: int) -> bool:
 
 
 def looks_like_parts(text: str, end: StringEnd) -> bool:
-    """Return True when a quote within a text looks like the end of a string between two parts."""
+    """Return True when a quote within a text seems to be the end of a string between two parts."""
     first = end.first_inner
     if end.inner % 2 and not text[first - 1].isdigit():
         return True
