@@ -1,8 +1,8 @@
 """Measures the overhead of `callgauge record`, compared with the server alone and with a plain proxy.
 
-All run in one process and are measured in turns: `streams` parallel agents, each with a request of 20 KB and
-an answer streamed in pieces with pauses, like a model. Prints the time to the first and the last piece in
-milliseconds (median and 95th percentile), the time added to the server's, and the CPU time.
+All three run in one process and take turns. `streams` parallel agents each send a request of 20 KB. The
+answer is streamed in pieces with pauses, as a model does. Prints the time to the first and the last piece in
+milliseconds (median and 95th percentile), the time added to the server's time, and the CPU time.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ async def _serve(app: Any) -> AsyncIterator[str]:
 
 
 async def _ask(client: httpx2.AsyncClient, url: str, body: bytes) -> tuple[float, float]:
-    """Return the seconds to the first and to the last piece."""
+    """Return the seconds to the first and to the last piece of the answer."""
     started = time.perf_counter()
     first = 0.0
     headers = {"content-type": "application/json"}

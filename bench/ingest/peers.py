@@ -1,7 +1,8 @@
-"""Measures how a peer reads a folder of Claude Code logs, with another folder for its own files.
+"""Measures how a peer reads a folder of Claude Code logs.
 
-A peer is measured if its program is on the PATH; this project installs none. Each runs as its own process, so
-its start is included: half a second at most.
+The peer writes its own files to another folder. A peer is measured only if its program is on the PATH; this
+project installs none. Each peer runs as its own process, so the time includes its start: half a second at
+most.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def version(name: str) -> str:
 
 
 def main(name: str, folder: str, store: str) -> None:
-    """Measure one peer; `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
+    """Measure one peer. `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
     own = Path(store).with_suffix(".peer")
     own.mkdir()
     env = {

@@ -1,6 +1,7 @@
-"""Runs one peer in its own process, so that a peer that hangs or crashes loses only one text.
+"""Runs one peer in its own process, so that a hang or crash of the peer costs only one text.
 
-An alarm would not work: it waits until native code returns. The child is `python -m bench.parser.worker`.
+An alarm would not work, because it waits until native code returns. The child process is `python -m
+bench.parser.worker`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _START = 60.0
 
 
 class Worker:
-    """The process of one peer; started at the first text, and again after it hung or died."""
+    """The process of one peer. It is started for the first text, and again after a hang or crash."""
 
     def __init__(self, peer: str) -> None:
         self.peer = peer
@@ -68,11 +69,11 @@ class Worker:
 
 
 def serve(peer: str, connection: Connection) -> None:
-    """Run the child: read texts, with one cached reader per tool."""
+    """Read texts in the child process, with one cached reader per tool."""
     from bench.peers import PEERS, read_with
 
     prepare = PEERS[peer].prepare
-    read_with(prepare(None), "{}")  # imports the peer's modules; the start does not count for the limit
+    read_with(prepare(None), "{}")  # imports the peer's modules, so that the time limit does not include them
     readers: dict[str, Reader | Reading] = {}
     connection.send("ready")
     while True:
@@ -85,7 +86,7 @@ def serve(peer: str, connection: Connection) -> None:
 
 
 def _prepared(prepare: Callable[[Tool | None], Reader], tool: Tool | None) -> Reader | Reading:
-    """Return the reader of a tool; a peer that cannot use the definition refuses every text."""
+    """Return the reader of a tool. A peer that cannot use the definition refuses every text."""
     try:
         return prepare(tool)
     except Exception as refused:  # a peer may raise anything

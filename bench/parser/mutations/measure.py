@@ -1,4 +1,4 @@
-"""Runs the mutants through the readers, and makes the tables of the results."""
+"""Reads the broken calls with every reader, and makes the tables of the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TITLES = ("right", "refused", "lossy", "silent")
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """One text read by one reader, with or without the definition: the reading and the verdict."""
+    """The result of one reader for one text, with or without the definition: the reading and the verdict."""
 
     kind: str
     reader: str
@@ -54,17 +54,20 @@ class JudgedMutant:
 
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Run `each` mutants of every kind through the readers."""
+    """Measure how the readers read `each` texts of every kind of defect."""
     return _measure(readers, list(mutants(each)))
 
 
 def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Run calls with a loss at a boundary through the readers: 50 texts for each mutant of a kind."""
+    """Measure how the readers read calls that lost characters at a boundary.
+
+    The number of texts is 50 times the number of texts per kind of defect.
+    """
     return _measure(readers, list(boundary_losses(50 * each)))
 
 
 def _measure(readers: Iterable[str], texts: list[tuple[str, Mutant]]) -> list[JudgedMutant]:
-    """Run every text through every installed reader, without and with its definition."""
+    """Read every text with every installed reader, both without and with its definition."""
     return [
         judgement
         for reader, with_definition in READERS.items()
@@ -100,7 +103,7 @@ def tally(judged: Iterable[JudgedMutant]) -> Tally:
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per reader: all texts, then those without and with the definition."""
+    """Return one row per reader: shares of all texts, of texts without and of texts with the definition."""
     rows = []
     for reader in dict.fromkeys(judgement.reader for judgement in judged):
         ours = [judgement for judgement in judged if judgement.reader == reader]
@@ -115,7 +118,10 @@ def readers_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per kind of defect: ours in full, others as right and silently wrong."""
+    """Return one row per kind of defect.
+
+    The row has all shares of our parser, but only the right and silently wrong shares of other readers.
+    """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]
     rows = []
@@ -134,7 +140,10 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """Count the readings that are the right object itself, not a refusal or a reported other object."""
+    """Return the share of readings that are the intended object.
+
+    A refusal or another object with a report does not count.
+    """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     rows = []
     for kind in [*dict.fromkeys(judgement.kind for judgement in judged), "all"]:
@@ -158,7 +167,10 @@ def _right_and_silent(counted: Tally) -> str:
 
 
 def shown(judged: Iterable[JudgedMutant], kind: str) -> list[str]:
-    """Return the wrong readings of a kind of defect, or of all; silent ones first, short before long."""
+    """Return the wrong readings of one kind of defect, or of all kinds.
+
+    Silently wrong readings come first, and short texts come before long texts.
+    """
     wrong = [
         judgement
         for judgement in judged

@@ -1,4 +1,4 @@
-"""Defects of quotes, and of the text between them."""
+"""Defects of quotes, and of the text between quotes."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def _missing_last_quote(draft: Draft) -> None:
 
 
 def _escaped_last_quote(draft: Draft) -> None:
-    """The backslash may be a slip, or the last sign of a path."""
+    """Put a backslash before the last quote, which may be a mistake or the end of a path."""
     at = _value(draft, len)
     _doubt_from(draft, at)
     draft.change(at, draft.tokens[at].text[:-1] + '\\"')
 
 
 def _doubt_from(draft: Draft, at: int) -> None:
-    """Mark the end of this text as unknown: it may include the following parameter."""
+    """Mark the end of this text as unknown, because it may include the next parameter."""
     member = draft.tokens[at].member
     following = (token.member for token in draft.tokens[at:] if token.member not in (None, member))
     draft.doubt(member)
@@ -105,7 +105,9 @@ def _unescape(draft: Draft, at: int, inner: str) -> None:
 
 
 def _may_end(inner: str, quote: int) -> bool:
-    """Return True when a bare quote could end the text: near its ends, or near JSON punctuation."""
+    """Return True when an unescaped quote there could end the text: near its ends, or near JSON
+    punctuation.
+    """
     looks = any(match.start() <= quote < match.end() for match in _LOOKS_LIKE_END.finditer(inner))
     return looks or quote in (0, len(inner) - 1)
 
@@ -131,7 +133,9 @@ def _raw(escape: str, sign: str) -> Callable[[Draft], None]:
 
 
 def _single_backslashes(draft: Draft) -> None:
-    """Write Windows paths and regular expressions unescaped, if no backslash starts a JSON escape."""
+    """Remove the escapes in Windows paths and regular expressions, if no backslash then starts a JSON
+    escape.
+    """
     at = _value(draft, lambda value: "\\" in value and not _misread(value) and '"' not in value)
     draft.change(at, f'"{draft.tokens[at].value}"')
 
@@ -156,7 +160,7 @@ def _doubled_first_quote(draft: Draft) -> None:
 
 
 def _prefix(draft: Draft) -> None:
-    """Add a Python string prefix that changes nothing."""
+    """Add a Python string prefix that does not change the value."""
     at = draft.pick(
         lambda _, token: token.kind is Kind.STRING and "\\" not in token.text and "{" not in token.text
     )
