@@ -214,7 +214,6 @@ def sample_store(folder: Path) -> Path:
 
 
 def _chart_script(folder: Path) -> Path:
-    """Write the script of a plain Streamlit page with one chart."""
     script = folder / "chart.py"
     script.write_text(_CHART_SCRIPT, encoding="utf-8")
     return script

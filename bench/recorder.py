@@ -139,7 +139,6 @@ def _spread(values: list[float]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table."""
     parser = argparse.ArgumentParser(prog="bench recorder", description=__doc__)
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=3)

@@ -190,7 +190,6 @@ def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | 
 
 
 def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month: date) -> None:
-    """Write the segment of a month as a copy of another month's segment."""
     name, number = new_name(), next_number(con)
     path, base, alias = private_path(building, name), f"segment_{like}", f"segment_{number}"
     query = "SELECT name, month FROM segments WHERE number = ?"

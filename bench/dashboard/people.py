@@ -86,7 +86,6 @@ def empty_script(folder: Path) -> Path:
 
 
 def _paint(browser: Browser, url: str) -> float:
-    """Return the median first contentful paint of new visitors, in ms."""
     times = []
     for _ in range(ROUNDS):
         context = browser.new_context()

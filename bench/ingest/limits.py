@@ -83,7 +83,6 @@ def _small(number: int) -> bytes:
 
 
 def _folder(work: Path) -> Path:
-    """Return an empty folder that has no store next to it."""
     for name in ("limit", "store"):
         shutil.rmtree(work / name, ignore_errors=True)
     folder = work / "limit"

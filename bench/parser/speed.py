@@ -68,7 +68,6 @@ def measure(
 def _measure_texts(
     kind: Sequence[tuple[str, Call, str]], peers: list[Peer], workers: dict[str, Worker], turns: int
 ) -> Iterator[Timed]:
-    """Time the readers on the texts with the same defect and call."""
     defect, call, raw = kind[0]
     entry = Entry(defect, call.name, raw, call.arguments, call.tool)
     verdicts = {peer.name: _tried(peer, workers[peer.name], entry) for peer in peers}

@@ -131,7 +131,6 @@ def _styled(**changes: Any) -> Callable[[Call], str]:
 
 
 def _two_lines(call: Call) -> Call:
-    """Return the call with a two-line text instead of each null parameter."""
     lines = {name: "see above\nand below" for name, value in call.arguments.items() if value is None}
     return replace(call, arguments=call.arguments | lines)
 
@@ -260,7 +259,6 @@ def _write_file(chosen: random.Random) -> Call:
 
 
 def _insert_rows(chosen: random.Random) -> Call:
-    """Return a call of 20 KB with many short values."""
     row = {
         "type": "object",
         "properties": {

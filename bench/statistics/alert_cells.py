@@ -292,7 +292,6 @@ def _draw_sizes(store: Store, several: int, random: np.random.Generator) -> _Arr
 def _draw_levels(
     store: Store, rate: float, days: int, day: _Array, keys: dict[str, _Array], random: np.random.Generator
 ) -> _Array:
-    """Return the rate of each session on the logit scale."""
     level = find_level(rate, store.session_sd) + store.session_sd * random.standard_normal(len(day))
     if store.day_sd:
         effects = np.stack([_draw_days(store, days, random) for _ in range(_MODELS + 1)])
@@ -334,8 +333,6 @@ def find_level(rate: float, sd: float) -> float:
 
 
 class _Sums:
-    """Adds up sessions by series, day and group."""
-
     def __init__(self, days: int, day: _Array, group: _Array) -> None:
         self._days, self._day, self._group = days, day, group
         self._names: list[tuple[str, str, int]] = []
@@ -362,7 +359,6 @@ class _Sums:
             )  # fmt: skip
 
     def add_parts(self, keys: dict[str, _Array], k: _Array, n: _Array) -> None:
-        """Add the counts of the first model by host, prompt and tool."""
         first = keys["model"] == 0
         for dimension in ("host", "prompt"):
             place = keys[dimension]

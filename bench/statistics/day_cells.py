@@ -140,7 +140,6 @@ def _draw_arm(
 
 @cache
 def _find_level(rate: float) -> float:
-    """Return the logit mean at which sessions have the given average rate."""
 
     def miss(level: float) -> float:
         return float((expit(level + _SESSION_SD * _NODES) * _WEIGHTS).sum() / _WEIGHTS.sum() - rate)

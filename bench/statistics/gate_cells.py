@@ -132,7 +132,6 @@ def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> 
 
 
 def _make_slice(counts: np.ndarray, sessions: np.ndarray, days: slice) -> Slice:
-    """Return the slice of some of the days."""
     k, n = counts[:, :, days].sum(axis=2)
     ordinals = np.arange(counts.shape[2])[days]
     by_day = DayCounts(ordinals, *counts[:, :, days].sum(axis=1))

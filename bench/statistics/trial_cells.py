@@ -337,7 +337,6 @@ def _task(place: int) -> str:
 
 
 def _find(truth: Truth, runs: Sequence[Run]) -> int:
-    """Return the number of runs that find a difference between the first variant and the reference."""
     wanted = "better" if truth.difference < 0 else "worse"
     return sum(run.last("1")[0].decision == wanted for run in runs)
 

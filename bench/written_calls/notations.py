@@ -24,8 +24,6 @@ class Values(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One intended call."""
-
     name: str
     arguments: dict[str, Any]
 
@@ -66,7 +64,6 @@ def _fixed(token: str) -> Callable[[Call, int], str]:
 
 
 def _object(name: str, arguments: str) -> Callable[[Call, Arguments], str]:
-    """Return one JSON object with the name and the arguments under these keys."""
     return lambda call, write: (
         f'{{"{name}": {json.dumps(call.name)}, "{arguments}": {write(call.arguments)}}}'
     )

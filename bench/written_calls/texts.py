@@ -172,8 +172,6 @@ class _Parts:
 
 
 class _Maker:
-    """Generates one text of a notation, with one slip."""
-
     def __init__(self, rng: random.Random, notation: Notation, slip: str) -> None:
         self.rng = rng
         self.notation = notation

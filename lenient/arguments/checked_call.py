@@ -74,7 +74,6 @@ def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> st
 
 
 def describe_cut_off(definition: ToolDefinition) -> str:
-    """Return the message for a model whose answer ended in the middle of a call."""
     return (
         "The tool was not run. Your answer ended before the call did. "
         f"Send the whole call again: {_describe_parameters(definition)}"
@@ -82,7 +81,6 @@ def describe_cut_off(definition: ToolDefinition) -> str:
 
 
 def describe_unknown_tool(name: str | None, offered: Sequence[str]) -> str:
-    """Return the message for a model that called an unknown tool."""
     near = get_close_matches(name or "", offered, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     listed = f" The tools are: {', '.join(offered)}." if offered else " No tools are available."

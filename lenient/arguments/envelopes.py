@@ -40,7 +40,6 @@ class Envelope:
     findings: Findings
 
     def report(self) -> Diagnostic:
-        """Return the diagnostic for removing the envelope."""
         code = "call_envelope_removed" if self.is_call else "arguments_envelope_removed"
         return _report(code, self.outer, "$", self.key)
 
@@ -130,7 +129,6 @@ def _fits_names(value: Any, node: Node) -> bool:
 
 
 def _is_declared(node: Node, name: str) -> bool:
-    """Return True when the definition declares the name in any spelling."""
     fields = known_fields(node)
     if name in fields or inner_nodes(node, name):
         return True

@@ -292,7 +292,6 @@ class _Run:
         return compile_tool(self.tool).root if self.tool is not None else None
 
     def check(self, located: LocatedValue) -> ToolCallRequest:
-        """Remove envelopes, coerce and check the arguments, and return the request."""
         may_hold = not located.settled and isinstance(located.value, dict)
         if self.node is not None and may_hold and not HOLDS_ARGUMENTS.isdisjoint(located.value):
             located = self.unpack_call(located, self.node)
@@ -320,7 +319,6 @@ class _Run:
         return _NEW(ToolCallRequest, self.call.head + rest)
 
     def validate(self, located: LocatedValue) -> dict[str, Any] | None:
-        """Return the parameters that fit the definition, None when the value is not an object."""
         if located.settled and isinstance(located.value, dict):
             return located.value
         validator = self.make_validator()
@@ -362,7 +360,6 @@ class _Run:
         return decode_nested(located, node, path, findings) if is_affordable else None
 
     def describe_tried(self) -> str:
-        """Return a sentence that lists the steps that were tried on the text."""
         return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
 
     def refuse_too_many(self) -> ToolCallRequest:
@@ -371,14 +368,11 @@ class _Run:
         return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 
     def refuse(self, error: Diagnostic) -> ToolCallRequest:
-        """Return a failed request without arguments; `error` is its only diagnostic."""
         rest = (None, Outcome.FAILED, (error,), self.call.policy, self.tool, NOTHING_REJECTED, ())
         return _NEW(ToolCallRequest, self.call.head + rest)
 
 
 class _TolerantReader(_Run):
-    """Reads the arguments from any text: unwraps and repairs the text as needed."""
-
     def read(self) -> ToolCallRequest:
         """Decode, unwrap and repair the text, coerce and check its value, and return the request."""
         try:
@@ -416,7 +410,6 @@ class _TolerantReader(_Run):
         return SourceText(text)
 
     def fits(self, value: Any, text: str | None) -> bool:
-        """Return True when a value fits the definition unchanged."""
         if self.tool is None or type(value) is not dict:
             return False
         compiled = compile_tool(self.tool)
@@ -441,10 +434,6 @@ class _TolerantReader(_Run):
 
 
 def _replace_invalid(raw: str | bytes) -> str:
-    """Return the raw arguments as text.
-
-    Replacement characters replace invalid bytes and lone surrogates.
-    """
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "replace")
     return raw if raw.isascii() else _SURROGATE.sub(REPLACEMENT, raw)

@@ -352,8 +352,6 @@ _READ_PLAIN = [
 
 
 class _TypeWriter:
-    """Converts the nodes of one definition to msgspec types."""
-
     def __init__(self) -> None:
         # the key is the node's id; the value is None while the node is converted
         self.written: dict[int, _Written | None] = {}

@@ -53,7 +53,6 @@ class _SentValue(NamedTuple):
         return self.text[start:end]
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the list or object that the text contains as JSON."""
         if not may_hold_value(self.value):
             return REFUSED
         try:

@@ -478,8 +478,6 @@ class _LocatedSource:
 
 
 class _Misfit(NamedTuple):
-    """The code and detail of one violated constraint."""
-
     code: str
     detail: str | None = None
 

@@ -94,7 +94,6 @@ def read_declaration(value: Any, default_name: str | None = None) -> Declaration
 
 
 def _unwrap(value: Any) -> Mapping[str, Any]:
-    """Return the declaration inside `function` and similar wrappers."""
     for _ in range(_MAX_NESTED):
         if not isinstance(value, Mapping):
             raise ToolDefinitionError(f"A tool definition is an object; this is {_describe_type(value)}.")

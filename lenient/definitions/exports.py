@@ -216,7 +216,6 @@ def _list_types(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _allow_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with null as another allowed value."""
     if "type" in schema and not {"anyOf", "$ref"} & schema.keys():
         types = _list_types(schema)
         result = {**schema, "type": types if "null" in types else [*types, "null"]}

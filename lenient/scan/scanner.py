@@ -100,7 +100,6 @@ def _may_be_brackets(error: UnreadableError, text: str) -> bool:
 
 
 def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:
-    """Read one value from left to right."""
     if opened:
         _open_missing_brace(reading, node)
     else:
@@ -116,7 +115,6 @@ def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanRe
 
 
 def _open_missing_brace(reading: ScanState, node: Node | None) -> None:
-    """Open an object at the current position and report its missing opening brace."""
     reading.report_missing("missing_opener", "{")
     reading.stack.append(OpenContainer("}", reading.position, node))
 
@@ -156,7 +154,6 @@ def _pass_fence(reading: ScanState, frame: OpenContainer) -> bool:
 
 
 def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next members or items as long as `SimpleReader` can read them."""
     around = reading.stack[-2].close if len(reading.stack) > 1 else ""
     read = reading.plain.read_members if frame.close == "}" else reading.plain.read_items
     while not frame.filled:
@@ -280,8 +277,6 @@ _NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
 
 
 class _BracketAction(Enum):
-    """The effect of a closing bracket on the open brackets."""
-
     CLOSES = "closes"
     EXTRA = "extra"  # the closing bracket is superfluous and has no effect
     MISSING = "missing"  # the bracket closes an outer container; the bracket before it is missing

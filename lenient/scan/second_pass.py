@@ -281,7 +281,6 @@ class _Replay:
             self.close()
 
     def report_spelling(self, start: int, end: int, kind: str) -> None:
-        """Report a bracket, comma or colon that is not written as in JSON."""
         written = self.reading.text[start:end]
         if written == "{{":
             self.reading.report("doubled_braces", start, end, found=written, became=kind)
@@ -380,7 +379,6 @@ class _Replay:
         self.key_start = start
 
     def due_node(self) -> Node | None:
-        """Return the definition of the next value."""
         if not self.reading.stack:
             return self.node
         frame = self.reading.stack[-1]
@@ -411,7 +409,6 @@ class _Replay:
             self.reading.stack[-1].filled = True
 
     def close_rest(self, repairs: list[Repair]) -> None:
-        """Close the brackets that are open at the end of the text."""
         reading = self.reading
         reading.pass_gap()
         frame = reading.stack[-1]

@@ -219,7 +219,6 @@ class _ValueEnds:
                     self.add(end, end, StringClosing.NEXT_PART, _MISSING_END)
 
     def add_ends_without_quote(self) -> None:
-        """Add the ends of a text without a closing quote."""
         text, start = self.text, self.start
         part = None if self.inner else NEXT_PART.search(text, start, start + _LOOK_AHEAD)
         tail = len(text.rstrip(_CLOSERS))

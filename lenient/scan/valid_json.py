@@ -154,7 +154,6 @@ def _find_member(text: str, name: str) -> int | None:
 
 
 def _pass_blanks(text: str, position: int) -> int:
-    """Return the offset after whitespace, commas and colons."""
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 

@@ -155,7 +155,6 @@ def _is_object_start(text: str, at: int) -> bool:
 
 
 def _read_quoted(reading: ScanState) -> str:
-    """Return the text of a quoted string, joined with the strings that are concatenated to it."""
     role = role_within(reading.stack)
     if spans := reading.strings.find_sum(reading.position):
         reading.position = spans[-1][1]

@@ -350,7 +350,6 @@ class _LayerReader:
         return bool(declared) or all(repair.code not in _WORDS for repair in repairs)
 
     def find_marks(self, located: LocatedValue) -> dict[str, ValueSpan]:
-        """Return the spans of the members of an object."""
         mark = located.mark
         if mark.children is None:
             piece, start = located.piece, located.mark.start
@@ -398,7 +397,6 @@ class _LayerReader:
         return (strict, end) if strict is not None else self.repair_at_start(start, ahead)
 
     def repair_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("repairs")
         before = len(self.findings.items)
         scanned = self.scan_repaired(start, ahead)

@@ -434,7 +434,6 @@ class _PlainReader:
         return body.text
 
     def read_literal(self, written: str, start: int, step: str | int) -> bool | None:
-        """Return the value of a literal, and report a Python literal."""
         if (standard := STANDARD.get(written)) is not None:
             path = join_path(self.where, step)
             self.report("nonstandard_literal", path, start, start + len(written), written, standard)
@@ -442,12 +441,10 @@ class _PlainReader:
         return value
 
     def write_step(self, name: str) -> str:
-        """Return the form of `name` at the end of a path."""
         step = self.steps[name] = join_path("", name)
         return step
 
     def part_path(self) -> str:
-        """Return the path for the report of a repair between two parts."""
         container = self.container
         return self.where if type(container) is dict else join_path(self.where, len(container))
 

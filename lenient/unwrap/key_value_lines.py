@@ -224,7 +224,6 @@ def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
 
 
 def _read_scalar(written: str) -> Any:
-    """Return the text as a literal or number, else the text itself."""
     if written in LITERALS or written in _PYTHON:
         return LITERALS[written] if written in LITERALS else _PYTHON[written]
     if NUMBER.fullmatch(written):

@@ -225,7 +225,6 @@ def are_json_members(text: str, start: int, end: int, declared: Collection[str])
 
 
 def _closes_more(text: str) -> bool:
-    """Return True when the text ends with a brace and closes more braces than it opens."""
     return text.endswith("}") and text.count("}") > text.count("{")
 
 
@@ -331,7 +330,6 @@ def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSp
 
 
 def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
-    """Return True when the value lacks a parameter that the tool requires."""
     required = node.required if node is not None else frozenset()
     return bool(required) and not (isinstance(located.value, dict) and required <= located.value.keys())
 

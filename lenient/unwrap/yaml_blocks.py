@@ -225,7 +225,6 @@ def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
 
 
 def _read_scalar(written: str) -> Any:
-    """Return the value of one scalar. Raises UnfitError for syntax that only YAML defines."""
     if written in LITERALS:
         return LITERALS[written]
     if NUMBER.fullmatch(written):

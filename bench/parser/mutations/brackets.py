@@ -18,7 +18,6 @@ _PAIRS = {"{": "}", "[": "]"}
 
 
 def _read(tokens: Sequence[Token | str]) -> Any:
-    """Return the object that the tokens write, or None."""
     try:
         value = json.loads("".join(token if isinstance(token, str) else token.text for token in tokens))
     except ValueError:

@@ -67,7 +67,6 @@ def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedM
 
 
 def _measure(readers: Iterable[str], texts: list[tuple[str, Mutant]]) -> list[JudgedMutant]:
-    """Read every text with every installed reader, both without and with its definition."""
     return [
         judgement
         for reader, with_definition in READERS.items()

@@ -87,7 +87,6 @@ def _odd_blank(draft: Draft) -> None:
 
 
 def _top_level(draft: Draft) -> list[int]:
-    """Return the token indexes of the commas between the parameters."""
     commas = draft.places(lambda _, token: token.kind is Kind.COMMA)
     return [index for index in commas if _depth(draft.tokens[:index]) == 1]
 
@@ -105,7 +104,6 @@ def _choose(draft: Draft, places: list[Any]) -> Any:
 
 
 def _write_again(draft: Draft, name: str, value: Any) -> None:
-    """Write a parameter a second time, at a random place."""
     again = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}, "
     draft.insert(draft.random.choice([1, *(at + 1 for at in _top_level(draft))]), again)
 

@@ -70,7 +70,6 @@ def _quoted(token: Token, opener: str, closer: str) -> str:
 
 
 def _all_in(opener: str, closer: str) -> Callable[[Draft], None]:
-    """Write every string in other quotes."""
 
     def apply(draft: Draft) -> None:
         places = draft.places(lambda _, token: token.kind in _STRINGS)

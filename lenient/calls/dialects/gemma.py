@@ -122,7 +122,6 @@ def _find_outside_quotes(
 
 
 def _stands_alone(reply: ModelText, name: str, start: int, end: int) -> bool:
-    """Return True when the lines of a call without tokens contain no other text."""
     if reply.text[end : end + 200].split("\n", 1)[0].strip(" \t;,`") or reply.is_example(start):
         return False
     return reply.offers(name) or (reply.catalog is None and reply.is_whole(start, end))

@@ -54,7 +54,6 @@ def harmony(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _read_message(reply: ModelText, name: str, header: re.Match[str]) -> FoundCall:
-    """Return the call whose arguments are the message after a Harmony header."""
     text, start = reply.text, pass_blanks(reply.text, header.end())
     end = reply.find_strict_end(start)
     closing = _END.search(text, end if end is not None else start)

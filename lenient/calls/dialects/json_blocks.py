@@ -39,7 +39,6 @@ def read_json_blocks(
 
 
 def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
-    """Yield the calls of all JSON values in one block."""
     position = block.body
     while True:
         lead = _LEAD.match(reply.text, position)

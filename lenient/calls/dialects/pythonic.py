@@ -87,7 +87,6 @@ def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[Fo
 
 
 def _read_sequence(reply: ModelText, position: int) -> Iterator[FoundCall]:
-    """Yield the calls from `position` on, which commas, semicolons or line breaks separate."""
     position = pass_blanks(reply.text, position)
     position += reply.text.startswith("[", position)
     while True:
@@ -136,7 +135,6 @@ def _is_plausible(calls: list[FoundCall]) -> bool:
 
 
 def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the single Python calls whose lines contain no other text."""
     done = 0
     for line in reply.find_tokens(_LINE_CALL):
         name = line["name"]
@@ -331,7 +329,6 @@ def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> in
 
 
 def _is_escaped(text: str, at: int, start: int) -> bool:
-    """Return True when an odd number of backslashes precedes the character at the offset `at`."""
     first = at
     while first > start + 1 and text[first - 1] == "\\":
         first -= 1

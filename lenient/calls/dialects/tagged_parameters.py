@@ -51,7 +51,6 @@ class DialectTags:
 
 
 def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
-    """Yield the calls of the dialect that `tags` describes."""
     marks = list(islice(tags.pattern.finditer(reply.text), 4 * MAX_TOKENS))
     walk = _TagWalk(reply, tags, marks)
     index = 0

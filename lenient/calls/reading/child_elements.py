@@ -123,7 +123,6 @@ class ElementReader:
         )
 
     def read_elements(self, position: int, limit: int) -> Iterator[_Element]:
-        """Yield the elements from `position` on."""
         while (opening := self.find_opening(position, limit)) is not None:
             if self.text[position : opening.start()].strip():
                 self.dropped = (position, opening.start())
@@ -163,7 +162,6 @@ class ElementReader:
         return self.end_unclosed(name, body, call_end)
 
     def find_call_end(self, position: int, limit: int) -> int:
-        """Return the offset of the next closing tag of a call, at most `limit`."""
         if self.call_end < position:
             closing = _CALL_END.search(self.text, position)
             self.call_end = closing.start() if closing is not None else len(self.text)

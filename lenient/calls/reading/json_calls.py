@@ -55,8 +55,6 @@ class CallEvidence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _JsonPart:
-    """A part of a decoded JSON value, with its span."""
-
     value: Any
     mark: ValueSpan
 

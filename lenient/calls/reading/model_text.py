@@ -163,7 +163,6 @@ class ModelText:
         return index >= 0 and position < self._code_spans[index][1]
 
     def _is_all_code(self, spans: list[tuple[int, int]]) -> bool:
-        """Return True when the reply consists only of inline code."""
         position, stop = self.body
         for start, end in spans:
             if self.text[position:start].strip(" \t\r\n,;"):

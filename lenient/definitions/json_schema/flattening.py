@@ -190,7 +190,6 @@ def _iterate_inner(schema: Any) -> Iterator[Any]:
 
 
 def _follow_pointer(target: Any, pointer: str) -> Any:
-    """Return the value at a JSON pointer, or NOWHERE."""
     for step in pointer[1:].split("/"):
         step = step.replace("~1", "/").replace("~0", "~")  # noqa: PLW2901  the same step, unescaped
         if isinstance(target, Mapping) and step in target:

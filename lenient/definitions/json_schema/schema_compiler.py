@@ -278,14 +278,12 @@ class _SchemaCompiler:
 
 
 def _ensure_demands(node: Node) -> Demands:
-    """Return the node's `Demands`; create empty ones if needed."""
     if node.demands is None:
         node.demands = Demands()
     return node.demands
 
 
 def _is_null(branch: Any) -> bool:
-    """Return True when a branch allows only null."""
     return isinstance(branch, Mapping) and branch.get("type") == "null" and branch.keys() <= _NULL_ALONE
 
 
@@ -306,7 +304,6 @@ def _read_size(value: Any, default: int | None) -> int | None:
 
 
 def _takes_null(schema: Mapping[Any, Any]) -> bool:
-    """Return True when the schema allows null explicitly."""
     return schema.get("nullable") is True or ("null" in type_names(schema) and _admits_null(schema))
 
 

@@ -84,7 +84,6 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
 
 
 def _decode_strictly(body: str, *, allow_controls: bool = False) -> str | None:
-    """Return the decoded body when the body is valid in JSON, else None."""
     try:
         decoded, stop = scanstring(body + '"', 0, not allow_controls)
     except JSONDecodeError:

@@ -284,7 +284,6 @@ def _has_odd_signs(place: StringPlace) -> bool:
 def _find_last_end(
     start: int, opening: str, place: StringPlace, passed: _PassedQuotes, ahead: Lookahead
 ) -> StringEnd:
-    """Return the end of a string when no quote in the text is a good end."""
     text = passed.text
     if passed.inner == 0:
         ahead.no_close_from.setdefault(opening, start)
