@@ -1,7 +1,8 @@
-"""The readers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
+"""The parsers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
 
-A reader that is not installed is listed as not installed. Peers read text, so bytes are decoded for them and
-invalid bytes are replaced. Each peer has its most favourable documented setting, and must report its repairs.
+A parser that is not installed is listed as not installed. The compared parsers read text, so bytes are
+decoded for them and invalid bytes are replaced. Each has its most favourable documented setting, and must
+report its repairs.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ OURS = "lenient"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One reader. `package` is the distribution that it requires.
+    """One parser. `package` is the distribution that it requires.
 
-    `typed` readers check against a definition. `strict` readers read only valid JSON.
+    `typed` parsers check against a definition. `strict` parsers read only valid JSON.
     """
 
     name: str
@@ -48,10 +49,10 @@ class Peer:
 
 
 def read_with(reader: Reader, raw: str | bytes) -> Reading:
-    """Read one text with one reader; any exception is a refusal."""
+    """Read one text with one parser; any exception is a refusal."""
     try:
         return reader.reading(raw, reader.read(raw))
-    except Exception as refused:  # a peer may raise anything
+    except Exception as refused:  # a parser may raise anything
         return Reading(refusal=f"{type(refused).__name__}: {refused}"[:200])
 
 

@@ -20,7 +20,7 @@ from bench.ingest import limits, night, page, peers, pieces, same_days  # noqa: 
 from bench.ingest.tables import BASELINE, Best, table  # noqa: E402
 
 WORK = Path(__file__).parents[1] / ".work"
-NIGHT = "projects/night"  # the folder layout of Claude Code, which the peers expect
+NIGHT = "projects/night"  # the folder layout of Claude Code, which other programs expect
 READERS = (BASELINE, "callgauge", "callgauge_2", "again", "duckdb_sql")
 
 

@@ -74,7 +74,7 @@ CONTENDERS: dict[str, Callable[[Path, Path], Told]] = {
 
 
 def processor_seconds() -> float:
-    """Return the CPU seconds of this process and of its finished children."""
+    """Return the CPU seconds of this process and of its finished child processes."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 

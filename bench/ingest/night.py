@@ -1,6 +1,6 @@
 """Make one night's session files from small real logs: the same records are repeated under new ids.
 
-The Claude Code night consists of two parts `context-evaluator.jsonl.xz` and one part of the sub-agent logs in
+A Claude Code night has two copies of `context-evaluator.jsonl.xz` for each copy of the sub-agent logs in
 sample_data. Each copy shuffles the words of long texts.
 
 `context-evaluator.jsonl.xz` is a whole transcript of PackmindHub/context-evaluator @ 63679d4764 (branch
@@ -32,7 +32,7 @@ SESSION_HISTORY = tuple(sorted((SAMPLE / "session_history").rglob("*.jsonl")))
 _MARK = "@repeat@"
 _TEXT, _END = "@text@", "@end@"
 _LONG = 150  # in a text of at least this many characters, words are shuffled
-# characters at the start of such a text that are not shuffled, because agents recognise events by them
+# characters at the start of a long text that are not shuffled, because agents recognise events by them
 _KEPT = 100
 # In these fields, the log formats store the ids of sessions, messages and calls.
 _IDS = frozenset(

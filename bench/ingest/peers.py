@@ -1,8 +1,7 @@
-"""Measures how a peer reads a folder of Claude Code logs.
+"""Measures how another program reads a folder of Claude Code logs.
 
-The peer writes its own files to another folder. A peer is measured only if its program is on the PATH; this
-project installs none. Each peer runs as its own process, so the time includes its start: half a second at
-most.
+The program writes its own files to another folder. It is measured only if it is on the PATH; this project
+installs none. Each program runs as its own process, so the time includes its start: half a second at most.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def version(name: str) -> str:
 
 
 def main(name: str, folder: str, store: str) -> None:
-    """Measure one peer. `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
+    """Measure one program. `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
     own = Path(store).with_suffix(".peer")
     own.mkdir()
     env = {

@@ -1,4 +1,4 @@
-"""Measures how well, how fast and how safely `lenient` and its peers read broken arguments.
+"""Measures how well, how fast and how safely `lenient` and other parsers read broken arguments.
 
 `./dev bench parser` runs every part and writes docs/internal/benchmarks.md. The name of a part runs only this
 part and writes nothing: `accuracy`, `mutations`, `boundaries` (characters lost between members), `written`

@@ -1,7 +1,7 @@
-"""Reads the corpus with every reader.
+"""Reads the corpus with every parser.
 
-Counts how many readings are right, silently wrong, wrong but reported, or refused, and counts changes without
-a report. `tables` prints the results.
+Counts how many results are right, silently wrong, wrong but reported, or refused, and counts changes without
+a report. `tables` prints these numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lenient import ToolCatalog, extract_tool_calls
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The result of one reader for one text: the reading and the verdict.
+    """One parser's result for one text, and the verdict.
 
     `unsaid` are changes without a report.
     """
@@ -48,7 +48,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCalls:
-    """The result for one text that contains calls. `told` is True when the reader knew the dialect."""
+    """The result for one text that contains calls. `told` is True when the parser knew the dialect."""
 
     told: bool
     entry: CallEntry
@@ -81,7 +81,7 @@ def tally(judged: Iterable[Judged | JudgedCalls]) -> Tally:
 def measure(
     corpus: Corpus, readers: Iterable[str], wanted: Callable[[str], bool] = lambda group: True
 ) -> Accuracy:
-    """Measure the readers. `wanted` selects groups by name."""
+    """Measure the parsers. `wanted` selects groups by name."""
     accuracy = Accuracy()
     for peer in (PEERS[name] for name in readers):
         if peer.version is not None:

@@ -1,8 +1,8 @@
 """Measures seconds and memory for texts of 1 MB that try to hang a parser, each in its own process.
 
 `python -m bench.parser.hostile NAME MODE` starts such a process. The three modes read the text without a
-definition, with a definition, or as a model's text that may contain calls. The peers read the same texts
-without a definition.
+definition, with a definition, or as a model's text that may contain calls. The other parsers read the same
+texts without a definition.
 """
 
 from __future__ import annotations
@@ -111,14 +111,14 @@ class Endured:
 
     text: str
     mode: str
-    seconds: float | None  # None if the reading did not finish, or if the process died
+    seconds: float | None  # None if the parser did not finish, or if the process died
     megabytes: float
     outcome: str
 
 
 @dataclass(frozen=True, slots=True)
 class PeerEndured:
-    """The number of texts that a peer finished in time, and the texts that crashed or hung the peer."""
+    """The number of texts that a compared parser finished in time, and the texts that crashed or hung it."""
 
     peer: str
     texts: int
@@ -144,9 +144,9 @@ def _in_a_process(name: str, mode: str) -> Endured:
 
 
 def measure_peers() -> Iterator[PeerEndured]:
-    """Measure one reader of each package.
+    """Measure one variant of each package.
 
-    Without a definition, the other readers of a package behave in the same way.
+    Without a definition, the other variants of a package behave in the same way.
     """
     first = {peer.package: peer for peer in reversed(PEERS.values()) if peer.version is not None}
     return (_peer_endured(peer.name) for peer in reversed(first.values()) if peer.name != OURS)

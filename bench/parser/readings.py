@@ -1,4 +1,4 @@
-"""A reader's result for one text, in the same form for every reader, and the interface of a reader."""
+"""A parser's result for one text, in the same form for every parser, and the interface of a parser."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One report of a reader: its own code, a half-open span in characters and a path.
+    """One report of a parser: its own code, a half-open span in characters and a path.
 
-    None means that the reader does not report this field. `warns` is True for an error or a loss of meaning,
+    None means that the parser does not report this field. `warns` is True for an error or a loss of meaning,
     after which a caller must ask before the call runs.
     """
 
@@ -54,7 +54,7 @@ Read = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader prepared for one tool.
+    """A parser prepared for one tool.
 
     `read` is timed, and `reading` converts the result of `read` to our form.
     """

@@ -1,4 +1,4 @@
-"""Compares a reading with the intended arguments: right, silently wrong, wrong but reported, or refused."""
+"""Compares a result with the intended arguments: right, silently wrong, wrong but reported, or refused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def without_nulls(value: Any) -> Any:
-    """Return objects without null members, which typed readers cannot distinguish from absent members."""
+    """Return objects without null members, which typed parsers cannot distinguish from absent members."""
     if isinstance(value, dict):
         return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
@@ -90,8 +90,8 @@ def verdict(
 ) -> Verdict:
     """Return the verdict on a text.
 
-    `entry.refused` lists paths that must be reported as errors. A reader that can refuse single values
-    (`partial`) must refuse them. Any other reader must refuse the whole text.
+    `entry.refused` lists paths that must be reported as errors. A parser that can refuse single values
+    (`partial`) must refuse them. Any other parser must refuse the whole text.
     """
     arguments, intended = reading.arguments, entry.intended
     is_warned = any(finding.warns for finding in reading.findings)
@@ -151,7 +151,7 @@ def _below(path: str, above: str) -> bool:
 def located(entry: Entry, findings: Iterable[Finding], *, any_code: bool) -> bool:
     """Return True when a report points to the position of the single defect.
 
-    The report needs one of the expected codes, unless `any_code` (for peers).
+    The report needs one of the expected codes, unless `any_code` is set.
     """
     assert entry.place is not None
     first, last = entry.place
@@ -186,7 +186,7 @@ def mended_unsaid(entry: Entry, reading: Reading) -> bool:
 
 
 def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
-    """Return the paths of values in valid JSON that the reader changed without a report."""
+    """Return the paths of values in valid JSON that the parser changed without a report."""
     if reading.arguments is None or not is_strict_json(entry.raw):
         return []
     sent = json.loads(entry.raw)

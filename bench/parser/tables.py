@@ -43,7 +43,7 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per reader: verdicts, verdicts with a definition, hangs and crashes, unreported
+    """Return one row per parser: verdicts, verdicts with a definition, hangs and crashes, unreported
     changes.
     """
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
@@ -64,7 +64,7 @@ def readers_table(accuracy: Accuracy, part: str) -> list[str]:
 
 
 def _union(accuracy: Accuracy, part: str) -> float:
-    """Return the share of texts that at least one peer gets right."""
+    """Return the share of texts that at least one other parser gets right."""
     peers = [
         judgement for judgement in accuracy.judged if judgement.part == part and judgement.reader != OURS
     ]
@@ -77,7 +77,7 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per group: all shares of our parser, and the right share of each other reader."""
+    """Return one row per group: all shares of our parser, and the right share of each other parser."""
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
     others = [name for name in readers if name != OURS and name not in strict]

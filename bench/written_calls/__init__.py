@@ -20,7 +20,7 @@ CATALOG = ToolCatalog.load(list(TOOLS))
 class JudgedText:
     """The result for one text, with or without a known dialect: the calls read, and the verdict.
 
-    `unsaid` is True when a token or the end of the text is missing and the reader did not report this.
+    `unsaid` is True when a token or the end of the text is missing and the parser did not report this.
     """
 
     written: WrittenText
@@ -82,7 +82,7 @@ def share_tables(judged: Iterable[JudgedText]) -> list[str]:
 
 
 def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedText], str]) -> list[str]:
-    """Return one row per group: the number of texts, and the shares of right and silently wrong readings.
+    """Return one row per group: the number of texts, and the shares of right and silently wrong results.
 
     Both shares are given with and without a known dialect.
     """

@@ -49,7 +49,7 @@ class WrittenText:
     """One reply: its dialect, its slip, the content of its values, and the intended calls.
 
     `cut` is True when the text ends within the last value. `unopened` is True when the text has the closing
-    token of the calls but not the opening token. A reader should report this.
+    token of the calls but not the opening token. A parser should report this.
     """
 
     id: str

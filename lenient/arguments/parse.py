@@ -57,10 +57,10 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.UNMEASURED,
 )  # an enum lookup would take 10 % of the time of a fast parse
 _COERCE = Stage.COERCE
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # the number of characters in which single members are searched
-_MAX_NAME = 100  # in characters; a comparison costs the product of both lengths
+_MAX_SEARCHED = 200_000  # maximum number of misfits times the length of the text
+_MAX_NAME = 100  # longer names are not compared, because the time grows with the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
 
@@ -301,7 +301,7 @@ class _Run:
     def finish(self, arguments: dict[str, Any] | None, sent: Any, earlier: int = 0) -> ToolCallRequest:
         """Return the request with the converted value `sent` as its arguments.
 
-        The first `known` diagnostics are older than the conversion.
+        The first `known` diagnostics were added before the conversion.
         """
         changes = converted = 0
         for diagnostic in self.findings.items[:earlier]:

@@ -57,7 +57,7 @@ _PROMOTED = frozenset({"true", "false", "null"})
 
 
 class _AcceptedTypes(dict[type, Any]):
-    """The Python types that a node allows; the value is -1 for any other type."""
+    """A dict whose keys are the Python types that a node allows. Any other key has the value -1."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class _AcceptedTypes(dict[type, Any]):
 
 
 class _AcceptedFields(dict[str, Mapping[type, Any]]):
-    """The types that each field allows; empty for an undeclared field."""
+    """A dict from field names to allowed types. An undeclared field allows none."""
 
     __slots__ = ()
 

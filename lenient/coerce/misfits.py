@@ -29,7 +29,7 @@ from lenient.diagnostics import MAX_FOUND, Diagnostic, join_path, shorten
 from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
 from lenient.scan.valid_json import holds_each_key_once, locate_member, may_hold_value
 
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CONTAINERS = (ValueKind.JSON_ARRAY, ValueKind.JSON_OBJECT)
 _MAX_TEXT = 10_000
 """Characters of a text that is decoded here; the validator limits what all texts together may take."""

@@ -53,7 +53,7 @@ _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
     ValueKind.TIMESTAMP,
     ValueKind.URI,
 )  # an attribute lookup on the enum is slow
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _MAX_TAKEN = 200  # maximum number of characters for the allowed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""

@@ -1,10 +1,10 @@
 """Finds the interpretation of a broken text that needs the fewest repairs.
 
-An interpretation ("reading") decides where each string ends, and which brackets, commas, colons and quotes
-are added, skipped or replaced. The result must be one JSON value. The search follows all readings in parallel
-through the text. Readings with the same open brackets at the same offset are merged. Each repair has a cost.
-A name that the definition declares for another object has a cost, too. The number of readings is limited, so
-the search takes linear time.
+An interpretation decides where each string ends, and which brackets, commas, colons and quotes are added,
+skipped or replaced. The result must be one JSON value. The search follows all interpretations in parallel
+through the text. Interpretations with the same open brackets at the same offset are merged. Each repair has a
+cost, and so has a name that the definition declares for another object. The number of interpretations is
+limited, so the search takes linear time.
 """
 
 from __future__ import annotations
@@ -31,38 +31,40 @@ from lenient.scan.strings.string_end_scoring import COLONS, find_odd_comma
 from lenient.scan.strings.trivia import pass_trivia
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_MOST = 4.6  # a reading with a higher total cost is rejected
-_SAME = 0.15  # with a smaller cost difference, two readings are equally good
+_MOST = 4.6  # an interpretation with a higher total cost is rejected
+_SAME = 0.15  # with a smaller cost difference, two interpretations are equally good
 _SAME_TEXT = 0.5  # replaces `_SAME` if a string lacks a quote or contains one
 _BOUNDS = (1.35, 2.75, _MOST)  # maximum costs of the first, second and third search
 _WIDTH = 16
 _STEPS = 6_000  # maximum number of steps in the search
-_QUOTES_A_STEP = 4  # one step costs as much time as this many quotes
+_QUOTES_A_STEP = 4  # one step takes as long as examining this many quotes
 MAX_LENGTH = 60_000  # in characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
-_FURTHER_CLOSER = 0.5  # for the second and each later closing bracket after the whole value
-_BEGUN_ANEW = 0.1  # for the second and each later missing bracket, if the outermost object restarts
-_CUT_OFF = 0.25  # for the second and each later missing bracket, if the text was cut off
+_FURTHER_CLOSER = 0.5  # cost of each closing bracket after the first, behind the whole value
+_BEGUN_ANEW = 0.1  # cost of each missing bracket after the first, if the outermost object restarts
+_CUT_OFF = 0.25  # cost of each missing bracket after the first, if the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
 _GLUED = 0.5  # extra cost if nothing separates two strings
 _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 1.6
-_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # a missing quote of a value; a missing first quote of a name
+# cost of a missing quote of a value; cost of a missing first quote of a name
+_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6
 _ODD_COMMA = 0.6
-_COMMENT = 0.1  # a comment between two parts
-_LOST = 0.25  # for the second and each later missing character at one offset
-_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes; a name without quotes that contains blanks
+_COMMENT = 0.1  # cost of a comment between two members or items
+_LOST = 0.25  # cost of each missing character after the first at one offset
+_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # cost of a name without quotes; cost of such a name with blanks
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
-_UNNAMED = 0.5  # a string becomes a key although its name is not declared
+_UNNAMED = 0.5  # cost if a string becomes a key although its name is not declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.2, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
-_AT_ROOT = 2  # factor if the whole value has the wrong kind
+_AT_ROOT = 2  # factor for the cost if the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
-_INVENTED = 0.5  # an object or array lacks both brackets
+_INVENTED = 0.5  # cost if an object or array lacks both brackets
 
-_OPENERS_MOVED = {"missing_opener", "extra_opener"}  # the alternative is one list too many
+# instead of both repairs, the text may have one superfluous list
+_OPENERS_MOVED = {"missing_opener", "extra_opener"}
 SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
     "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
@@ -96,7 +98,7 @@ _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 _MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
 _BITS = {"missing_closer": _MISSING_ANY_CLOSER, "extra_opener": _EXTRA_ANY_OPENER}
 
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 def _ignore_report(*_: object, **__: object) -> None:
@@ -106,11 +108,11 @@ def _ignore_report(*_: object, **__: object) -> None:
 class Phase(IntEnum):
     """The part of the JSON text that must come next."""
 
-    VALUE = 0  # after a colon, or at the start of the text
+    VALUE = 0  # a value after a colon, or the whole value
     FIRST_KEY = 1
     KEY = 2  # after a comma
     COLON = 3
-    AFTER = 4  # a comma or the closing bracket
+    AFTER = 4  # a comma or the closing bracket comes next
     FIRST_ITEM = 5
     ITEM = 6  # after a comma
     DONE = 7
@@ -135,9 +137,9 @@ class Repair(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The best reading: its repairs and strings by offset, and its cost.
+    """The best interpretation: its repairs and strings by offset, and its cost.
 
-    `tied` is True when another reading is equally good. `end` is the offset where the value ends.
+    `tied` is True when another interpretation is equally good. `end` is the offset where the value ends.
     """
 
     repairs: dict[int, list[Repair]]
@@ -155,7 +157,7 @@ _Shape = tuple[str, int, str]
 
 
 class _Frame:
-    """An open bracket and its content so far, shared by all readings in which this bracket is open.
+    """An open bracket and its content so far, shared by all interpretations in which this bracket is open.
 
     `names` has a bit for each name of the object. `shape` describes the first item of the array. `sent` is
     False when the opening bracket was missing.
@@ -200,12 +202,12 @@ class _Frame:
 
 
 class _State(NamedTuple):
-    """One reading of the text up to the current offset.
+    """One interpretation of the text up to the current offset.
 
-    `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far: readings
-    with the same layout give the same value. `lost` is True when characters are missing immediately before
-    this offset. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
-    strings, the last step first.
+    `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far:
+    interpretations with the same layout give the same value. `lost` is True when characters are missing
+    immediately before this offset. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked
+    list of repairs and strings, the last step first.
     """
 
     cost: float
@@ -229,7 +231,7 @@ def _go_on(
     layout: int,
     lost: bool = False,
 ) -> _State:
-    """Return the reading that extends `state` by at most one step."""
+    """Return the interpretation that extends `state` by at most one step."""
     kinds, steps = state[7], state[8]
     if step is not None:
         steps = (steps, step)
@@ -239,7 +241,7 @@ def _go_on(
 
 
 def _holds_doubtful_string(state: _State) -> bool:
-    """Return True when a string of the reading lacks a quote or contains one."""
+    """Return True when a string of the interpretation lacks a quote or contains one."""
     link = state.steps
     while link is not None:
         link, step = link
@@ -249,9 +251,9 @@ def _holds_doubtful_string(state: _State) -> bool:
 
 
 def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> ChosenReading | None:
-    """Return the reading of the text from `start` on that needs the fewest repairs.
+    """Return the interpretation of the text from `start` on that needs the fewest repairs.
 
-    Return None when every reading needs too many repairs, or when the text is too long. `node` is the
+    Return None when every interpretation needs too many repairs, or when the text is too long. `node` is the
     definition of the value. `opened` means that the opening brace of the value is missing.
     """
     if len(text) - start > MAX_LENGTH:
@@ -307,10 +309,10 @@ class _Search:
         self.doubled = text.startswith("{{", start)  # a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best reading, the offset where its value ends, and True when another reading is equally
-        good.
+        """Return the best interpretation, the offset where its value ends, and True when another
+        interpretation is equally good.
 
-        The search starts with a low cost limit, because few readings are cheap.
+        The search starts with a low cost limit, because few interpretations are cheap.
         """
         best = None
         for bound in _BOUNDS:
@@ -323,7 +325,7 @@ class _Search:
         return best
 
     def follow_all(self, bound: float, *, opened: bool) -> None:
-        """Follow all readings that cost at most `bound` through the whole text."""
+        """Follow all interpretations that cost at most `bound` through the whole text."""
         self.finished.clear()
         self.ends.clear()
         self.places.clear()
@@ -375,7 +377,7 @@ class _Search:
     # --- readings of one character -------------------------------------------------------------------
 
     def follow(self, state: _State, inserts: int, *, touches: bool) -> None:
-        """Add the readings that continue `state` with the character at `at`.
+        """Add the interpretations that continue `state` with the character at `at`.
 
         At most `inserts` brackets are added before the character. `touches` means that no whitespace precedes
         it.
@@ -390,7 +392,7 @@ class _Search:
             self.add_bracket(state, state.frame, kind, inserts)
 
     def take_sign(self, state: _State, kind: str, *, touches: bool) -> None:
-        """Add the readings in which no bracket is missing before a character of this kind."""
+        """Add the interpretations in which no bracket is missing before a character of this kind."""
         text, at, phase = self.text, self.at, state.phase
         if kind in CLOSER_OF and phase in _BEFORE_VALUE and begins_unopened(text, at):
             self.take_value(state)
@@ -408,7 +410,7 @@ class _Search:
             self.take_closer(state, kind)
 
     def add_bracket(self, state: _State, frame: _Frame, kind: str, inserts: int) -> None:
-        """Add the readings in which a bracket is missing before a character of this kind."""
+        """Add the interpretations in which a bracket is missing before a character of this kind."""
         phase, at = state.phase, self.at
         if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
             broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
@@ -445,7 +447,7 @@ class _Search:
         return first is not None and first == self.name_after(self.pass_gap(at + 1))
 
     def take_text(self, state: _State, *, touches: bool) -> None:
-        """Add the readings in which a key, a string or a word begins at the current offset."""
+        """Add the interpretations in which a key, a string or a word begins at the current offset."""
         _, phase, frame, slot, layout, _, lost, _, _ = state
         at = self.at
         if phase is Phase.AFTER and frame is not None:
@@ -464,7 +466,7 @@ class _Search:
             self.take_value(state)
 
     def take_key(self, state: _State, frame: _Frame) -> None:
-        """Add the readings in which a key begins at the current offset."""
+        """Add the interpretations in which a key begins at the current offset."""
         text, at = self.text, self.at
         if text[at] in CLOSING_QUOTES or _WHOLE_STRING.match(text, at):
             for choice in self.string_ends(state, is_key=True):
@@ -496,7 +498,7 @@ class _Search:
             self.put(_go_on(state, cost, step, Phase.COLON, frame.with_name(bit), slot, layout, lost), after)
 
     def take_value(self, state: _State) -> None:
-        """Add the readings in which a string or a word is the value at the current offset."""
+        """Add the interpretations in which a string or a word is the value at the current offset."""
         text, at = self.text, self.at
         if state.phase is Phase.COLON:
             cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
@@ -517,7 +519,9 @@ class _Search:
             self.take_unopened(state)
 
     def take_unopened(self, state: _State) -> None:
-        """Add the readings in which the value at the current offset is a string without its first quote."""
+        """Add the interpretations in which the value at the current offset is a string without its first
+        quote.
+        """
         cost = _LOST if state.lost else _MISSING_QUOTE
         if state.cost + cost <= self.limit:
             for choice in self.string_ends(state, is_key=False, opened=False):
@@ -528,8 +532,8 @@ class _Search:
                 self.put_scalar(state, cost_of_it, choice, choice.end.after)
 
     def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
-        """Add the reading whose value at the current offset is the string `choice`, or a word if `choice`
-        is None.
+        """Add the interpretation whose value at the current offset is the string `choice`, or a word if
+        `choice` is None.
         """
         frame = state.frame
         if frame is not None and frame.kind != "{":
@@ -725,9 +729,9 @@ class _Search:
     # --- the end -------------------------------------------------------------------------------------
 
     def put(self, state: _State, after: int) -> None:
-        """Keep a reading up to the offset `after`.
+        """Keep an interpretation up to the offset `after`.
 
-        If another reading has the same open brackets there, keep only the cheaper reading.
+        If another interpretation has the same open brackets there, keep only the cheaper interpretation.
         """
         if state.cost > self.limit:
             return
@@ -749,7 +753,9 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep a reading whose value ends at the offset `end`; any text after the value adds a cost."""
+        """Keep an interpretation whose value ends at the offset `end`; any text after the value adds a
+        cost.
+        """
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
             closers += text[rest] != ")"  # the round bracket of a surrounding call adds no cost

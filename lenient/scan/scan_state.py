@@ -110,7 +110,7 @@ class ScanState:
         self.root_path = path
         self.stack: list[OpenContainer] = []
         self.done: tuple[Any, ValueSpan] | None = None
-        self.dropped = False  # the text ended within a part, which was left out
+        self.dropped = False  # the text ended within a member or item, which was left out
         self.colon_passed = False  # the colon was inside the quotes of the last key
         self.strings = strings
         strings.report = self.report

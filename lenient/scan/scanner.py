@@ -120,7 +120,7 @@ def _open_missing_brace(reading: ScanState, node: Node | None) -> None:
 
 
 def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next part of the innermost container: a member, an item, a comma or a closing bracket."""
+    """Read the next member, item, comma or closing bracket of the innermost container."""
     reading.pass_gap()
     _pass_simple_parts(reading, frame)
     if reading.position >= len(reading.text):
@@ -140,7 +140,7 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _pass_fence(reading: ScanState, frame: OpenContainer) -> bool:
-    """Skip and report a code fence after a part of the innermost container, or before a member.
+    """Skip and report a code fence after a member or item of the innermost container, or before a member.
 
     Return False when there is no fence.
     """
@@ -199,7 +199,9 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 
 
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
-    """Read the characters up to `end` as a comma between two parts. Between items, they may be text."""
+    """Read the characters up to `end` as a comma between two members or items. Between items, they may be
+    text.
+    """
     at = reading.position
     if frame.close != "}":
         reading.report("ambiguous", at, end, hint="Or the signs and quotes around them belong to one text.")

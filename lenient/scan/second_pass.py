@@ -1,7 +1,7 @@
 """Reads a value again when its brackets or quotes were in doubt.
 
-`lenient.scan.repair_search` chooses the reading with the fewest repairs. The second reading replaces the
-first if it gives another value and needs fewer repairs.
+`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. This interpretation replaces
+the first if it gives another value and needs fewer repairs.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _NOT_SEARCHED = {
     "triple_quotes",
 }  # fmt: skip
 """Repairs of the first reading that the search does not know."""
-_MANY = 12  # the number of quotes inside a string
-_FAR = 2.9  # the first reading costs so much that the search did not find it
-_CLEARLY = 0.6  # a cost difference that decides between two readings
+_MANY = 12  # a string with more quotes can only be text
+_FAR = 2.9  # if the search result costs this much more, the first interpretation is kept
+_CLEARLY = 0.6  # with a smaller cost difference, both interpretations are equally good
 
 
 def is_doubtful(
@@ -67,7 +67,7 @@ def is_doubtful(
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> bool:
-    """Return True when the text may have a better reading than the first reading.
+    """Return True when the first interpretation of the text may not be the best.
 
     This is so when brackets or quotes were in doubt, or when the text after the value shows that the value
     continues. A text that was only cut off is not doubtful.
@@ -146,11 +146,11 @@ def _fits_names(value: object, node: Node | None) -> bool:
 def read_again(
     fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
 ) -> ScanResult | None:
-    """Return the value of a better reading, with its diagnostics in `fresh`, or None to keep the first
-    reading.
+    """Return the value of a better interpretation, or None to keep the first.
 
-    `before` is the state of the first reading. `first` is the result of the first reading, or None when it
-    failed. If another reading is equally good, `before` reports this.
+    `fresh` receives the diagnostics of the better interpretation. `before` is the state of the first
+    interpretation. `first` is the result of the first, or None when it failed. If another interpretation is
+    equally good, `before` reports this.
     """
     text, start = fresh.text, fresh.position
     diagnostics = before.findings.items
@@ -185,7 +185,7 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second reading, or None to keep the first. The first may then be reported as ambiguous."""
+    """Return the second result, or None to keep the first. The first may then be reported as ambiguous."""
     diagnostics = before.findings.items
     doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
@@ -205,7 +205,7 @@ def _choose(
 
 
 def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
-    """Return the value of the chosen reading and its span, and report the repairs.
+    """Return the value of the chosen interpretation and its span, and report the repairs.
 
     Raises UnreadableError for a word that is not a value, and when the nesting is too deep.
     """
@@ -223,7 +223,7 @@ def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None)
 
 
 class _Replay:
-    """The progress of one replay.
+    """The progress of applying the chosen repairs.
 
     `key_start` is the offset of the key whose value comes next, or -1 if no value comes next.
     """
@@ -289,7 +289,7 @@ class _Replay:
             self.reading.report(code, start, end, found=written, became=kind)
 
     def carry_out(self, repair: Repair, start: int, end: int) -> bool:
-        """Report and apply a repair. Return True when the character itself needs no further reading."""
+        """Report and apply a repair. Return True when the character itself is then done."""
         if repair.what in _ADDED:
             self.add_sign(repair, start)
             return False

@@ -48,7 +48,7 @@ LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
 STANDARD = {"True": "true", "False": "false", "None": "null"}
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 class SimpleContainer(Protocol):

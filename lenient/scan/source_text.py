@@ -17,7 +17,7 @@ from lenient.diagnostics import MAX_FOUND
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 class ValueSpan(NamedTuple):

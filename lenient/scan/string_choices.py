@@ -1,9 +1,9 @@
-"""Lists the possible ends of a string, each with its cost, for the search for the cheapest reading.
+"""Lists the possible ends of a string, each with its cost, for the search for the cheapest interpretation.
 
 A quote ends a string if the text after it can follow a value or a key. A skipped quote belongs to the text
-and has a cost. The cost is higher if the quote seems to separate two parts. A string without its last quote
-may end where the next part begins. The declared names show where a member begins, even if its quotes or colon
-are missing.
+and has a cost. The cost is higher if the quote seems to separate two members or items. A string without its
+last quote may end where the next member or item begins. The declared names show where a member begins, even
+if its quotes or colon are missing.
 """
 
 from __future__ import annotations
@@ -27,22 +27,25 @@ from lenient.scan.strings.string_end import (
 from lenient.scan.strings.string_end_scoring import COLONS, NEXT_PART, QUOTED_KEY
 
 # The costs have the same scale as the repair costs in `lenient.scan.repair_search`.
-_INNER, _FIRST_INNER = 0.3, 0.4  # each quote that belongs to the text; the first such quote costs more
-_ODD_INNER = 0.5  # the quotes do not form pairs
-_FURTHER_INNER, _FEW = 0.08, 4  # each quote in brackets of the text, or after the first `_FEW` quotes
-_LATE_INNER, _MANY = 0.01, 12  # each quote after `_MANY` other quotes
+_INNER, _FIRST_INNER = 0.3, 0.4  # cost of each quote that belongs to the text; cost of the first such quote
+_ODD_INNER = 0.5  # cost if the quotes do not form pairs
+_FURTHER_INNER, _FEW = 0.08, 4  # cost of each quote in brackets of the text, or after the first `_FEW` quotes
+_LATE_INNER, _MANY = 0.01, 12  # cost of each quote after `_MANY` other quotes
 _APOSTROPHE = 0.05
-_LIKE_STRUCTURE = 0.9  # extra cost of a quote that seems to separate two parts
+_LIKE_STRUCTURE = 0.9  # extra cost of a quote that seems to separate two members or items
 _LIKE_MEMBER = 0.6  # extra cost of such a quote if it is in brackets of the text
 _AFTER_COLON, _TOUCHING = 0.4, 0.5  # extra costs of a quote after a colon, or directly after another quote
-_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0  # the text leaves brackets open; it also begins with a bracket
-_CLOSES_OUTER = 0.5  # the text closes a bracket that was opened before the text
-_COMMA_LAST = 0.6  # a comma, or a blank and a letter, is next to the last quote
+# cost if the text leaves brackets open; cost if it also begins with a bracket
+_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0
+_CLOSES_OUTER = 0.5  # cost if the text closes a bracket that was opened before the text
+_COMMA_LAST = 0.6  # cost if a comma, or a blank and a letter, is next to the last quote
 _MISSING_END, _ESCAPED_END, _OPEN_END = 1.0, 1.0, 1.6
-_PATH_END, _PAIR_END = 0.4, 0.3  # the backslash before a quote ends a path; the escaped quote closes a pair
-_UNSURE_NAME = 0.25  # no definition confirms the end of the name
-_NAME_INNER = 1.0  # each quote inside a name
-_EDGED_NAME, _ODD_NAME = 0.4, 0.6  # a name begins or ends with a blank; a name contains unusual characters
+# costs: the backslash before a quote ends a path; the escaped quote closes a pair
+_PATH_END, _PAIR_END = 0.4, 0.3
+_UNSURE_NAME = 0.25  # cost if no definition confirms the end of the name
+_NAME_INNER = 1.0  # cost of each quote inside a name
+# costs: a name begins or ends with a blank; a name contains unusual characters
+_EDGED_NAME, _ODD_NAME = 0.4, 0.6
 _LINE_IN_NAME = 0.5
 
 _MOST_ENDS, _MOST_QUOTES, _MOST_KEY_QUOTES = 40, 600, 3
@@ -99,7 +102,7 @@ class StringChoice(NamedTuple):
     """One possible end of a string, and its cost.
 
     The body is `text[start:end.body]`. `opened` is False when the opening quote is missing. `doubtful` means
-    that a quote in the body seems to separate two parts.
+    that a quote in the body seems to separate two members or items.
     """
 
     start: int
@@ -144,7 +147,7 @@ class _ValueEnds:
     `depth` is the number of brackets that the text opened and did not close. `lowest` is the lowest value of
     `depth`, and `parentheses` is the number of open round brackets. Brackets are counted up to the offset
     `counted`. `is_open` means that a quote has no partner yet. `doubtful` means that a quote seemed to
-    separate two parts.
+    separate two members or items.
     """
 
     text: str
@@ -200,14 +203,16 @@ class _ValueEnds:
         self.counted = at
 
     def add_escaped(self, at: int, *, closes_pair: bool) -> None:
-        """Add the end at the escaped quote at `at` if another part follows."""
+        """Add the end at the escaped quote at `at` if another member or item follows."""
         if at + 2 < len(self.text) and _MAY_END.match(self.text, at + 2):
             body = end_of_path(self.text, self.start, at)
             cost = _PATH_END if body > at else _ESCAPED_END + (_PAIR_END if closes_pair else 0.0)
             self.add(body, at + 2, StringClosing.ESCAPED_QUOTE, cost)
 
     def add_ends_at(self, at: int) -> None:
-        """Add the ends for the quote at `at`: this quote itself, or an end before the part that it opens."""
+        """Add the ends for the quote at `at`: this quote itself, or an end before the member or item that
+        it opens.
+        """
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
         if self.opened and (end := _find_end_before(self.text, self.start, at)) is not None:
@@ -293,8 +298,8 @@ def _strip_comment(text: str, start: int, end: int) -> int:
 
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
-    """Return the end of a string without its last quote if the quote at `at` opens the next part, else
-    None.
+    """Return the end of a string without its last quote if the quote at `at` opens the next member or
+    item, else None.
     """
     is_key = QUOTED_KEY.match(text, at) is not None
     if not is_key and not _ITEM_SHAPE.match(text, at):
@@ -361,7 +366,7 @@ def begins_unopened(text: str, at: int) -> bool:
 
 
 def looks_like_parts(text: str, end: StringEnd) -> bool:
-    """Return True when a quote within a text seems to be the end of a string between two parts."""
+    """Return True when a quote within a text seems to be the end of a string between two members or items."""
     first = end.first_inner
     if end.inner % 2 and not text[first - 1].isdigit():
         return True

@@ -70,7 +70,7 @@ _KEY, _OPENER, _CLOSER = 2, 4, 5  # indexes of the last matched group
 _QUOTES = ('"', "'")
 _BEGINNINGS = frozenset('{["`(')
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:

@@ -132,7 +132,7 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
     if _wants_text(node) and (is_pattern_start(text, at) or _REMARK.match(text, at)):
         return True
     if begins_unopened(text, at):
-        raise UnreadableError("unexpected_character", at)  # the caller searches for the end of this text
+        raise UnreadableError("unexpected_character", at)  # `second_pass` searches for the end of the text
     return False
 
 

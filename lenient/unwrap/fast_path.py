@@ -35,7 +35,7 @@ _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # in characters
 _REPAIR = Stage.REPAIR  # a lookup on the enum is slow
-_NEW = tuple.__new__  # calling the class of the named tuple takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CLOSERS = {
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),  # true, false and null end with e or l
     "}": ("]}", "}", "}}"),
@@ -376,7 +376,10 @@ class _PlainReader:
         return position
 
     def close(self, end: int, position: int) -> int:
-        """Close the innermost bracket, which ends at `end`; `position` is the offset after the last part."""
+        """Close the innermost bracket, which ends at `end`.
+
+        `position` is the offset after the last member or item.
+        """
         if not self.filled and self.container:
             self.report("trailing_comma", self.part_path(), position - 1, position, ",")
         if not self.stack:

@@ -156,7 +156,7 @@ class Unwrapper:
         return self.find_after_prose(at)
 
     def has_escaped_lines(self, at: int) -> bool:
-        """Return True when line breaks between the parts at `at` are escaped, but quotes are not.
+        """Return True when line breaks between the members or items at `at` are escaped, but quotes are not.
 
         One layer of escapes must then be decoded.
         """

@@ -1,4 +1,4 @@
-"""Determines the right answers for a broken call, and judges how a reader read it."""
+"""Determines the right answers for a broken call, and judges the results of the parsers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Mutant:
     If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
     the result if only closing brackets at the end are missing. `any_mark` is True when any object with a
     report is right in case of doubt. `as_spelled` is the object with the names in the text, which is right
-    for a reader without the definition.
+    for a parser without the definition.
     """
 
     kinds: tuple[str, ...]
@@ -92,7 +92,7 @@ def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: 
 
 
 def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> bool:
-    """Return True when the reading contains only intended values, or their beginnings.
+    """Return True when the result contains only intended values, or their beginnings.
 
     Loose parameters do not count.
     """

@@ -1,4 +1,4 @@
-"""Reads the broken calls with every reader, and makes the tables of the results."""
+"""Reads the broken calls with every parser, and makes the tables of the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TITLES = ("right", "refused", "lossy", "silent")
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """The result of one reader for one text, with or without the definition: the reading and the verdict."""
+    """One parser's result for one text, with or without the definition, and the verdict."""
 
     kind: str
     reader: str
@@ -42,26 +42,26 @@ class JudgedMutant:
 
     @property
     def unplaced(self) -> bool:
-        """True when a finding about the text has no position in it."""
+        """True when a report about the text has no position."""
         return any(finding.of_text and finding.start is None for finding in self.reading.findings)
 
     @property
     def restored(self) -> bool:
-        """True when the reading is a right object, reported or not."""
+        """True when the result is a right object, reported or not."""
         got = self.reading.arguments
         right = answers(self.mutant, defined=self.defined).right
         return got is not None and any(same(answer, got) for answer in right)
 
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Measure how the readers read `each` texts of every kind of defect."""
+    """Measure how the parsers read `each` texts of every kind of defect."""
     return _measure(readers, list(mutants(each)))
 
 
 def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Measure how the readers read calls that lost characters at a boundary.
+    """Measure how the parsers read calls that lost characters at a boundary.
 
-    The number of texts is 50 times the number of texts per kind of defect.
+    The number of these calls is 50 times `each`.
     """
     return _measure(readers, list(boundary_losses(50 * each)))
 
@@ -102,7 +102,7 @@ def tally(judged: Iterable[JudgedMutant]) -> Tally:
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per reader: shares of all texts, of texts without and of texts with the definition."""
+    """Return one row per parser: shares of all texts, of texts without and of texts with the definition."""
     rows = []
     for reader in dict.fromkeys(judgement.reader for judgement in judged):
         ours = [judgement for judgement in judged if judgement.reader == reader]
@@ -119,7 +119,7 @@ def readers_table(judged: list[JudgedMutant]) -> list[str]:
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
     """Return one row per kind of defect.
 
-    The row has all shares of our parser, but only the right and silently wrong shares of other readers.
+    The row has all shares of our parser, but only the right and silently wrong shares of other parsers.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]
@@ -139,7 +139,7 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return the share of readings that are the intended object.
+    """Return the share of results that are the intended object.
 
     A refusal or another object with a report does not count.
     """
@@ -166,9 +166,9 @@ def _right_and_silent(counted: Tally) -> str:
 
 
 def shown(judged: Iterable[JudgedMutant], kind: str) -> list[str]:
-    """Return the wrong readings of one kind of defect, or of all kinds.
+    """Return the wrong results for one kind of defect, or for all kinds.
 
-    Silently wrong readings come first, and short texts come before long texts.
+    Silently wrong results come first, and short texts come before long texts.
     """
     wrong = [
         judgement

@@ -117,7 +117,7 @@ def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText
         node = call_envelope(reply, name.group(1)) if name and not is_list else None
         read = read_json_value(piece, opening.start(), ahead, base, node)
         if isinstance(read, UnreadableError):
-            # to the line end, where the search for the end of an unquoted word stops
+            # skip to the line end, where the search for the end of an unquoted word stops
             line_end = text.find("\n", read.position)
             if not reply.spend_budget((line_end if line_end >= 0 else len(text)) - opening.start()):
                 return

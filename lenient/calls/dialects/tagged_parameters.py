@@ -364,8 +364,9 @@ class _ValueEndSearch:
         self.unseen = unseen
         self.depth = self.calls = 0  # opening tags of parameters and calls within the value
         self.closing = -1  # the first closing tag that may end the value, if none certainly ends it
-        self.nested = -1  # the same tag, if the opening tags before it are only text
-        self.cut = -1  # the value may have been cut off before this mark
+        # the first closing tag that may end the value, if the opening tags before it are only text
+        self.nested = -1
+        self.cut = -1  # the value may have been cut off before this tag
 
     def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
         """Return the end of the value; `marks[index]` is the first candidate."""

@@ -220,7 +220,7 @@ class ElementReader:
         return text, [*codes, "ambiguous"] if doubtful else codes
 
     def write_inner(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of the elements inside an element, and the codes of their end defects."""
+        """Return the JSON text of the elements inside an element, and the codes of repairs at their ends."""
         text, codes = self.write_all(elements, node, depth + 1)
         for element in elements:
             if not element.closed:

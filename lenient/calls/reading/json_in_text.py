@@ -102,9 +102,9 @@ def read_json_value(
 ) -> JsonInText | UnreadableError:
     """Read the JSON value at the offset `start` of a piece of the reply, and repair broken JSON.
 
-    Return (do not raise) an UnreadableError when no value can be read. `ahead` is shared by all reads of one
-    piece. `base` is the offset of the piece in the reply. `node` is the expected shape of the value, or None
-    when unknown. `opened` is True when the opening brace of the value is missing.
+    Return (do not raise) an UnreadableError when no value can be read. `ahead` caches searches for all reads
+    of one piece. `base` is the offset of the piece in the reply. `node` is the expected shape of the value,
+    or None when unknown. `opened` is True when the opening brace of the value is missing.
     """
     findings = Findings()
     strict = find_json_end(piece.text, start) is not None

@@ -39,7 +39,7 @@ _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 _BLANKS = ("n", "r", "t")
 _DOUBT = "Or the backslash begins a line break or a tab."
-_STAND_IN = "\x7f"  # replaces two backslashes, or a quote
+_STAND_IN = "\x7f"  # temporarily replaces two backslashes, or a quote
 
 
 class StringRepair(NamedTuple):
@@ -169,7 +169,7 @@ def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | 
 
 
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    repairs: dict[str, StringRepair] = {}  # their end and count still grow
+    repairs: dict[str, StringRepair] = {}  # the end and count of each repair still grow
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []

@@ -334,7 +334,7 @@ def end_of_path(text: str, start: int, at: int) -> int:
 
 
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
-    """Return the end of a string before the next part at `end`.
+    """Return the end of a string before the next member or item at `end`.
 
     If the text before `end` ends with another kind of quote, this quote closes the string, unless the string
     contains such a quote.

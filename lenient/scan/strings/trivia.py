@@ -1,4 +1,4 @@
-"""Skips text between the parts of a value: whitespace, comments and stray control characters."""
+"""Skips text between the members and items of a value: whitespace, comments and stray control characters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 def pass_trivia(
     text: str, position: int, report: RepairReport, *, before_value: bool = False, before_item: bool = False
 ) -> int:
-    """Return the offset of the next part, after whitespace, comments and control characters.
+    """Return the offset after whitespace, comments and control characters.
 
     Comments, control characters and whitespace that JSON does not allow are reported. `before_value` and
     `before_item` mean that the value of a member or an item is expected, so a word may start with `#`.
@@ -84,7 +84,7 @@ def pass_trivia(
 
 
 def find_escaped_blanks_end(text: str, position: int) -> int:
-    """Return the offset after escaped line breaks and tabs at `position` between two parts."""
+    """Return the offset after escaped line breaks and tabs at `position` between two members or items."""
     escaped = _ESCAPED_BLANKS.match(text, position)
     return position if escaped is None else escaped.end()
 

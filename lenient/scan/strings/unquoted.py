@@ -24,7 +24,7 @@ _AFTER_HEAD = compile_regex(
     r"|\s++[A-Za-z_$][\w$]{0,63}\s*+(?:[:：](?!//)|=(?!=))|\s++\|\s++\w++\s*+:\s"
     rf"|{ESCAPED_BLANK}"
 )
-_MAX_PARTS = 100  # maximum number of parts that commas and brackets separate in an unquoted text
+_MAX_PARTS = 100  # maximum number of pieces of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
 _MAX_TOKEN = 8_000  # maximum length of a value without quotes, in characters
 _TOKEN = re.compile(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
