@@ -244,7 +244,6 @@ def _visits(
 
 
 def _visit(browser: Browser, url: str, system: CDPSession, server: int) -> Visit:
-    """Return the measurements of a new user's visit. `server` is the process id of the server."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(_WATCH)
     page = context.new_page()

@@ -35,7 +35,6 @@ _PATH = "/v1/chat/completions"
 
 
 def _make_model(pieces: int, pause: float) -> Any:
-    """Return a server that streams an answer like a model."""
 
     async def answer(request: Request) -> StreamingResponse:
         await request.body()
@@ -51,7 +50,6 @@ def _make_model(pieces: int, pause: float) -> Any:
 
 
 def _make_plain_proxy(target: str) -> Any:
-    """Return a minimal proxy in starlette and httpx that stores nothing."""
     client = httpx2.AsyncClient(
         timeout=None, limits=httpx2.Limits(max_connections=None, max_keepalive_connections=200)
     )

@@ -158,7 +158,6 @@ def _wait_for(url: str) -> None:
 
 
 def _memory(server: subprocess.Popen[bytes]) -> float:
-    """Return the highest resident memory of the server so far, in MB, or 0 without /proc."""
     try:
         status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     except OSError:

@@ -114,7 +114,6 @@ def measured(store: Path, filters: Sequence[dict[str, Any]] = FILTERS) -> Iterat
 
 
 def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[float, float]:
-    """Run a metric once; return the wall time and the CPU time of all threads."""
     remembered: dict[str, pd.DataFrame] = {}
 
     def ask(metric: str, **parameters: Any) -> pd.DataFrame:

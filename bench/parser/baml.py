@@ -28,8 +28,6 @@ _DEEPEST = 12
 
 
 class _Source:
-    """The classes of one tool as BAML text, with the real names of their fields."""
-
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root, self.classes = root, list[str]()
         self.names: dict[str, dict[str, str]] = {}

@@ -64,7 +64,6 @@ def readers_table(accuracy: Accuracy, part: str) -> list[str]:
 
 
 def _union(accuracy: Accuracy, part: str) -> float:
-    """Return the share of texts that at least one other parser gets right."""
     peers = [
         judgement for judgement in accuracy.judged if judgement.part == part and judgement.reader != OURS
     ]

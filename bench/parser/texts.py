@@ -214,7 +214,6 @@ _WORDS = ("target", "shared", "parent", "remote", "backup", "export", "hidden", 
 
 
 def _search(chosen: random.Random) -> Call:
-    """Return a call of 300 bytes with six parameters of six kinds."""
     tool = _tool(
         "search_issues", ["query"], query=_TEXT, limit=_WHOLE, threshold={"type": "number"},
         include_closed=_YES_NO, labels=_LIST,
@@ -250,7 +249,6 @@ _CODE = '''def {name}(records: list[dict[str, str]], path: str = "{name}.csv") -
 
 
 def _write_file(chosen: random.Random) -> Call:
-    """Return a call of 20 KB that consists mostly of one string of code."""
     tool = _tool("write_file", ["path", "content"], path=_TEXT, content=_TEXT, overwrite=_YES_NO, mode=_WHOLE)
     names = [f"export_{chosen.choice(_WORDS)}_{index}" for index in range(10, 50)]
     content = "".join(_CODE.format(name=name) for name in names)[:19_500]

@@ -301,7 +301,6 @@ def _draw_levels(
 
 
 def _draw_days(store: Store, days: int, random: np.random.Generator) -> _Array:
-    """Return autocorrelated effects of variance 1."""
     t3 = store.days == "t3"
     effects = random.standard_t(3, days) / sqrt(3) if t3 else random.standard_normal(days)
     for place in range(1, days):
@@ -311,7 +310,6 @@ def _draw_days(store: Store, days: int, random: np.random.Generator) -> _Array:
 
 
 def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
-    """Return the rise for each session and tool on the logit scale, of shape (sessions, tools)."""
     rise = find_level(store.changed or 0.0, store.session_sd) - find_level(store.usual, store.session_sd)
     changed = (day >= BEFORE) & (keys["model"] == 0)
     if store.where in keys and store.where != "model":

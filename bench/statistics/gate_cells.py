@@ -105,7 +105,6 @@ def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> s
 
 
 def _find_level(rate: float, sd: float) -> float:
-    """Return the logit mean at which days with this standard deviation have the given average rate."""
 
     def miss(level: float) -> float:
         return float((expit(level + sd * _NODES) * _WEIGHTS).sum() / _WEIGHTS.sum() - rate)

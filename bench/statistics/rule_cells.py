@@ -42,7 +42,6 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _take_first(drawn: DrawnStore) -> DailySeries:
-    """Return only the parse errors of the first model, as a rule sees them."""
     place = drawn.find_place("parse_error", "model", 0)
     return DailySeries(
         drawn.series.counts[place : place + 1],

@@ -145,7 +145,6 @@ def _draw_rates(random: np.random.Generator, rate: float, rho: float, units: int
 
 
 def _expected_power(rate: float, rho: float, k: int) -> float:
-    """Return the mean of p^k over the distribution of `_draw_rates`."""
     if rho == 0:
         return rate**k
     weight = 1 / rho - 1

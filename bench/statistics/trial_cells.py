@@ -302,7 +302,6 @@ def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
 def _draw_outcomes(
     random: np.random.Generator, truth: Truth, arms: Sequence[str]
 ) -> dict[str, list[TrialOutcome]]:
-    """Return simulated outcomes of all trials. A task is equally hard for every variant."""
     weight, outcomes = 1 / _RHO - 1, {}
     hardness = random.random(truth.tasks)
     for arm, rate in zip(arms, truth.rates, strict=True):

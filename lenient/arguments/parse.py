@@ -172,7 +172,6 @@ class _Call(NamedTuple):
     policy: Policy
 
     def make_validator(self, findings: list[Diagnostic], rejected: dict[str, Any]) -> Validator:
-        """Return a validator of object members that adds its results to `findings` and `rejected`."""
         return _Run(self, Findings(findings), rejected).make_validator(depth=1)
 
 
@@ -374,7 +373,6 @@ class _Run:
 
 class _TolerantReader(_Run):
     def read(self) -> ToolCallRequest:
-        """Decode, unwrap and repair the text, coerce and check its value, and return the request."""
         try:
             piece = self.decode_bytes()
             located = extract_value(

@@ -42,8 +42,6 @@ class _NeedsValidatorError(Exception):
 
 
 class _SentValue(NamedTuple):
-    """A member of the arguments: its value, and the span of the value in the JSON text."""
-
     text: str
     span: ValueSpan
     value: Any

@@ -483,7 +483,6 @@ class _Misfit(NamedTuple):
 
 
 def _failed_assertions(node: Node, value: Any) -> Iterator[_Misfit]:
-    """Yield the bounds, sizes, pattern and format that a value violates."""
     for rule in node.rules:
         if not rule.holds(value):
             yield _Misfit(rule.code, rule.detail)

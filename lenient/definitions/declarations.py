@@ -214,7 +214,6 @@ def _allow_null(result: dict[str, Any]) -> None:
 
 
 def _change_inner(schema: dict[str, Any], change: Any) -> dict[str, Any]:
-    """Apply `change` to each schema directly inside `schema`, in place, and return `schema`."""
     if isinstance(schema.get("properties"), Mapping):
         schema["properties"] = {name: change(inner) for name, inner in schema["properties"].items()}
     if "items" in schema:

@@ -69,7 +69,6 @@ def read_function(function: Callable[..., Any], without: Collection[str] = ()) -
 
 
 def _unwrap_partial(function: Any) -> Any:
-    """Return the function inside a `functools.partial`, which has the name, hints and docstring."""
     while isinstance(function, functools.partial):
         function = function.func
     return function
@@ -171,7 +170,6 @@ class _Docstring:
 
 
 def _read_docstring(text: str) -> _Docstring:
-    """Read a docstring whose indentation `inspect.getdoc` has removed."""
     lines = text.splitlines()
     result = _Docstring()
     first = len(lines)
@@ -320,7 +318,6 @@ def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _enum_schema(values: list[Any]) -> dict[str, Any]:
-    """Return the schema of an enum, with a type when all values have the same type."""
     names = {_JSON_TYPES.get(type(value)) for value in values}
     [name] = names if len(names) == 1 else [None]
     return {"type": name, "enum": values} if name is not None else {"enum": values}
@@ -391,7 +388,6 @@ def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
 
 
 def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
-    """Return the schema of a dataclass, TypedDict or NamedTuple."""
     if hint in above:
         return {"type": "object"}
     try:

@@ -261,7 +261,6 @@ def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, A
 
 
 def _compile_place(place: SchemaPlace, root: Mapping[str, Any]) -> Node:
-    """Compile one part of the schema with its document, so that its references can be resolved."""
     return compile_schema(_wrap_in_document(place, root)).fields["place"]
 
 

@@ -158,7 +158,6 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
 
 
 def _pass_extra_quote(reading: ScanState) -> None:
-    """Skip the superfluous quote at the current position and report the repair."""
     at = reading.position
     reading.report("extra_quote", at, at + 1, found=reading.text[at])
     reading.position = at + 1
@@ -208,7 +207,6 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
 
 
 def _has_comma_before(frame: OpenContainer) -> bool:
-    """Return True when a comma or the opening brace precedes the member that is being read."""
     return not frame.marks or frame.comma >= next(reversed(frame.marks.values())).end
 
 
@@ -306,7 +304,6 @@ def _find_colon(text: str, at: int) -> str | None:
 
 
 def _has_extra_last_quote(text: str, at: int) -> bool:
-    """Return True when the character at `at` is a superfluous quote between a key and its colon."""
     return _EXTRA_LAST.match(text, at) is not None
 
 

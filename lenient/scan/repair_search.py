@@ -241,7 +241,6 @@ def _go_on(
 
 
 def _holds_doubtful_string(state: _State) -> bool:
-    """Return True when a string of the interpretation lacks a quote or contains one."""
     link = state.steps
     while link is not None:
         link, step = link
@@ -279,7 +278,6 @@ def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> C
 
 
 def _close_apart(repairs: Mapping[int, list[Repair]]) -> bool:
-    """Return True when closing brackets are missing at different places."""
     return sum(any(repair.what == "missing_closer" for repair in group) for group in repairs.values()) > 1
 
 
@@ -325,7 +323,6 @@ class _Search:
         return best
 
     def follow_all(self, bound: float, *, opened: bool) -> None:
-        """Follow all interpretations that cost at most `bound` through the whole text."""
         self.finished.clear()
         self.ends.clear()
         self.places.clear()
@@ -367,7 +364,6 @@ class _Search:
         return state, end, tied
 
     def pass_gap(self, offset: int) -> int:
-        """Return the offset after whitespace and comments."""
         at = self.gaps.get(offset)
         if at is None:
             after_colon = self.text[offset - 1 : offset] == ":"
@@ -466,7 +462,6 @@ class _Search:
             self.take_value(state)
 
     def take_key(self, state: _State, frame: _Frame) -> None:
-        """Add the interpretations in which a key begins at the current offset."""
         text, at = self.text, self.at
         if text[at] in CLOSING_QUOTES or _WHOLE_STRING.match(text, at):
             for choice in self.string_ends(state, is_key=True):
@@ -498,7 +493,6 @@ class _Search:
             self.put(_go_on(state, cost, step, Phase.COLON, frame.with_name(bit), slot, layout, lost), after)
 
     def take_value(self, state: _State) -> None:
-        """Add the interpretations in which a string or a word is the value at the current offset."""
         text, at = self.text, self.at
         if state.phase is Phase.COLON:
             cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
@@ -546,7 +540,6 @@ class _Search:
             self.put(_go_on(state, cost, choice, phase, frame, None, layout, lost), after)
 
     def string_ends(self, state: _State, *, is_key: bool, opened: bool = True) -> list[StringChoice]:
-        """Return the possible ends of the string at the current offset."""
         text, at = self.text, self.at
         if text.startswith("```", at):
             return []  # a Markdown fence is not a quote
@@ -780,7 +773,6 @@ class _Search:
             self.finished.append((state._replace(cost=state.cost + cost), end))
 
     def finish_at_end(self, state: _State) -> None:
-        """Close all brackets that are open at the end of the text."""
         cost = _MISSING_CLOSER
         if state.phase is not Phase.AFTER:
             cost += _CUT_OFF
@@ -806,7 +798,6 @@ class _Search:
     # --- costs by the definition ---------------------------------------------------------------------
 
     def judge_name(self, name: str, frame: _Frame) -> float:
-        """Return the cost of using `name` in the object `frame`."""
         fields, node = frame.fields, frame.node
         if name in fields:
             return 0.0

@@ -64,7 +64,6 @@ def role_within(stack: list[OpenContainer]) -> StringRole:
 
 
 def _path_within(stack: list[OpenContainer], root: Path) -> str:
-    """Return the path of the current value; `root` is the path of the outermost value."""
     if not stack:
         return render_path(root)
     frame = stack[-1]

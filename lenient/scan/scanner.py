@@ -261,7 +261,6 @@ def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
 
 
 def _close_all_brackets(reading: ScanState) -> None:
-    """Close every bracket that is still open at the end of the text; report the missing brackets."""
     end = len(reading.text)
     frame = reading.stack[-1]
     if not frame.filled and not reading.dropped:
@@ -286,7 +285,6 @@ class _BracketAction(Enum):
 
 
 def _judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracket]) -> _BracketAction:
-    """Return the effect of the closing bracket `close` at offset `at` on the open brackets in `stack`."""
     if close == stack[-1].close:
         return _BracketAction.CLOSES
     outer = len(stack) - 2

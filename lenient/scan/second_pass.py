@@ -238,7 +238,6 @@ class _Replay:
         self.key_start = -1
 
     def pass_gap(self) -> None:
-        """Move past whitespace and comments, and report the comments."""
         reading = self.reading
         reading.position = pass_trivia(
             reading.text, reading.position, reading.report, before_value=self.key_start >= 0

@@ -203,7 +203,6 @@ class _ValueEnds:
         self.counted = at
 
     def add_escaped(self, at: int, *, closes_pair: bool) -> None:
-        """Add the end at the escaped quote at `at` if another member or item follows."""
         if at + 2 < len(self.text) and _MAY_END.match(self.text, at + 2):
             body = end_of_path(self.text, self.start, at)
             cost = _PATH_END if body > at else _ESCAPED_END + (_PAIR_END if closes_pair else 0.0)
@@ -252,7 +251,6 @@ class _ValueEnds:
             self.choices.append(StringChoice(self.start, end, cost, self.opened, doubtful))
 
     def keep_as_text(self, at: int) -> None:
-        """Count the quote at `at` as a part of the text."""
         self.inner += 1
         if self.inner == 1:
             self.first = at
@@ -265,7 +263,6 @@ class _ValueEnds:
         self.is_open = not self.is_open
 
     def price_inner(self, at: int) -> float:
-        """Return the cost of counting the quote at `at` as part of the text."""
         text, after = self.text, at + 1
         few = self.depth <= 0 and self.inner <= _FEW
         price = _INNER if few else _FURTHER_INNER if self.inner <= _MANY else _LATE_INNER

@@ -330,7 +330,6 @@ class _PlainReader:
         return self.pass_comment(position)
 
     def read_items(self, position: int) -> int:
-        """Read items up to the next bracket. Return the offset after it, or -1 when reading stops."""
         text, items, match_item = self.text, self.container, _ITEM.match
         where, add, filled = self.where, self.findings.append, self.filled
         while (match := match_item(text, position)) is not None:
@@ -429,7 +428,6 @@ class _PlainReader:
         return comment.end()
 
     def decode(self, span: tuple[int, int], step: str | int) -> str:
-        """Return the text of a string body with escapes or line breaks, and report its repairs."""
         body = decode_body(self.text, *span)
         for repair in body.repairs:
             path = join_path(self.where, step)

@@ -99,7 +99,6 @@ def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObj
 
 
 def _find_pairs(text: str, form: re.Pattern[str] = _PAIR) -> list[re.Match[str]]:
-    """Return the matches of the pairs when the text consists only of pairs, else an empty list."""
     pairs: list[re.Match[str]] = []
     position, end = 0, len(text.rstrip())
     while position < end:

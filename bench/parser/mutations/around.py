@@ -49,7 +49,6 @@ def _sent_twice(draft: Draft) -> None:
 
 
 def _begun_anew(draft: Draft) -> None:
-    """Stop in the middle and start again from the beginning."""
     ends = draft.places(lambda index, token: token.kind in (Kind.STRING, Kind.OTHER, Kind.COMMA))
     if not ends:
         raise ImpossibleError

@@ -72,7 +72,6 @@ def _two_removed(tokens: list[Token]) -> Iterator[list[Token | str]]:
 
 
 def _judged(defect: Callable[[Draft], None]) -> Callable[[Draft], None]:
-    """Apply the defect, then compute the possible meanings of the text."""
 
     def apply(draft: Draft) -> None:
         defect(draft)

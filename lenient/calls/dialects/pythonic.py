@@ -77,7 +77,6 @@ _OLMO = re.compile(
 
 
 def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[FoundCall]:
-    """Yield the calls after each match of `tokens`, except matches inside a call."""
     done = 0
     for token in reply.find_tokens(tokens):
         if token.start() >= done:
@@ -363,7 +362,6 @@ def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
 
 
 def _write_value(value: str) -> str:
-    """Return a value as JSON if it is plain Python; return any other value unchanged."""
     if "\\x" in value and not _RAW.search(value):
         value = _HEX.sub(lambda match: f"\\u00{match[1]}" if match[1] else match[0], value)
     if not _PLAIN.fullmatch(value):

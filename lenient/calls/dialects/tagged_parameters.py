@@ -369,7 +369,6 @@ class _ValueEndSearch:
         self.cut = -1  # the value may have been cut off before this tag
 
     def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
-        """Return the end of the value; `marks[index]` is the first candidate."""
         step = {
             "value_end": self.ends_at_value_end,
             "parameter": self.ends_at_parameter,

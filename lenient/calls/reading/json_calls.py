@@ -258,7 +258,6 @@ class _CallFinder:
                 yield self.move_to_reply(repair)
 
     def mends_outside(self, calls: list[FoundCall]) -> Iterator[Diagnostic]:
-        """Yield the diagnostics of repairs in the list or object that surrounds the calls."""
         for repair in self.read.repairs:
             placed = self.move_to_reply(repair)
             at = placed.start
@@ -266,7 +265,6 @@ class _CallFinder:
                 yield placed
 
     def move_to_reply(self, repair: Diagnostic) -> Diagnostic:
-        """Return the diagnostic with a span that is relative to the start of the reply."""
         if repair.start is None or repair.end is None:
             return repair
         return repair._replace(start=self.read.base + repair.start, end=self.read.base + repair.end)
