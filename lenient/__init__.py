@@ -17,7 +17,7 @@ from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_finding
 
 __version__ = "0.2.0"
 PARSER_VERSION = "6"
-"""The version of the parser's behaviour: raised when a text is read differently. Stored with every call."""
+"""The version of the parser's behaviour, stored with every call. It rises when a text is read differently."""
 
 __all__ = [
     "CODES",

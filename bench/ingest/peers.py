@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "agent-session-analytics": ("ingest", "--force"),
     "ccusage": ("daily", "--json", "--offline"),
 }
-"""Program → its words for reading all Claude Code logs without the network."""
+"""Maps each program to the arguments with which it reads all Claude Code logs without the network."""
 
 
 def installed() -> list[str]:

@@ -126,7 +126,7 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 # --- calls written as text, which of these readers only ours looks for --------------------------------
 
 NOT_TOLD = ("none", "reported")
-"""Texts without a call, and those of bug reports: there is no dialect that a reader could be told."""
+"""Texts without a call, and texts of bug reports. They have no dialect that a parser could know."""
 _OUR_NAMES = {
     "anthropic": "anthropic_invoke",
     "json_bare": "bare_json",
@@ -134,7 +134,7 @@ _OUR_NAMES = {
     "llama_json": "llama3_json",
     "qwen_xml": "qwen3_coder",
 }
-"""The corpus's names of dialects, where `lenient` has others."""
+"""Maps the corpus's names of dialects to the names in `lenient`, if these differ."""
 
 
 def judge_calls(entry: CallEntry, with_dialect: bool) -> JudgedCalls:

@@ -19,12 +19,12 @@ EXACT = (
     "fence", "prose around", "raw newlines", "raw newlines in two strings", "missing closers",
     "string-encoded",
 )  # fmt: skip
-"""Defects that leave the JSON inside whole: the cheap ones."""
+"""Defects that leave the inner JSON valid. These are cheap to repair."""
 GENERAL = (
     "raw newlines and a comma", "unescaped quotes", "single quotes", "Python literals",
     "single quotes and literals", "missing commas", "trailing commas", "unquoted keys", "comments",
 )  # fmt: skip
-"""Defects for which every token has to be looked at."""
+"""Defects for which a parser must examine every token."""
 
 
 _ABSENT: Any = object()
@@ -72,7 +72,7 @@ FAULTS: dict[str, Fault] = {
     "unknown name": Fault(None, 42, 42),
     "missing name": Fault(_WHOLE, _ABSENT, _ABSENT, required=True),
 }  # fmt: skip
-"""What happens to one value of a call in valid JSON."""
+"""Faults of one value of a call in valid JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def _raw_newlines(call: Call) -> str:
 
 
 CHANGED: dict[str, Callable[[Call], Call]] = {"raw newlines in two strings": _two_lines}
-"""Defects for which the values have to be others."""
+"""Defects that need other values in the call."""
 _PYTHON = ("None", "True", "False")
 DEFECTS: dict[str, Callable[[Call], str]] = {
     "valid": lambda call: call.valid,
@@ -210,7 +210,7 @@ def _tool(name: str, required: list[str], **properties: Any) -> Tool:
 
 
 _WORDS = ("target", "shared", "parent", "remote", "backup", "export", "hidden", "second")
-"""Of one length, so that texts of all seeds have one."""
+"""Words of equal length, so that the texts of all seeds have the same length."""
 
 
 def _search(chosen: random.Random) -> Call:

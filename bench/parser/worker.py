@@ -18,7 +18,7 @@ from bench.parser.readings import Reader, Reading, Tool
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 2.0
-"""Seconds that a reader has for one text, its report included."""
+"""The maximum number of seconds of a parser for one text, including its report."""
 _START = 60.0
 
 

@@ -103,7 +103,7 @@ QUIET = {
     Store(40, 1.0, day_sd=0.3, autocorrelation=0.5): MOST_FALSE_ALIKE,
     Store(40, 1.0, day_sd=0.3, days="t3"): MOST_FALSE_ALIKE,
 }
-"""Stores in which nothing changes, each with the most nights on which there may be a new alert."""
+"""Stores without a change, each with the maximum share of nights with a new alert."""
 POWER: dict[Store, dict[int, float]] = {
     Store(4, usual=0.02, changed=0.15): {},
     Store(16, usual=0.02, changed=0.15): {3: 0.9},
@@ -114,7 +114,7 @@ POWER: dict[Store, dict[int, float]] = {
     Store(60, usual=0.05, changed=0.10): {7: 0.95},
     Store(60, usual=0.05, changed=0.10, where="host"): {},
 }
-"""Stores with a change, each with the share of changes that are to be found within so many nights."""
+"""Stores with a change, each with the minimum shares of changes to find within a number of nights."""
 PLACES = tuple(
     Store(16, usual=0.02, changed=0.15, where=where) for where in ("model", "host", "prompt", "tool")
 )
@@ -245,7 +245,7 @@ def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
 
 
 _CHANGED = {"host": 0, "prompt": 1, "tool": 1}
-"""The value in which a change is, by dimension."""
+"""The number of the value that changes, for each dimension."""
 
 
 # --- the generator --------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class Call:
 
 Write = Callable[[Call, int], str]
 Arguments = Callable[[dict[str, Any]], str]
-"""Writes the arguments of a call as JSON; a text may have them written with a slip."""
+"""Writes the arguments of a call as JSON. A caller can pass a function that makes a slip."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ TOOLS: tuple[dict[str, Any], ...] = tuple(
          ["id", "fields"]),
     )
 )  # fmt: skip
-"""What the model was offered, in Anthropic's shape."""
+"""The offered tools in Anthropic's format."""
 
 _SEVERAL = ("several calls", "no end between", "second cut off")
 _JSON_SLIPS = ("raw newlines", "trailing comma", "missing brace")
@@ -41,7 +41,7 @@ SLIPS = (
 
 _ESCAPE = re.compile(r"\\.")
 _NO_PAIR = ("</s>", "<|eom_id|>", "```")
-"""Tokens that end a message or a fence, whatever stands in it: their opening tokens are not missed."""
+"""Tokens that end any message or fence, so their opening tokens are not needed."""
 
 
 @dataclass(frozen=True, slots=True)

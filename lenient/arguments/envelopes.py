@@ -16,11 +16,11 @@ from lenient.scan.source_text import LocatedValue
 _NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
 HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
-"""The names under which a call or an envelope holds arguments."""
+"""The keys under which a call or an envelope contains the arguments."""
 _BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
 
 Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
-"""Reads the object or array whose JSON text a string value holds; None when it holds neither."""
+"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,9 @@ CHANGES: Mapping[str, int] = {
     | (CONVERTED if row.stage is Stage.COERCE else 0)
     for code, row in CODES.items()
 }
-"""What each code says of a reading: that a value was converted, the text was changed, or it failed."""
+"""What each code means, as bit flags: a value was converted, the text was changed, or the text failed."""
 OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.FAILED] * 4)
-"""The outcome by the `CHANGES` of all codes of a reading; UNMEASURED without any and without a definition."""
+"""The outcome for the combined `CHANGES` flags of all codes. UNMEASURED is not in this list."""
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:

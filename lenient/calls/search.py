@@ -72,7 +72,7 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
     "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
 }
-"""Dialects with tokens of their own, and strings of which one must occur. The more specific first."""
+"""The dialects with tokens, and strings of which one must occur. More specific dialects come first."""
 
 TEXT_DIALECTS: Mapping[str, Dialect] = {
     "gemma_tool_code": gemma_tool_code,
@@ -81,7 +81,7 @@ TEXT_DIALECTS: Mapping[str, Dialect] = {
     "fenced_json": fenced_json,
     "bare_json": bare_json,
 }
-"""Dialects without tokens, in the order in which they are tried: the first that finds a call counts."""
+"""The dialects without tokens, in the order of the search. The first dialect that finds a call counts."""
 
 _MARKS = tuple({mark for _, marks in TOKEN_DIALECTS.values() for mark in marks})
 DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
@@ -226,7 +226,7 @@ _TOKEN = re.compile(
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
 )
-"""The tokens around calls, of all dialects that have two of them."""
+"""The tokens around calls, for all dialects with an opening and a closing token."""
 _CLOSING = re.compile(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 

@@ -18,12 +18,12 @@ from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.scan.strings.unquoted import MAX_DIGITS
 
 REFUSED: Final = object()
-"""What a coercion returns when it cannot convert the value."""
+"""A coercion returns this when it cannot convert the value."""
 
 
 OBJECT_AS_TEXT = "object_retained_as_text"
 WRAPPING = frozenset({"scalar_coerced_to_list", "separated_text_coerced_to_list"})
-"""The codes of a single value that became a list."""
+"""The codes for a single value that became a list."""
 
 
 class JsonType(StrEnum):
@@ -76,12 +76,14 @@ _FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
 _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
 _SEPARATORS = re.compile(r"[,;，；、\r\n]")
 _BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
-"""Brackets whose separators part something else: `*.{ts,tsx}`, `f(a, b)`."""
+"""Brackets in which separators do not separate list items: `*.{ts,tsx}`, `f(a, b)`."""
 _EXACT_DIGITS = 15
 _EXACT = 10.0**_EXACT_DIGITS
-"""Two decimal numbers of so many digits are never the same float."""
+"""Two decimal numbers with this many digits are never the same float."""
 _MILLISECONDS_FROM = 1e11
-"""Seconds reach this in the year 5138, milliseconds passed it in 1973."""
+"""A smaller timestamp is in seconds, which reach this number in the year 5138. Milliseconds passed it in
+1973.
+"""
 
 
 def json_type(value: Any) -> JsonType:
@@ -300,7 +302,7 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     },
     (_K.URI, _J.STRING): _KEPT,
 }
-"""What is tried, in order, by the kind wanted and the type found. A pair that is not listed is refused."""
+"""The conversions to try for each pair of wanted kind and found type. Any other pair is refused."""
 
 REFUSALS: Mapping[ValueKind, str] = {
     _K.STRING: "unsupported_string_literal",

@@ -46,10 +46,10 @@ from lenient.scan.valid_json import (
 )
 
 _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")
-"""Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""
+"""Outside of these bounds, orjson may have turned an integer into a rounded float."""
 
 MAX_CHECKED = MAX_DEPTH // 4
-"""Levels of nested nodes that the fast check follows."""
+"""The number of levels of nested nodes that the fast check examines."""
 _CONTAINERS = (dict, list)
 _TEXT_KINDS = (ValueKind.STRING, ValueKind.ENUM_TOKEN, ValueKind.ATTACHMENT_REFERENCE)
 _SCALAR_KINDS = frozenset(ValueKind) - {ValueKind.JSON_OBJECT, ValueKind.JSON_ARRAY, ValueKind.URI}
@@ -295,7 +295,7 @@ def needs_no_conversion(arguments: dict[str, Any]) -> bool:
 
 
 read_undeclared_plain = make_reader(is_plain)
-"""Returns the object in a JSON text when it can be taken as it is without a definition, else None."""
+"""Returns the object in a JSON text when it can be used unchanged without a definition, else None."""
 
 
 # --- decoding and checking in one step -----------------------------------------------------------------
@@ -308,7 +308,7 @@ else:
     _IS_INSTALLED = True
 
 _Written = dict[type, Any]
-"""The Python types that a node allows without a diagnostic, each as msgspec's type; {} allows no value."""
+"""Maps the Python types that a node allows without a diagnostic to msgspec types; {} allows no value."""
 
 
 class _NotPlainError(Exception):

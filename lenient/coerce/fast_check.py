@@ -25,11 +25,11 @@ FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
     ValueKind.JSON_OBJECT: (dict,),
     ValueKind.JSON_ARRAY: (list,),
 }
-"""The Python types of values that need no conversion. URIs are left to the validator."""
+"""The Python types of values that need no conversion. The validator checks URIs."""
 SCALARS = (str, bool, int, type(None))
-"""Those of values for which nothing is declared."""
+"""The Python types of scalars without a declaration."""
 _ONE = 1 << 40
-"""Fields are counted above this, quotes below: no text has so many."""
+"""The weight of one field in a count. Quotes are counted below this number, because no text has so many."""
 
 
 class FieldTest(NamedTuple):
@@ -46,7 +46,7 @@ class FieldTest(NamedTuple):
 
 ALWAYS_FITS = FieldTest("")
 TypeTests = Mapping[type, FieldTest]
-"""The Python types that are allowed, each with a further test of the value."""
+"""The allowed Python types, each with an additional test of the value."""
 
 
 def make_function_test(function: Callable[[Any], object]) -> FieldTest:

@@ -32,7 +32,7 @@ from lenient.scan.valid_json import holds_each_key_once, locate_member, may_hold
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CONTAINERS = (ValueKind.JSON_ARRAY, ValueKind.JSON_OBJECT)
 _MAX_TEXT = 10_000
-"""Characters of a text that is decoded here; the validator limits what all texts together may take."""
+"""The maximum number of characters of a text that is decoded here. The validator limits the total."""
 _Conversion = tuple[str | None, Any, str | None, str | None]
 """The code to report (None = no report), the converted value, the detail and the hint."""
 

@@ -17,7 +17,7 @@ from lenient.definitions.json_schema.schema_compiler import is_of_kind
 Answer = bool | None
 
 _MAX_DEPTH = 48
-"""Levels of nodes within nodes; beyond, the answer is unknown: a recursive definition may not end."""
+"""The maximum depth of nested nodes. A recursive definition may not end, so deeper answers are unknown."""
 
 
 class Unmet(NamedTuple):
@@ -52,7 +52,7 @@ class SchemaMatcher:
     """Matches values against nodes in linear time: each object and list is examined once for each node."""
 
     known: dict[tuple[int, int], tuple[Answer, Node, Any]] = field(default_factory=dict)
-    """Answers by the ids of node and value; both are kept, so that no id is used again."""
+    """The answers by the ids of node and value. Both objects are kept, so that no id is used again."""
 
     def matches(self, node: Node, value: Any, depth: int = 0) -> Answer:
         """Return True when the value fits the node without conversion, None when the answer is unknown."""

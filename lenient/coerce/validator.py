@@ -40,12 +40,12 @@ from lenient.diagnostics.codes import CODES, Severity
 from lenient.scan.source_text import LocatedValue
 
 REJECTED: Final = object()
-"""What stands in place of a value that does not fit."""
+"""Replaces a value that does not fit."""
 ABSENT: Final = object()
-"""What stands in place of a null that means an absent parameter."""
+"""Replaces a null that means an absent parameter."""
 
 DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
-"""Reads the object or array whose JSON text a string value holds; None when it holds neither."""
+"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
 
 _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
     ValueKind.JSON_OBJECT,
@@ -56,11 +56,11 @@ _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _MAX_TAKEN = 200  # maximum number of characters for the allowed values in a message
 _MAX_DECLARED_DEPTH = 64
-"""Levels that a recursive definition is followed; each takes a few Python frames."""
+"""The maximum depth of a recursive definition; each level takes a few Python frames."""
 _DEPTH_HINT = f"The limit is {_MAX_DECLARED_DEPTH} levels of a definition; each union is a level, too."
 
 _MAX_CHECKED_DEPTH = _MAX_DECLARED_DEPTH - MAX_CHECKED - 1
-"""The level of nodes from which on the fast check is not used, as the value may be nested too deep."""
+"""The depth of nodes from which the fast check is not used, because the value may be nested too deeply."""
 
 
 @dataclass(slots=True)

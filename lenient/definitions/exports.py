@@ -24,12 +24,12 @@ _MAX_DEPTH = 200
 _NAMED_SCHEMAS = frozenset({
     "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions",
 })  # fmt: skip
-"""Keywords that hold schemas by name."""
+"""The keywords whose value maps names to schemas."""
 _SCHEMAS = frozenset({
     "items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties",
     "unevaluatedProperties", "propertyNames", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
 })  # fmt: skip
-"""Keywords that hold a schema, or a list of schemas."""
+"""The keywords whose value is a schema or a list of schemas."""
 
 
 def write_for_models(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

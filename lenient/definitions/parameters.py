@@ -26,7 +26,7 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
-"""Stands for a default that was not declared: None is a default like any other."""
+"""Means that no default was declared. None, in contrast, is a declared default."""
 
 
 class Cardinality(StrEnum):

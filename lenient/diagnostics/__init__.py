@@ -10,20 +10,20 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 from lenient.regex import compile_regex
 
 MAX_DEPTH = 128
-"""Levels of nesting beyond which a value is refused: no tool takes it, and orjson writes no more than 254."""
+"""The maximum nesting depth of a value. No tool needs more, and orjson writes at most 254 levels."""
 MAX_FOUND = 100
 MAX_FINDINGS = 10_000
 _MAX_PATH = 1_000
 _MAX_KEY = 100
 _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
-"""Errors whose detail names no parameter: so they are spelled in the logs that exist."""
+"""Errors whose detail has no parameter name, because existing logs spell these errors without it."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
-"""Errors whose detail is the name of the parameter."""
+"""Errors whose detail is only the parameter name."""
 _ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
 _ITEM = compile_regex(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
 
 Path = tuple["Path", str | int] | None
-"""A place in a value, innermost last: `((None, "filters"), 2)` is `$.filters[2]`; None is the root."""
+"""The path of a value, innermost step last: `((None, "filters"), 2)` is `$.filters[2]`. None is the root."""
 
 
 class TooManyFindingsError(Exception):
@@ -191,7 +191,7 @@ REASONS: Mapping[str, str] = {
 }
 
 FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
-"""Hint of `unknown_parameter` where the definition allows no further fields; the value is still kept."""
+"""The hint of `unknown_parameter` if the definition forbids undeclared fields. The value is kept anyway."""
 
 
 class UnreadableError(Exception):

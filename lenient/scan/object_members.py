@@ -32,13 +32,13 @@ from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
 
 _REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
-"""A remark between a key and its colon, such as its type."""
+"""A remark between a key and its colon, for example the key's type."""
 _BARE_KEY = compile_regex(
     r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+"
 )
 
 _UNICODE = re.compile(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
-"""An escape in a key without quotes, but for halves of a pair."""
+"""A Unicode escape in a key without quotes, except half of a surrogate pair."""
 
 
 def read_member(reading: ScanState, frame: OpenContainer) -> None:
@@ -233,7 +233,7 @@ _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->
 _EXTRA_FIRST = re.compile(
     r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
 )
-"""Two quotes before a key, of which the first is superfluous."""
+"""Two quotes before a key; the first is superfluous."""
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
 

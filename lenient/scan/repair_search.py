@@ -69,7 +69,7 @@ SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
     "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
 }  # fmt: skip
-"""Maps the other spellings of brackets, commas and colons to those of JSON."""
+"""Maps other spellings of brackets, commas and colons to the JSON spelling."""
 SIGN = re.compile(r"=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]")
 _WORD = re.compile(r"[\w+\-.$]++(?=[\s,:}\])\[{=：，；｝］]|\Z)")
 _DOUBLE, _SINGLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"", r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
@@ -79,19 +79,19 @@ _WHOLE_STRING = compile_regex(
     rf"|\*\*(?:{_DOUBLE}|{_SINGLE})\*\*{_ENDS}",
     re.DOTALL,
 )
-"""A string with several signs at each end."""
+"""A string with several quote characters at each end."""
 _LONE_NAME = re.compile(rf"([\w$][^\"'“”\n,{COLONS}=(){{}}\[\]]{{0,63}}?)\\*+[\"'](?=\s*+[{COLONS}=])")
 """A name that lacks its opening quote."""
 _BARE_KEY = compile_regex(
     rf"[^\W\d][\w$.\-]*+(?=\s*+[{COLONS}](?!//))"
     rf"|[^\W\d](?:[\w$.\-/]|[ ](?=\w)|\[\w*\])*+(?=\s*+[{COLONS}](?!//)\s*+{PLAIN_VALUE})"
 )
-"""A name without quotes, with blanks, slashes or brackets perhaps."""
+"""A name without quotes, which may contain blanks, slashes or brackets."""
 _WORDS = re.compile(r"[ /\[]")
 _NO_TEXT = re.compile(
     rf"[\s,{COLONS}{{}}\[\]()\"'“”`=;]|(?:true|false|null|True|False|None)\b|-?\d[\d.eE+\-]*+\s*+[,}}\]]"
 )
-"""What no text without its opening quote begins with."""
+"""A text without its opening quote cannot begin with these characters or words."""
 _ANY_QUOTE = f"[{''.join(sorted({*''.join(CLOSING_QUOTES.values())}))}]"
 _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 
@@ -153,7 +153,7 @@ class ChosenReading(NamedTuple):
 
 
 _Shape = tuple[str, int, str]
-"""The kind of an item, the names in an item that is an object, the kind of what is in an array."""
+"""The kind of an item, the names in an item that is an object, and the kind of the content of an array."""
 
 
 class _Frame:

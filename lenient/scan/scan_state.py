@@ -16,7 +16,7 @@ from lenient.scan.strings.string_end_scoring import StringPlace, StringRole
 from lenient.scan.strings.trivia import pass_trivia
 
 OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
-"""Maps each opening bracket to the closing bracket that `OpenContainer.close` holds."""
+"""Maps each opening bracket to the closing bracket for `OpenContainer.close`."""
 _ROLES = {"}": StringRole.MEMBER, "]": StringRole.ITEM, ")": StringRole.ITEM}
 
 

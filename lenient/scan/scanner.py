@@ -38,7 +38,7 @@ _STRAY = re.compile(
 _AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
 _QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
 _SET = compile_regex(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
-"""The items of a set of Python and its closing brace."""
+"""The items of a Python set and its closing brace."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 

@@ -28,7 +28,7 @@ _TWO_NAMES = "Or the quotes within the name end other parts."
 _GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
-"""After a value: a bracket, or a key and its colon."""
+"""After a value, these characters show that it continues: a bracket, or a key and its colon."""
 _NAME_AND_COLON = re.compile(r"[:：](?:(?<=[\"'“”].)|(?<=[\"'“”][ \t].)|(?<=\w.)[ \t]*[\"“])")
 _OF_BRACKETS = {
     "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
@@ -43,18 +43,18 @@ _OF_STRINGS = {
 _DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5}
-"""What a diagnostic of the first reading costs, as repairs do in `repair_search`."""
+"""The costs of the diagnostics of the first interpretation, on the scale of `repair_search`."""
 _ADDED = {
     "missing_closer", "missing_opener", "missing_comma", "missing_colon", "trailing_comma", "missing_value",
 }  # fmt: skip
-"""Repairs after which the sign at their place is read."""
+"""Repairs that add a character; the character at their offset is still read."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _NOT_SEARCHED = {
     "stray_text_dropped", "code_fence_removed", "string_concatenation", "emphasis_removed", "unquoted_string",
     "narration_removed", "partial_escaping_removed", "key_value_lines", "string_prefix",
     "triple_quotes",
 }  # fmt: skip
-"""Repairs of the first reading that the search does not know."""
+"""Repairs of the first interpretation that the search does not know."""
 _MANY = 12  # a string with more quotes can only be text
 _FAR = 2.9  # if the search result costs this much more, the first interpretation is kept
 _CLEARLY = 0.6  # with a smaller cost difference, both interpretations are equally good

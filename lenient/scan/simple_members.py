@@ -20,7 +20,7 @@ W = r"[ \t\r\n]*+"
 _CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
 _ESCAPE = r"\\(?:[\\/bfnrt]|"
 _TEXT = rf"(?!\s*+,[\s\u200b\ufeff]*+[{QUOTES}])"
-"""After an escaped quote: no comma and quote, before which the backslash may be the end of a path."""
+"""No comma and quote may follow an escaped quote: then the backslash may be the end of a path."""
 _DOUBLE = rf"[^\"{_CLEAN}]*+(?:{_ESCAPE}\"{_TEXT})[^\"{_CLEAN}]*+)*+"
 _SINGLE = rf"[^'{_CLEAN}]*+(?:{_ESCAPE}\"|'{_TEXT})[^'{_CLEAN}]*+)*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,17}+)?"
@@ -30,9 +30,9 @@ NAME = (
     rf"(?:\"([^\"{_CLEAN}\t\r\n]*+)\"|'([^'{_CLEAN}\t\r\n]*+)'|([A-Za-z_$][\w$]{{0,62}}+)(?!['\"]))"
     rf"{W}:{W}"
 )
-"""A key and its colon: in double quotes, in single quotes, or bare."""
+"""A key and its colon: in double quotes, in single quotes, or without quotes."""
 SCALAR = rf"(?:\"({_DOUBLE})\"|'({_SINGLE})'|({_NUMBER})|(true|false|null|True|False|None)\b)"
-"""A string in double quotes, one in single quotes, a number, a literal."""
+"""A string in double quotes, a string in single quotes, a number, or a literal."""
 _MEMBER = (
     rf"{W}{NAME}{SCALAR}(?:{W},(?={_NEXT_KEY}|{W}(?:\}}|/[*/]))|(?={_QUOTED_KEY})|(?={W}\}}{W}(?:\Z|%s)))"
 )
@@ -41,7 +41,7 @@ _IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{W}[\"{{]"
 _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
 _MEMBERS = {around: compile_regex(_MEMBER % after) for around, after in _AFTER.items()}
 _ITEMS = {around: compile_regex(_ITEM % after) for around, after in _AFTER.items()}
-"""Both map the closing bracket of the surrounding container ("" at the root) to a pattern."""
+"""Both dicts map the closing bracket of the surrounding container ("" at the root) to a pattern."""
 PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""
 LITERALS: dict[str, Any] = {

@@ -58,14 +58,14 @@ _MARKS = {
     for opening, closing in CLOSING_QUOTES.items()
 }
 PLAIN_VALUE = r"(?:[\"'“\[{]|-?\d|(?:true|false|null|True|False|None)\b)"
-"""A pattern of how a value of JSON or Python begins."""
+"""The beginning of a JSON or Python value."""
 _KEY = rf"\w[\w.\-]{{0,63}}+[\"']\s*+[{COLONS}]|(?<=\s)[^\W\d][\w\-]{{0,63}}+\s*+[{COLONS}]\s"
 _NEXT_STRING = r"\"[^\"\n]{0,64}+\"(?:\s*+[:,}\]]|[ \t]*+\")|['“]"
 _MAY_END = compile_regex(
     rf"[\s\x00-\x1f\ufeff]*+(?:[,;{COLONS}=}}\])，；、｝］]|\Z|//|/\*|(?<=\s)#|{_NEXT_STRING}"
     rf"|[\[{{](?=\s*+[\"\d\-\[{{])|{_KEY}|`{{3}}|\*\*[\"']|[.|&]\s*+[\"'])|\\[nrt]"
 )
-"""What may follow the last quote of a string: a sign, the end, a comment, a string, an object, a key."""
+"""What may follow a string: a bracket, comma, colon or comment, the end, a string, an object or a key."""
 _SIGN_AFTER = re.compile(rf"\s*+(?:[,{COLONS}}}\]]|\Z)")
 _AFTER_KEY = re.compile(rf"\s*+(?:[{COLONS}]|=)")
 _BEFORE_PART = compile_regex(r"((?:\s*+[}\]])*+)\s*+(,)?\s*+((?:[{\[]\s*+)*+)\Z")
@@ -78,7 +78,7 @@ _PART_SHAPE = re.compile(
 )
 _MEMBER_SHAPE = re.compile(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{PLAIN_VALUE}")
 _NEXT_TEXT = re.compile(r"\s*+,\s*+[\"'][\w\"']")
-"""What follows a quote between two parts."""
+"""The text after a quote that separates two members or items."""
 _COLON_BEFORE = re.compile(r"[\w\"'][\"']?\s*+:\s*+\Z")
 _ITEM_SHAPE = compile_regex(r"\"[^\"\\\n]{0,200}+\"\s*+[,\]]")
 _UNCLOSED_NAME = re.compile(
@@ -86,16 +86,16 @@ _UNCLOSED_NAME = re.compile(
 )
 _PLAIN_NAME = re.compile(r"[\w$.\-/@ ]*+\Z")
 _EDGE = re.compile(r",\s*+[\"'].?\Z|[\s\"'][\"']\w\Z")
-"""A comma at the end of a text, and a blank or quote before a quote that a letter follows."""
+"""A comma at the end of a text, or a blank or quote before a quote and a letter."""
 _ESCAPED_OBJECT = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+[{\[]?\s*+\\++\"")
-"""The beginning of an object or array whose quotes are escaped as within a string."""
+"""The beginning of an object or array whose quotes are escaped, as inside a string."""
 _FIRST_QUOTE = compile_regex(r"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
 _QUOTE = r"[\"'“”]\s*+"
 _STRUCTURE = re.compile(
     rf"(?<=[\w.])\"\"(?=\w)|{_QUOTE}[{COLONS}=](?![:=/])"
     rf"|{_QUOTE}[}}\]]*+\s*+(?:[,|]\s*+[{{\[]*+\s*+[\"'“]\w|,\s*+[^\W\d][\w .\-/\[\]]*+[\"']?\s*+[{COLONS}])"
 )
-"""Two quotes that touch, a quote and a colon, or a quote, a comma and the next part."""
+"""Two quotes that touch, a quote and a colon, or a quote, a comma and the next member or item."""
 
 
 class StringChoice(NamedTuple):

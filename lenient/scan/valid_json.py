@@ -20,7 +20,7 @@ from lenient.scan.source_text import ValueSpan
 _GOES_ON = re.compile(
     r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
 )
-"""After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
+"""After a closed value, a comma and a key, or the rest of a string that only seemed to have ended."""
 
 
 def _refuse_constant(name: str) -> None:
@@ -51,20 +51,20 @@ def find_valid_end(text: str, position: int) -> int | None:
 _SCALAR = compile_regex(
     r'[ \t\r\n:]*+("(?:[^"\\]++|\\.)*+"|-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)'
 )
-"""A value that is no container, after its key."""
+"""A scalar value after its key."""
 _TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r'(?:("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+'
     r"|(-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)|([{\[])|([}\]]))"
 )
-"""A string, a key, another scalar or a bracket; no number so long that orjson may have rounded it."""
+"""A string, a key, another scalar or a bracket. A number must be so short that orjson does not round it."""
 _PLAIN_TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r"(?:(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[A-Za-z_$][\w$]*+(?=[ \t\r\n]*+:))([ \t\r\n]*+:)?+"
     r"|(-?[0-9][0-9.]*+|true|false|null|True|False|None)|([{\[])|([}\]]))",
     re.DOTALL,
 )
-"""The same in a text that `lenient.unwrap.fast_path` reads."""
+"""The same as `_TOKEN`, for a text that `lenient.unwrap.fast_path` reads."""
 _BETWEEN = re.compile(r"[ \t\r\n,:]*+")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # indexes of the last matched group
 _QUOTES = ('"', "'")
@@ -165,7 +165,7 @@ def may_hold_value(text: str) -> bool:
 # --- objects with a long string ------------------------------------------------------------------------
 
 LONG = 4_096
-"""The length of a text, in characters, from which on this is worth while."""
+"""The minimum length of a text, in characters, for which `make_reader` saves time."""
 
 _NEAR = 512  # maximum number of characters in a short string
 _STRINGS = 16
@@ -173,11 +173,11 @@ _UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"
 
 Accepts = Callable[[dict[str, Any], str], bool]
-"""Returns True when arguments, given with the text that they were decoded from, fit."""
+"""Returns True when the arguments fit. The second parameter is the text from which they were decoded."""
 NO_JSON: Final = object()
-"""Stands for the value of a text that is not JSON."""
+"""Replaces the value of a text that is not JSON."""
 ReadFitting = Callable[[str], Any]
-"""Returns the object in a JSON text when it fits as it is, NO_JSON for a text that is no JSON, else None."""
+"""Returns the object in a JSON text that fits unchanged, NO_JSON when the text is not JSON, else None."""
 
 
 def make_reader(accepts: Accepts) -> ReadFitting:

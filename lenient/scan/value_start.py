@@ -30,7 +30,7 @@ _REMARK = re.compile(
     r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]|\(\d{1,5}\)[\s\-]*+\d[\d\s\-]*+[,}\n]"
     r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
 )
-"""Words in brackets, the number of a telephone, or a sum."""
+"""Words in brackets, a telephone number, or a sum."""
 _TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
 _DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
@@ -219,7 +219,7 @@ _NUMBER = re.compile(
 )
 _LIST = re.compile(r"(?:list|tuple|set|frozenset)\(\s*+(?=\(\s*+[\"'\d\-]|\[\s*+[\"'\d\-\]]|(\{))")
 _MAPPING = re.compile(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"'}])")
-"""The name of a container's type and its bracket, before the container itself; a group for braces."""
+"""The name of a container type and its bracket before the container. A group matches braces."""
 _DICT = re.compile(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
 _LITERAL = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?\d[\d.]*+)"
 _SET = compile_regex(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")

@@ -46,7 +46,7 @@ from lenient.unwrap.wrappers import (
 )
 
 Fits = Callable[[Any, str | None], bool]
-"""Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
+"""Returns True when a value needs no further check. With its text, repeated keys are also detected."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})

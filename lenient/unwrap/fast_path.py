@@ -31,7 +31,7 @@ _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
 _PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
 _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
-"""The rest of a string from its first newline or tab on."""
+"""The rest of a string after its first newline or tab."""
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # in characters
 _REPAIR = Stage.REPAIR  # a lookup on the enum is slow
@@ -42,7 +42,7 @@ _CLOSERS = {
     "]": ("}", "}}", "}]}"),
     **dict.fromkeys("0123456789", ("}", "]}", "}]}", "}}")),
 }
-"""Maps the last character of a text to the closing brackets that may be missing, the likeliest first."""
+"""Maps the last character of a text to the closing brackets that may be missing, the most likely first."""
 
 
 class FastResult(NamedTuple):
@@ -243,7 +243,7 @@ _COMMENT = re.compile(
 )
 _QUOTED_KEY, _SINGLE_KEY, _BARE_KEY = range(1, 4)
 _DOUBLE, _SINGLE, _NUMBER, _LITERAL, _OPENER, _CLOSER = range(4, 10)
-"""The groups of `_MEMBER`; those of `_ITEM` are the same without the key, `_KEY_GROUPS` lower."""
+"""The group numbers in `_MEMBER`. In `_ITEM`, which has no key, the numbers are lower by `_KEY_GROUPS`."""
 _KEY_GROUPS = 3
 _EMPTY = ('""', "''")  # an empty string may be a doubled quote
 _LONGEST_BEGINNING = 200  # in characters

@@ -43,7 +43,7 @@ _BRACKETS = ("{", "[")
 _CALL = re.compile(
     r"\s*+(?:([A-Za-z_]\w*+\s*+=\s*+(?:await\s++)?|return\s++))?(?:[A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)"
 )
-"""The beginning of a Python call; a group for the statement that it stands in."""
+"""The beginning of a Python call. A group matches the statement that contains the call."""
 _PYTHON = {"True": True, "False": False, "None": None}
 _MAX_LINES = 20_000
 
@@ -282,7 +282,7 @@ _PAIRED = r"\s*+<arg_key>([^<>]{1,64})</arg_key>\s*+<arg_value>(.*?)</arg_value>
 _OWN = r"\s*+<([A-Za-z_][\w.\-]{0,63})>(.*?)</\1>"
 _FORMS = tuple(re.compile(form, re.DOTALL) for form in (_NAMED, _PAIRED, _OWN))
 _UNCERTAIN = re.compile(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
-"""Entities that may stand for a sign, and further tags."""
+"""Entities that may mean a character, and inner tags."""
 
 
 def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:

@@ -30,12 +30,12 @@ _STATEMENT = re.compile(
     r"(?:(?:const|let|var)[ \t]++)?(?:[A-Za-z_$][\w$.]*+[ \t]*+=[ \t]*+)?(?:(?:return|await)[ \t]++){0,2}"
     r"(?:[A-Za-z_$][\w$.]*+[ \t]?\(\s*+(?:\*\*)?){0,4}(?:[rb]?(?:\"\"\"|'''|[\"'`]))?\s*+"
 )
-"""The beginning of one statement that does something with an object, up to the object."""
+"""The beginning of a statement that uses an object, up to the object."""
 _PROGRAM = re.compile(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
 _ARGUMENT_BEFORE = re.compile(r"\w\(\s*+[A-Za-z_]\w*+\s*+=(?!=)[^\n]*,\s*+\Z")
-"""An argument with a name before an object that is another argument."""
+"""A named argument before an object that is another argument."""
 _NOTATION = re.compile(r"call:[\w.\-]++\Z")
-"""How Gemma begins a call."""
+"""The beginning of a call in Gemma's notation."""
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
 _BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
 _STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
@@ -129,11 +129,11 @@ _VALUE_DROPPED = re.compile(
     rf"|{_PLAIN}\s*+(?:[,;}}\]]|\Z)"
     rf"|(?:\"[^\"\\\n]{{0,200}}+\"|'[^'\\\n]{{1,200}}+')\s*+(?:\Z|[,:=}}\]\"'{{\[]|{_PLAIN}))"
 )
-"""A value or a name and a value at the beginning of a text."""
+"""A value, or a name and a value, at the beginning of a text."""
 _NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
 _FORMATTING = r"(?:indent|sep|end|separators|sort_keys|ensure_ascii|default|flush|file|cls)"
 _ARGUMENT = re.compile(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
-"""An argument with a name, other than those that only say how an object is written."""
+"""A named argument, except arguments that only describe the format of an object."""
 _LIST_WITHIN = re.compile(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
 _CONTENT = re.compile(r"[\w\"']")
 _COLONLESS = re.compile(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")

@@ -56,18 +56,18 @@ ESCAPED_START = compile_regex(
     r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
 _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
-"""An object whose first quote is an entity."""
+"""The beginning of an object whose first quote is an XML entity."""
 ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
-"""The end of a key or value in quotes, whose beginning is not there, up to the last closing bracket."""
+"""The end of a quoted key or value whose beginning is missing, up to the last closing bracket."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
 _LAST_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3}|`)[\s);]*+\Z")
-"""The last quotes of a string in which the object stood, and the end of a call around it."""
+"""The last quotes of a string that contained the object, and the end of a call around the string."""
 MAX_LAYERS = 10
-"""The highest number of layers of string encoding that are removed."""
+"""The maximum number of layers of string encoding that are removed."""
 
 
 @dataclass(frozen=True, slots=True)

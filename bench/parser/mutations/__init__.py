@@ -26,14 +26,14 @@ _ORDER: tuple[dict[str, Callable[[Draft], None]], ...] = (
     strings.DEFECTS,
     around.DEFECTS,
 )
-"""The order in which defects are made: brackets are judged while the rest is still JSON."""
+"""The order in which defects are made. Defects of brackets come first, because they need valid JSON."""
 KINDS: tuple[str, ...] = tuple(kind for defects in _ORDER for kind in defects)
 _MANY = {"two defects": 2, "three defects": 3}
 _ALONE = {
     "object split in two", "object ended early", "object ended at a line", "sent twice", "begun anew",
     "two different objects",
 }  # fmt: skip
-"""Kinds that change how many objects there are: they stand for a defect of brackets."""
+"""Kinds that change the number of objects. Each of them counts as a defect of brackets."""
 
 
 @cache

@@ -25,7 +25,7 @@ from bench.parser.scoring import is_strict_json
 LONGEST = 4
 _SIGNS = {":", "=", ",", "\\", '"'}
 _COMMENT = re.compile(r"#|/[/*]")
-"""In a text without its first quote, these may begin a comment."""
+"""In a text without its first quote, these characters may begin a comment."""
 
 
 def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mutant]]:
@@ -120,9 +120,9 @@ class _Loss:
     values: dict[int, Any] = field(default_factory=dict)
     brackets: bool = False
     unknown: bool = False
-    """Does nothing tell any more what a value was?"""
+    """True when the text no longer shows what a value was."""
     untold: bool = False
-    """Could what is left be read otherwise: the end of a literal, a blank or a sign outside of quotes?"""
+    """True when the rest is ambiguous: the end of a literal, or a blank or sign outside of quotes."""
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):

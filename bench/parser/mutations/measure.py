@@ -16,7 +16,7 @@ from bench.parser.worker import Worker
 from bench.peers import OURS, PEERS
 
 EACH, QUICK = 20, 4
-"""Texts of every kind of defect."""
+"""The number of texts for each kind of defect."""
 READERS: dict[str, str] = {
     OURS: OURS,
     "json-repair": "json-repair + schema",
@@ -24,7 +24,7 @@ READERS: dict[str, str] = {
     "fast-json-repair": "fast-json-repair",
     "baml": "baml",
 }
-"""The reader that is asked without a definition → the one that is asked with it."""
+"""Maps each parser without a definition to the parser that is used with a definition."""
 _VERDICTS = (Verdict.RIGHT, Verdict.REFUSED, Verdict.TOLD, Verdict.SILENT)
 _TITLES = ("right", "refused", "lossy", "silent")
 

@@ -10,11 +10,11 @@ from bench.parser.mutations.draft import Draft, ImpossibleError, Kind, Token
 
 _STRINGS = (Kind.KEY, Kind.STRING)
 TELLING = re.compile(r'["{}\[\]\n\\]')
-"""In a text without its first quote, these leave open where it ends."""
+"""In a text without its first quote, these characters make the start of the text uncertain."""
 LONG = re.compile(r'[",:{}\[\]\n\\]')
-"""In a text without its last quote, these leave open where it ends."""
+"""In a text without its last quote, these characters make the end of the text uncertain."""
 _LOOKS_LIKE_END = re.compile(r'"\s*[,:}\]]|[{\[,:]\s*"')
-"""A quote inside a text that could as well be the text's own."""
+"""A quote inside a text that may also be the end or the beginning of the text."""
 _BARE = re.compile(r'(?<!\\)"')
 _ESCAPES = set('"\\/bfnrtu')
 _WORD = re.compile(r"[^\W\d][\w ./+@-]*\w")

@@ -32,15 +32,15 @@ _MARKS = re.compile(
     rf"(?P<text>{_TEXT})|(?P<end>{_CALL_END.pattern})|{_CALL.pattern}", re.DOTALL | re.MULTILINE
 )
 _BETWEEN = re.compile(r"\s*+(?:[,}\])][^<>]*+)?")
-"""What stands between two texts: a comma or a closing bracket comes first."""
+"""The text between two strings, which begins with a comma or a closing bracket."""
 _QUOTE = r"(?<=[:=,\[({\s])(?P<quote>[\"'])"
 _QUOTE_ENDS = {quote: re.compile(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
-"""Where a string in plain quotes ends: a comma, a closing bracket or the end follows."""
+"""The end of a string in plain quotes: a comma, a closing bracket or the end of the text follows."""
 _BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTE}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
 _WORD = r"[^\s\"'{}\[\]():=,<>]"
 _KEY = rf"(?P<before>\s*+)(?P<key>(?!\d){_WORD}++(?:[ \t]++{_WORD}++)*+)(?P<colon>\s*+[:=])(?!=)"
 _PARTS = compile_regex(rf"{_QUOTE}|(?P<sign>[{{\[(,])(?:{_KEY})?|(?P<closer>[}}\])])", re.DOTALL)
-"""What matters outside of texts between delimiters: brackets, and keys after a bracket or a comma."""
+"""The parts outside of delimited texts: brackets, and keys after a bracket or a comma."""
 
 
 _OBJECT_IN_BRACKETS = re.compile(r"\(\s*+\{")

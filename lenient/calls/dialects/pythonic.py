@@ -201,7 +201,7 @@ _KEYWORD_STRING_END = re.compile(
     r"\s*+(?:,\s*+(?:[A-Za-z_]\w*+\s*+=(?!=)|\*\*|\))|\)(?:[^\S\n]*+\n|\s*+(?:[,\])\n;`<]|\Z)))"
 )
 _PLAIN = compile_regex(r"(?:[^\\]|\\(?:[\\\"'/bfnrt]|u[0-9a-fA-F]{4}))*+")
-"""Text whose escapes mean the same in Python and in JSON, or are those of a quote."""
+"""A text in which all escapes have the same meaning in Python and in JSON, or are escaped quotes."""
 _HEX = re.compile(r"\\(?:x([0-9a-fA-F]{2})|.)", re.DOTALL)
 _RAW = re.compile(r"\b[rR][bB]?[\"']")
 _NATIVE = frozenset(
@@ -211,7 +211,7 @@ _NATIVE = frozenset(
         "comment_removed",
     }
 )  # fmt: skip
-"""What is a repair in JSON and plain in Python."""
+"""These are repairs in JSON but normal in Python."""
 
 
 @dataclass(frozen=True, slots=True)

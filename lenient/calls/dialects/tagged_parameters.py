@@ -336,7 +336,7 @@ _LAST_TAG = re.compile(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
 _REST = re.compile(
     rf"\s*+(?:{TAG_TOKEN})?(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
-"""What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
+"""The text that may follow the last tag of a call: the wrapper tags of all dialects, or nothing."""
 
 
 class _ValueEnd(NamedTuple):

@@ -36,7 +36,7 @@ _BESIDES = frozenset({*_ID_KEYS, "type", "index"})
 _REPORTS = frozenset(
     {"output", "result", "results", "observation", "response", "error", "status", "tool_result"}
 )
-"""Keys of a call that was already run: a log, not a call."""
+"""An object with these keys is the log of a call that was already run, so it is not a call."""
 _STRING_HOLDERS = ("content", "response", "answer", "output", "message", "text", "json")
 _MAX_CALLS = 10_000
 

@@ -20,7 +20,7 @@ _BLANK = re.compile(r"\s*+")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _WINDOW = 400
 _AFTER = 150
-"""Characters after a value, or of a token cut in two, that decide whether it is over."""
+"""The number of characters after a value that show whether the value has ended."""
 
 
 @dataclass(frozen=True, slots=True)

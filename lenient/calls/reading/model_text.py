@@ -48,7 +48,7 @@ _BACKTICKS = re.compile(r"`++")
 _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _BRACE = re.compile(r"[{}]")
 _LEAD_IN = 240
-"""Characters before a quoted piece that may say that it is an example."""
+"""The number of characters before a quoted text in which words may announce an example."""
 
 
 @dataclass(frozen=True, slots=True)

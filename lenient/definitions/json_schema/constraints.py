@@ -22,7 +22,7 @@ from uuid import UUID
 
 MAX_PATTERN = 400
 MAX_PATTERN_WORK = 10_000_000
-"""Backtracking steps a pattern may take at worst on one text, estimated as length ** (open repeats)."""
+"""The maximum backtracking steps of a pattern on one text, estimated as length ** (open repeats)."""
 
 _OPEN_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d+,\}|\{\d+,\d{3,}\})")
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
@@ -115,7 +115,7 @@ _TURNED: Mapping[str, Callable[[Any, Any], bool]] = {
     "exclusiveMinimum": operator.lt,
     "exclusiveMaximum": operator.gt,
 }
-"""The comparisons with the bound on the left, so that `partial` can hold it."""
+"""The comparisons with the bound as the first argument, as `partial` needs it."""
 _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "minimum": operator.ge,
     "maximum": operator.le,
@@ -197,4 +197,4 @@ FORMATS: Mapping[str, Callable[[str], object]] = {
     "json-pointer": _POINTER.fullmatch,
     "uri-reference": urlsplit,
 }
-"""The formats that are checked; any other is not."""
+"""The formats that are checked. Any other format is ignored."""

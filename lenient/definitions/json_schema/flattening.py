@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from lenient.definitions.json_schema.json_values import same_json
 
 MAX_NODES = 20_000
-"""Parts beyond which the rest of a definition is not checked: merging branches can multiply them."""
+"""The maximum number of schema parts, which merging can multiply. Further parts are not checked."""
 
 MAX_SCHEMA_DEPTH = 64
 
@@ -79,7 +79,7 @@ class Flattener:
 # --- references ----------------------------------------------------------------------------------------
 
 _NOWHERE: Final = object()
-"""The target of a reference that this document does not hold."""
+"""The target of a reference to a schema that is not in this document."""
 
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 # these keywords contain values, not schemas
@@ -224,7 +224,7 @@ SAYING_NOTHING = frozenset({
     "writeOnly", "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary",
     "contentEncoding", "contentMediaType", "contentSchema", "discriminator",
 })  # fmt: skip
-"""Keywords that demand nothing of a value."""
+"""The keywords that do not constrain a value."""
 _FIRST_WINS = SAYING_NOTHING | {"nullable", "x-case-sensitive"}
 _HIGHER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 _LOWER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
@@ -365,7 +365,7 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
     "uniqueItems": lambda flag, other: flag is True or other is True,
     "propertyNames": lambda names, other: {"allOf": [names, other]},
 }
-"""Functions that join the values of a keyword in two schemas; they return None for malformed values."""
+"""Functions that join the values of a keyword in two schemas. They return None for malformed values."""
 
 
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:

@@ -16,7 +16,7 @@ from lenient.definitions.json_schema.value_kinds import ValueKind
 
 _SPELLING = re.compile(r"[\s_\-\\\u200b\ufeff]+")
 _AROUND = " \t\r\n\"'`*:?$@<>()[]\u200b\ufeff"
-"""Signs of other notations that models put around a name."""
+"""Characters of other notations that models put around a name."""
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ _TEXTS = frozenset({
 })  # fmt: skip
 
 NULL = Node(choices=EnumChoices("const_mismatch", (None,)))
-"""The branch that takes only null; a node keeps it as `nullable`."""
+"""The branch that allows only null. A node stores this branch as `nullable`."""
 
 
 def are_all_disjoint(branches: Sequence[Node]) -> bool:

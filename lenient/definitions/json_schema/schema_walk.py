@@ -17,7 +17,7 @@ _MAX_LEVELS = 12
 
 
 _Waiting = tuple[Path, str | None, Any, bool, int, tuple[int, ...]]
-"""Path, name, schema, required, level, and the schemas above it."""
+"""Path, name, schema, required, level, and the ids of the outer schemas."""
 
 
 @dataclass(frozen=True, slots=True)

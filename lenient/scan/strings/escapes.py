@@ -29,12 +29,11 @@ _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _CHARACTER = compile_regex(
     r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
-"""An escape of Python or JavaScript for one letter.
-
-Of a letter within ASCII, shells and patterns write those of Python, too.
+"""An escape of Python or JavaScript for one letter. For ASCII letters, shells and patterns also use
+Python's escapes.
 """
 _SCRIPT = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
-"""The first escape of a string that JSON does not define, where JavaScript and Python define it."""
+"""The first escape of a string that JSON does not define but JavaScript and Python define."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 _BLANKS = ("n", "r", "t")

@@ -17,7 +17,7 @@ from lenient.regex import compile_regex
 
 _ALL = "bfnrtu"
 _NAME = r"(?![bfnrt](?![a-z_\d]))[\w.\-%$@~#!]"
-"""The beginning of a name: after an escape, a text goes on with a capital, a sign or a further escape."""
+"""The beginning of a name. Text after a real escape begins with a capital, a sign or another escape."""
 _STEP = rf"\\(?:Program Files(?: \(x86\))?(?=\\)|{_NAME}[\w.\-%$@~#!]*+)"
 _BEFORE = r"(?:(?<![^\s\"'`=(&;,|@])|(?<=\\n))"
 _ROOT = r"(?:[A-Za-z]:|\.{1,2}|~|%\w++%|\$env:\w++|\\\\[\w.$\-]{2,}+)"
@@ -28,15 +28,15 @@ _WHOLE = compile_regex(
     r"[A-Za-z]:(?:(?:\\[\w.\-]{2,}+){2,}+\\?|(?:\\[\w.\-]{2,}+)++\\)|\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?"
     r"|(?:\.{1,2}\\)*+[%\w\-]{2,}(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})"
 )
-"""A body that is one path."""
+"""A string body that consists of one path."""
 _WITH_BLANKS = compile_regex(r"[A-Za-z]:(?:\\[^\\/:*?\"<>|\n]++)++\\?")
 _VALID_STEPS = rf"(?:\\(?=[bfnrt]){_NAME}[\w.\-]++){{2,}}+"
 _VALID_PATH = compile_regex(
     rf"(?:{_BEFORE}[A-Za-z]:(?!\\n)|\A[A-Za-z]:|\A\.{{1,2}}){_VALID_STEPS}|\A[A-Za-z]:\\(?=[bfnrt]){_NAME}[\w.\-]++\Z"
 )
-"""A path all of whose backslashes begin an escape of JSON; after one letter and a colon, a line may end."""
+"""A path in which every backslash begins a JSON escape. After one letter and a colon, `\\n` may be real."""
 _HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
-"""The beginning of such a path. The pattern begins with fixed signs, which are searched for faster."""
+"""The beginning of such a path. The pattern begins with fixed characters, because they are found faster."""
 _ESCAPED = ("\b", "\f", "\n", "\r", "\t")
 _INNER = re.compile(rb"\"(?:[A-Za-z]:|\.\.?)\\[bfnrt]")
 _LONG = 4_096  # in characters
@@ -44,7 +44,7 @@ _VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _FORMULA = re.compile(
     r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
 )
-"""A command of LaTeX that begins like an escape."""
+"""A LaTeX command that begins like an escape."""
 
 
 class LiteralBackslashes(NamedTuple):

@@ -35,7 +35,7 @@ _FILLED_IN = compile_regex(
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
 )
 _FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", re.DOTALL)
-"""An escape, or the beginning of a value that a program or a shell fills in."""
+"""An escape, or the beginning of a placeholder that a program or a shell fills in."""
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
 _LITERALS = compile_regex(_LITERAL, re.DOTALL)
 _SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
@@ -43,20 +43,20 @@ _LONG = 4_000  # number of characters in which the end of an indexed string is s
 _INDEX = re.compile(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
-"""What takes one character, or a part, of the string before it, at the end of a value."""
+"""An index or a slice of the string before it, at the end of a value."""
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
 _SIDE_BY_SIDE = compile_regex(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
-"""Before a string that no colon follows."""
+"""The blanks before a string without a colon."""
 _WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _ESCAPED_TWICE = re.compile(r"\\\\\"(?<=[^\\]\\\\\")")
 _TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two strings without a blank or comma between them
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
-"""The beginning of a path of Windows, which may end in a backslash."""
+"""The beginning of a Windows path, which may end with a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 

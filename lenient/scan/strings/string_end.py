@@ -149,20 +149,20 @@ CLOSING_QUOTES = {
     '"': '"', "'": "'", "`": "`´", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "‚": "‘’'", "’": "’'",
     "´": "´", "«": "»", "‹": "›", "「": "」", "『": "』", "＂": "＂", "＇": "＇",
 }  # fmt: skip
-"""Maps each opening quote to the signs that may close the string."""
+"""Maps each opening quote to the quotes that may close the string."""
 
 _RUNS = {
     opening: compile_regex(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
     for opening, q in CLOSING_QUOTES.items()
 }
-"""Text up to a closing quote; an escaped one only stops it where a comma follows."""
+"""The text up to a closing quote. An escaped quote ends this text only before a comma."""
 _EXPRESSION = re.compile(
     r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
-"""What a program does with a string that has ended."""
+"""An operation of a program on the string before it."""
 _OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
-"""Maps quotes that may close a string of another kind to their opening forms."""
+"""Maps quotes that may close a string of another kind to the corresponding opening quotes."""
 _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
 _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
 _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
@@ -181,9 +181,8 @@ _IS_TEXT = r"[\])]*+(?:[\w(<>=:\\]|\.(?!\s*+[\"']))|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = compile_regex(
     rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
 )
-"""Text with double quotes, none of which `score_end` takes for the end of a member once one was passed.
-
-`_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
+"""Text with double quotes that `score_end` never accepts as the end of a member after an inner quote.
+`_IS_TEXT` is faster and covers a part of what `_MAY_END` excludes.
 """
 _LAST_COMMENT = compile_regex(
     r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
@@ -191,7 +190,7 @@ _LAST_COMMENT = compile_regex(
 """A comment at the end of a text."""
 _COMMENT_LOOK = 200
 _TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
-"""Closing brackets and what may follow a whole value, but not a text."""
+"""Closing brackets and the text that may follow a whole value, but not a string."""
 _MAX_AFTER, _FEW_ENDS = 32, 3
 _PATH_LOOK = 300
 _LOOK = 32  # examining a quote takes as long as skipping this many characters

@@ -32,7 +32,7 @@ NEXT_KEY = compile_regex(
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
     rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂\"']?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
 )
-"""A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
+"""A key and its colon, possibly without the first or last quote. The group that matched is the name."""
 _BARE_GROUP = 4
 _ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
 EMPHASISED_KEY = re.compile(
@@ -42,7 +42,7 @@ EMPHASISED_KEY = re.compile(
 WRAPPED_KEY = re.compile(
     r"([\[(<])\s*+([\"'`]?)([^\W\d][\w$.\-]{0,63})\2\s*+[\])>](?=\s*+[:：=]\s*+[\"'\[{\d\-tfnTFN])"
 )
-"""A key in brackets."""
+"""A key inside brackets."""
 LONE_KEY = compile_regex(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = compile_regex(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
@@ -50,13 +50,13 @@ _NEXT_STRING = compile_regex(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
 _BROKEN_KEY = re.compile(
     r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,64})\"\s*+:\s*+(?=[\"\[{\d\-tfnTFN])"
 )
-"""A key with a raw line break in it."""
+"""A key that contains a raw line break."""
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 NARRATION = re.compile(
     r"(?![\w$.\-]++\s*+(?:[,;}]|[\d\-]|(?:true|false|null|True|False|None)\b))"
     r"[^\s\"“”`{}\[\]:=,;][^\"“”`{}\[\]:=]{0,200}+(?:(?<!\w)[\[{][^\"“”`{}\[\]:=]{0,60}+[\]}]\s*+)?[:=]?\s*+(?=\"([^\"\\\n]{1,64})\"\s*+:)"
 )
-"""Words where a key is due, before a key; the group is its name."""
+"""Words before a key, where only a key may be. The group is the name of the key."""
 REMARK = re.compile(
     r"\s*+(?:\([^()\"“”`{}\[\]\n]{0,80}+\)|[^\s,:=\"'“”`{}\[\]()][^,:=\"“”`{}\[\]()\n]{0,60}+(?<!\s))"
 )
@@ -70,7 +70,7 @@ _ODD_COMMA = re.compile(
     r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>))|\|(?=\s++[A-Za-z_]\w{0,63}:\s)"
 )
 _ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
-"""Signs that stand for a comma."""
+"""Characters that replace a comma."""
 _GAP = re.compile(BLANKS)
 _COMMENT = compile_regex(
     r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
@@ -78,10 +78,10 @@ _COMMENT = compile_regex(
 _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
-"""What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+"""The text that may follow a whole value: the end, a fence, a tag, another object, or a new line."""
 _AFTER_ARGUMENT = (")", "]")
 OPENING = "([{=:,>\"'"
-"""Signs after which a quote opens a string."""
+"""After these characters, a quote opens a string."""
 CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
 
 

@@ -33,16 +33,16 @@ _LOOK = 500  # number of comment characters that may contain a member
 _LOOK_FOR_END = 5_000  # maximum number of characters between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
-"""A pattern of a line break or tab that was escaped as in a string, although it stands between two parts."""
+"""A line break or tab between two members or items that was escaped as in a string."""
 _ESCAPED_BLANKS = compile_regex(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
 _HASH_ITEM = re.compile(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
 _HASH_LINE = re.compile(r"#[\w\-]++,?+[^\S\n]*+\n")
 _HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
 _CONTROLS = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
-"""Control characters, and the colours of a terminal."""
+"""Control characters, and the colour codes of a terminal."""
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-"""No part of any gap: most gaps are empty."""
+"""These characters are never whitespace or comments; most members and items have nothing before them."""
 
 
 def pass_trivia(

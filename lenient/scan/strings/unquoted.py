@@ -16,7 +16,7 @@ from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
-"""Python reads no integer with more than 4,300 digits."""
+"""The maximum number of digits, because Python does not read integers with more than 4,300 digits."""
 
 _HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = compile_regex(
@@ -37,7 +37,7 @@ _PART_END = compile_regex(
     r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
     rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
 )
-"""What stands between a text and the next member, apart from a comma."""
+"""The text between a value and the next member, except a comma."""
 _NEXT_ITEM = re.compile(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
 _HASH_WORD = re.compile(r"\s*+#[\w\-]++\s*+[,}\]]")
 _COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
@@ -58,7 +58,7 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _WHOLE_CALL = compile_regex(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
 _COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
 _BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
-"""Words in brackets, as in a template, after the beginning of a text."""
+"""Words in brackets, as in a template, after the start of a text."""
 _SEVERAL = "The signs between the words may part several values."
 _GROUP = re.compile(r"\d,0\d\d")  # for example 1,000 in an array
 _PATTERN = re.compile(
@@ -71,7 +71,7 @@ _CHOICE = compile_regex(
     r"(?=(?:[^\s?]++|[^?\n]{1,200}\s|[^?\n]{0,200}[<>=!&|][^?\n]{0,200})\?)[^\"'`?,{}\[\]\n]{1,200}+\?\s*+"
     r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|`[^`\\\n]*+`|(?<=\s)[\w.\-]++(?=\s))\s*+:\s*+(?:[\"'`]|[\w.\-]++\s*+[,)}\]])"
 )
-"""A choice of JavaScript: one word, a comparison, or words and a blank before the question mark."""
+"""A JavaScript conditional: a word, a comparison, or words and a blank before the question mark."""
 _TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>|%(?:\(\w++\))?[sdifr]")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})
 _CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
