@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, CDPSession, sync_playwright
 from bench.dashboard.people import BROWSER_FLAGS, ROOT, browser_path, empty_script, served
 from callgauge.dashboard.pages import PAGES
 
-MOST_TIMES_PLAIN = 1.5  # maximum for every page, as a multiple of a plain page with a chart
+MOST_TIMES_PLAIN = 1.5  # maximum time of every page, as a multiple of the time of a plain page with a chart
 MOST_SHIFT = 0.05  # half of the limit that web.dev calls good
 EMPTY = "(empty page)"
 CHART = "(plain page with a chart)"

@@ -123,7 +123,7 @@ def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[flo
         return remembered[key]
 
     started, cpu = time.perf_counter(), time.process_time()
-    if name in LISTS:  # the page of this list reads all rows that it shows at a time
+    if name in LISTS:  # reads the list as its page does, with all queries of one page
         day_paging.read_page(ask, LISTS[name], filters, LISTS[name].per_page)
     else:
         ask(name, **filters)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ingest.processes import leave_threads_out
 
-leave_threads_out()  # as the command does: before an import of Arrow, so that a load can fork its workers
+leave_threads_out()  # must run before an import of Arrow, so that a load can fork its workers
 
 import argparse  # noqa: E402
 import shutil  # noqa: E402

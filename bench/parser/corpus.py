@@ -109,7 +109,7 @@ def entries_in(path: Path) -> list[dict[str, Any]]:
     """Return the entries of one file, unchanged."""
     if not path.exists():
         return []
-    content = json.loads(path.read_bytes())  # orjson would round integers beyond 64 bits
+    content = json.loads(path.read_bytes())  # not orjson, which would round integers beyond 64 bits
     entries: list[dict[str, Any]] = content["entries"] if isinstance(content, dict) else content
     return entries
 

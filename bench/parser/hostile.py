@@ -177,7 +177,7 @@ def _endure(name: str, mode: str) -> Endured:
             return f"{len(extract_tool_calls(text, catalog))} calls"
         return str(parse_arguments(text, _TOOL if mode == "definition" else None).outcome)
 
-    parse_arguments("{'a': 1}", _TOOL)  # so that the costs of the first use are not measured
+    parse_arguments("{'a': 1}", _TOOL)  # a first call, so that the costs of the first use are not measured
     before = _resident()
     seconds, outcome = _timed(run)
     megabytes = _peak() - before

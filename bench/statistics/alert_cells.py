@@ -82,7 +82,7 @@ class Store:
 class DrawnStore:
     """The counts of a store. `names` has the rate, dimension and value number of each series.
 
-    `parts` has k and n of the first model's parse errors by host, prompt and tool. The array for each
+    `parts` has the first model's parse errors and calls by host, prompt and tool. The array for each
     dimension has the shape (values, 2, days, GROUPS).
     """
 

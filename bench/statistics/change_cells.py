@@ -123,7 +123,7 @@ def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
 
 
 def draw_counts(series: Series, change: int, random: np.random.Generator) -> list[tuple[int, int]]:
-    """Return (k, n) of each day; the new rate begins on the day `change`."""
+    """Return the hits and calls (k, n) of each day. The new rate begins on the day `change`."""
     effect = random.standard_normal(series.days)
     for day in range(1, series.days):
         fresh = np.sqrt(1 - series.autocorrelation**2) * effect[day]

@@ -26,7 +26,7 @@ class Sessions:
         self.random, self.draws, self.sizes = random, draws, sizes
 
     def draw_counts(self, sessions: int, rate: float | Floats, rho: float | Floats) -> tuple[Floats, Floats]:
-        """Return k and n of each session, arrays of shape (draws, sessions)."""
+        """Return the numbers of hits k and calls n of each session, as arrays of shape (draws, sessions)."""
         n = self.draw_sizes(sessions)
         return self.random.binomial(n.astype(int), self.draw_rates(sessions, rate, rho)).astype(float), n
 
@@ -49,7 +49,7 @@ class Sessions:
         return np.asarray(np.where(alike > 0, own, mean), dtype=float)
 
     def put_into_groups(self, k: Floats, n: Floats) -> Floats:
-        """Return k and n by random group, of shape (draws, 2, parts, GROUPS).
+        """Return hits k and calls n by random group, of shape (draws, 2, parts, GROUPS).
 
         `k` and `n` have the shape (draws, sessions) or (draws, sessions, parts). All parts of a session are
         in the same group.
@@ -70,7 +70,8 @@ class Sessions:
 def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:
     """Return the shares of each repetition's table, one share per variant, as a page computes them.
 
-    `arms` contains, for each variant, k and n by group (draws, 2, 1, GROUPS) and the number of sessions.
+    `arms` contains, for each variant, hits and calls by group (draws, 2, 1, GROUPS) and the number of
+    sessions.
     """
     draws = len(arms[0][0])
     counts = np.stack([groups[:, :, 0] for groups, _ in arms], axis=1).reshape(draws * len(arms), 2, GROUPS)

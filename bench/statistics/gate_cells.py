@@ -113,7 +113,7 @@ def _find_level(rate: float, sd: float) -> float:
 
 
 def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return k and n of shape (2, GROUPS, days), and the sessions of each day."""
+    """Return hits and calls of shape (2, GROUPS, days), and the sessions of each day."""
     mean = spans.calls / ((1 + _LONGEST) / 2)
     sessions = np.maximum(random.poisson(mean * random.lognormal(0, 0.15, len(rates))), 1)
     day = np.repeat(np.arange(len(rates)), sessions)

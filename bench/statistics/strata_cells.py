@@ -19,7 +19,7 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, compare_rates, make_shares, standardise
 
 LEAST, LARGEST = 0.935, 0.06
-# standard deviation of a session's logit; calls of a session then have a correlation of 0.05 to 0.2
+# standard deviation of a session's logit, which correlates calls of a session with 0.05 to 0.2
 _SPREAD = 1.0
 
 
@@ -30,7 +30,7 @@ def mean_rate(rate: float) -> float:
 
 
 def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Floats:
-    """Return k and n of each part by group, of shape (draws, 2, parts, GROUPS).
+    """Return hits and calls of each part by group, of shape (draws, 2, parts, GROUPS).
 
     A session distributes its calls over the parts by `mix`. Its own effect is the same in all parts. `rates`
     contains the rate of each part, before the session's effect.

@@ -17,7 +17,7 @@ from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-MOST_FALSE = 0.06  # alpha of 5 %, plus one percentage point
+MOST_FALSE = 0.06  # the significance level of 5 %, plus one percentage point
 LEAST_COVERED = 0.935
 _ALPHA, _REFERENCE = 0.05, "reference"
 _RHO = 0.3  # correlation of two calls of one task
@@ -25,7 +25,7 @@ _ATTEMPTS = 6
 
 
 def _share_with_retries(rate: float) -> float:
-    """Return Σk / Σn over all tasks when each task repeats its call until the call is valid."""
+    """Return the share of invalid calls when each task repeats its call until the call is valid."""
     weight, hardness = 1 / _RHO - 1, (np.arange(20_000) + 0.5) / 20_000
     rates = betaincinv(rate * weight, (1 - rate) * weight, hardness)
     calls: Floats = np.sum([rates**attempt for attempt in range(_ATTEMPTS)], axis=0)
@@ -81,7 +81,7 @@ class Run:
     design: TrialDesign
     looks: list[ArmLook] = field(default_factory=list)
     outcomes: list[TrialOutcome] = field(default_factory=list)
-    asked: int = 0  # tasks × arms
+    asked: int = 0  # number of tasks times number of variants
 
     def last(self, arm: str) -> tuple[ArmLook, list[ArmLook]]:
         looks = [look for look in self.looks if look.arm == arm]

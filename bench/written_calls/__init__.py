@@ -1,4 +1,6 @@
-"""Measures how many calls written as text are read as intended, in every notation and with typical slips."""
+"""Measures how many calls written as text are read as intended, in every notation and with typical
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
 
 
 def share_tables(judged: Iterable[JudgedText]) -> list[str]:
-    """Return Markdown tables by dialect, by slip and by the content of the values."""
+    """Return Markdown tables by dialect, by mistake and by the content of the values."""
     judgements, lines = list(judged), list[str]()
     for title, group in _GROUPS.items():
         lines += [f"### Calls written as text, by {title}", "", *_share_table(title, judgements, group), ""]
@@ -108,8 +110,8 @@ _GROUPS: dict[str, Callable[[JudgedText], str]] = {
 
 
 def main(options: list[str]) -> int:
-    """Print the tables by dialect, by slip and by content of the values. `--show` prints the wrongly read
-    texts.
+    """Print the tables by dialect, by mistake and by content of the values. `--show` prints the wrongly
+    read texts.
     """
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -1,4 +1,4 @@
-"""Generates replies with calls from a seed: each notation with one slip or none, and the intended calls.
+"""Generates replies with calls from a seed: each notation with one mistake or none, and the intended calls.
 
 Based on the documentation of the notations and on typical errors of models.
 """
@@ -46,7 +46,7 @@ _NO_PAIR = ("</s>", "<|eom_id|>", "```")
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """One reply: its dialect, its slip, the content of its values, and the intended calls.
+    """One reply: its dialect, its mistake (`slip`), the content of its values, and the intended calls.
 
     `cut` is True when the text ends within the last value. `unopened` is True when the text has the closing
     token of the calls but not the opening token. A parser should report this.
@@ -63,7 +63,7 @@ class WrittenText:
 
 
 def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
-    """Yield the texts of every notation with every possible slip. The content of the values is random."""
+    """Yield the texts of every notation with every possible mistake. The content of the values is random."""
     rng = random.Random(seed)
     for notation in NOTATIONS:
         for slip in SLIPS:
@@ -179,7 +179,7 @@ class _Maker:
         self.holds = rng.choice(sorted(_HOLDINGS))
 
     def make(self, name: str) -> WrittenText | None:
-        """Return the text, or None when the notation cannot have this slip."""
+        """Return the text, or None when the notation cannot have this mistake."""
         notation, slip = self.notation, self.slip
         if slip in _JSON_SLIPS and notation.values not in (Values.JSON, Values.PLAIN):
             return None
@@ -241,7 +241,7 @@ class _Maker:
         return written
 
     def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
-        """Return the parts with a token missing or wrong, as the slip requires, or None if there is no
+        """Return the parts with a token missing or wrong, as the mistake requires, or None if there is no
         such token.
         """
         closer = parts.end.strip("]\n ")

@@ -55,11 +55,11 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
     Outcome.REPAIRED,
     Outcome.UNMEASURED,
-)  # an enum lookup would take 10 % of the time of a fast parse
+)  # constants, because enum lookups would take 10 % of the time of a fast parse
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # maximum number of misfits times the length of the text
+_MAX_SEARCHED = 200_000  # maximum of the number of misfits times the length of the text
 _MAX_NAME = 100  # longer names are not compared, because the time grows with the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 

@@ -302,7 +302,7 @@ read_undeclared_plain = make_reader(is_plain)
 
 try:
     import msgspec
-except ImportError:  # msgspec is optional
+except ImportError:
     _IS_INSTALLED = False
 else:
     _IS_INSTALLED = True
@@ -392,7 +392,7 @@ class _TypeWriter:
         for branch in node.branches:
             for python_type, msgspec_type in self.write(branch, depth + 1).items():
                 if merged.setdefault(python_type, msgspec_type) != msgspec_type:
-                    raise _NotPlainError  # msgspec would have to try the branches one by one
+                    raise _NotPlainError  # msgspec types cannot express a trial of one branch after another
         return merged
 
     def write_type(self, node: Node, python_type: type, depth: int) -> Any:
@@ -420,7 +420,7 @@ class _TypeWriter:
         """Return the msgspec type of an object. A field that allows no value is treated as undeclared."""
         fields: dict[str, Any] = {}
         for name, field in node.fields.items():
-            name.encode()  # msgspec would drop half of a surrogate pair
+            name.encode()  # raises for half of a surrogate pair, which msgspec would drop
             types = self.write(field, depth + 1)
             if types:
                 fields[name] = Required[_join(types)] if name in node.required else _join(types)

@@ -121,7 +121,7 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
     """
     bound: dict[str, object] = {}
     lines: list[str] = []
-    required_weight = 0  # the weight of the required fields
+    required_weight = 0  # sum of the weights of the required fields
     for name, types in fields.items():
         written, weight = _write_field_test(f"value[{name!r}]", types, bound)
         if name in required:

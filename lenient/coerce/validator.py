@@ -505,7 +505,7 @@ def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
 _MAX_NAME = 64
 _SIMILAR = 0.75
 _MAX_SUGGESTED = 100
-_MAX_NAMES = 200  # no call can reasonably have more
+_MAX_NAMES = 200  # maximum number of names to compare; no call needs more
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
@@ -545,7 +545,7 @@ def suggest_name(node: Node, name: str) -> str | None:
     return _find_similar(name, tuple(node.fields)[:_MAX_NAMES])
 
 
-@lru_cache(maxsize=1_024)  # a model uses the same names again
+@lru_cache(maxsize=1_024)  # caches results, because a model repeats the same unknown names
 def _find_similar(name: str, declared_names: tuple[str, ...]) -> str | None:
     letters, length = {*name}, len(name)
     near = [

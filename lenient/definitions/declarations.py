@@ -47,7 +47,7 @@ def decode_declarations(text: str | bytes) -> Any:
             f"The tool definition is not JSON (line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
     try:
-        return json.loads(text)  # orjson rounds integers beyond 64 bits
+        return json.loads(text)  # not orjson, which rounds integers beyond 64 bits
     except (ValueError, RecursionError):
         return value
 

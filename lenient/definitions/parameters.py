@@ -17,7 +17,10 @@ from lenient.definitions.json_schema.value_kinds import (
 
 
 class Unset(Enum):
-    """The type of UNSET. A pickled enum member is the same object in every process."""
+    """The type of UNSET.
+
+    UNSET is an enum member, so a pickled UNSET is the same object in every process.
+    """
 
     UNSET = "UNSET"
 

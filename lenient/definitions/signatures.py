@@ -84,7 +84,7 @@ def _find_called(target: Any) -> Any:
 def _read_documentation(target: Any) -> str:
     if isinstance(target, type) or inspect.isroutine(target):
         text = inspect.getdoc(target) or ""
-        # a dataclass generates its signature as docstring
+        # the generated docstring of a dataclass is only its signature
         generated = text.startswith(f"{getattr(target, '__name__', '')}(")
         return "" if generated else text
     return inspect.getdoc(type(target).__call__) or inspect.getdoc(type(target)) or ""

@@ -53,7 +53,7 @@ def _measure_item(pattern: str, at: int) -> int:
         return 1
     end = at + 1
     end += pattern.startswith("^", end)
-    end += pattern.startswith("]", end)  # a bracket at the start is a member of the set
+    end += pattern.startswith("]", end)  # `]` at the start of a set is a member of the set
     while pattern[end] != "]":
         end += 2 if pattern[end] == "\\" else 1
     return end + 1 - at

@@ -109,7 +109,8 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
     if not match.group().strip("*"):
-        raise UnreadableError("expression", start)  # a spread operator, which copies another object here
+        # a spread operator: this object contains the members of another object
+        raise UnreadableError("expression", start)
     written = match.group().removesuffix("?")
     name = _UNICODE.sub(lambda escape: chr(int(escape[1], 16)), written)
     reading.position = start + len(written)
@@ -200,7 +201,7 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         return False
     is_bare = text[start] not in CLOSING_QUOTES
     if is_bare and (not VALUE_START.match(text, at) or not _has_comma_before(frame)):
-        raise UnreadableError("unexpected_character", at)  # two words do not form a member
+        raise UnreadableError("unexpected_character", at)  # two words without a colon are not a member
     reading.report("missing_colon", at, at, became=":")
     reading.strings.joins = False
     return True
@@ -215,7 +216,7 @@ def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> 
 
     Raises UnreadableError when the text at `start` is not a key but a number, or a single word in braces.
     """
-    number = reading.text[start].isdigit()  # the digits after a decimal comma, not a key
+    number = reading.text[start].isdigit()  # digits after a decimal comma are not a key
     if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):
         raise UnreadableError("no_value", start)
     reading.report("missing_value", start, reading.position, became="null")

@@ -63,7 +63,7 @@ _AT_ROOT = 2  # factor for the cost if the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
 _INVENTED = 0.5  # cost if an object or array lacks both brackets
 
-# instead of both repairs, the text may have one superfluous list
+# with both repairs, the text may instead have one superfluous list
 _OPENERS_MOVED = {"missing_opener", "extra_opener"}
 SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
@@ -110,11 +110,11 @@ class Phase(IntEnum):
 
     VALUE = 0  # a value after a colon, or the whole value
     FIRST_KEY = 1
-    KEY = 2  # after a comma
+    KEY = 2  # a key after a comma
     COLON = 3
     AFTER = 4  # a comma or the closing bracket comes next
     FIRST_ITEM = 5
-    ITEM = 6  # after a comma
+    ITEM = 6  # an item after a comma
     DONE = 7
 
 
@@ -304,7 +304,7 @@ class _Search:
         self.ends: dict[tuple[int, bool, bool, bool, frozenset[str]], list[StringChoice]] = {}
         self.name_ends: dict[str, int] = {}
         self.left = _STEPS
-        self.doubled = text.startswith("{{", start)  # a template wrote each brace twice
+        self.doubled = text.startswith("{{", start)  # True if a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
         """Return the best interpretation, the offset where its value ends, and True when another
@@ -420,7 +420,8 @@ class _Search:
         opener = "{" if is_key or kind == "}" else "["
         if self.limit - state.cost >= _MISSING_OPENER and (opener == "{" or phase is not Phase.FIRST_ITEM):
             inner = self.open(state, opener, _MISSING_OPENER, Repair(at, "missing_opener", opener))
-            unnamed = phase is Phase.VALUE and state.slot is None  # the name may be the end of a text instead
+            # ambiguous, because the name may be the end of a text instead
+            unnamed = phase is Phase.VALUE and state.slot is None
             self.go_on(inner._replace(tied=inner.tied or unnamed), inserts)
 
     def go_on(self, state: _State | None, inserts: int) -> None:
@@ -486,7 +487,7 @@ class _Search:
         if state.cost + cost <= self.limit:
             damaged = isinstance(step, StringChoice) and (step.is_broken or not step.opened)
             if damaged and frame.fields and name not in frame.fields:
-                state = state._replace(tied=True)  # a part of the name may also be missing
+                state = state._replace(tied=True)  # ambiguous, because a part of the name may also be missing
             slot = frame.fields.get(name) or _extra_node(frame.node)
             layout = hash((state.layout, name))
             lost = isinstance(step, StringChoice) and step.is_broken
@@ -497,7 +498,7 @@ class _Search:
         if state.phase is Phase.COLON:
             cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
             if state.slot is None and state.frame is not None and state.frame.fields:
-                state = state._replace(tied=True)  # a part of the name may also be missing
+                state = state._replace(tied=True)  # ambiguous, because a part of the name may also be missing
             state = _go_on(state, cost, repair, Phase.VALUE, state.frame, state.slot, state.layout, lost=True)
             if state.cost > self.limit:
                 return
@@ -659,7 +660,7 @@ class _Search:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
             repair = Repair(at, "wrong_separator", ",")
             changed = _go_on(state, _COLON_FOR_COMMA, repair, phase, frame, frame.slot(), layout)
-            # A colon between two items may also mean that they are members.
+            # A colon between two items is ambiguous, because the items may be members.
             self.put(changed if phase is Phase.KEY else changed._replace(tied=True), self.after)
 
     def take_closer(self, state: _State, kind: str) -> None:
@@ -671,7 +672,7 @@ class _Search:
             skipped = _go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout)
             closes = kind == CLOSER_OF[frame.kind] and frame.depth > 1
             if self.root is None and (closes or (kind == "]" and frame.kind == "{")):
-                # without a definition, the content of the bracket is unknown
+                # ambiguous, because without a definition the content of the bracket is unknown
                 skipped = skipped._replace(tied=True)
             self.put(skipped, self.after)
         if phase is Phase.KEY or phase is Phase.ITEM:
@@ -751,7 +752,7 @@ class _Search:
         """
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
-            closers += text[rest] != ")"  # the round bracket of a surrounding call adds no cost
+            closers += text[rest] != ")"  # `)` may belong to a call around the value, so it adds no cost
             rest = self.pass_gap(rest + 1)
         cost = (_EXTRA_CLOSER + (closers - 1) * _FURTHER_CLOSER) if closers else 0.0
         if rest < len(text):
@@ -763,10 +764,10 @@ class _Search:
             elif (word := _WORD.match(text, rest)) is not None:
                 is_prose = "\n" in text[end:rest] or not _STRUCTURE.search(text, rest)
                 if not is_prose or word[0] in known_fields(self.root):
-                    return  # members would be lost
+                    return  # rejected, because members after the value would be lost
                 cost += _REST_LINE
             elif sign in CLOSING_QUOTES or (SIGN.match(text, rest) and text[rest:].strip(";, \t\r\n")):
-                return  # members would be lost
+                return  # rejected, because members after the value would be lost
             else:
                 cost += _REST_QUOTED if '"' in text[rest:] else _REST_TEXT
         if state.cost + cost <= self.limit:

@@ -41,11 +41,12 @@ class OpenContainer:
         self.marks: Any = {} if close == "}" else []
         self.key: str | None = None
         self.comma = -1
-        self.also = ""  # another character that closes the container: the partner of its opening bracket
-        self.doubled = False  # a template wrote each brace twice
-        self.wrapped = False  # the container is in the round brackets of a call
-        self.equals = False  # an equals sign or an arrow was used as a colon
-        self.filled = False  # a value was read since the opening bracket or the last comma
+        # another character that closes the container: the usual partner of its opening bracket
+        self.also = ""
+        self.doubled = False  # True if a template wrote each brace twice
+        self.wrapped = False  # True if the container is in the round brackets of a call
+        self.equals = False  # True if an equals sign or an arrow was used as a colon
+        self.filled = False  # True if a value was read since the opening bracket or the last comma
         self.where: str | None = None  # the path of the container, computed on first use
 
     def current_path(self) -> str:
@@ -109,8 +110,8 @@ class ScanState:
         self.root_path = path
         self.stack: list[OpenContainer] = []
         self.done: tuple[Any, ValueSpan] | None = None
-        self.dropped = False  # the text ended within a member or item, which was left out
-        self.colon_passed = False  # the colon was inside the quotes of the last key
+        self.dropped = False  # True if the text ended within a member or item, which was left out
+        self.colon_passed = False  # True if the colon was inside the quotes of the last key
         self.strings = strings
         strings.report = self.report
         self.plain = SimpleReader(piece.text, self.report, strings.decode)

@@ -74,9 +74,9 @@ def is_doubtful(
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
-        return False  # strings were concatenated, so no comma separates them
+        return False  # concatenated strings have no comma between them, so nothing is in doubt
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
-        return False  # the comment is in doubt, not the brackets
+        return False  # only the comment is in doubt, not the brackets
     if "unescaped_inner_quote" in codes:
         texts = _find_quoted_texts(piece.text, first, node, ends)
         if not any(looks_like_parts(piece.text, end) for at, end in ends.items() if at not in texts):

@@ -88,7 +88,7 @@ class SimpleReader:
             if key is None:
                 key = match[2] if match[2] is not None else match[3]
             if key in children:
-                break  # the scanner reports the repeated key
+                break  # stop, so that the scanner reports the repeated key
             if match[1] is None:
                 self.report_key(match, into)
             into.key = key

@@ -49,7 +49,7 @@ _EDGED_NAME, _ODD_NAME = 0.4, 0.6
 _LINE_IN_NAME = 0.5
 
 _MOST_ENDS, _MOST_QUOTES, _MOST_KEY_QUOTES = 40, 600, 3
-_MOST_OPEN = 8  # maximum number of ends inside open brackets of the text
+_MOST_OPEN = 8  # maximum number of possible ends inside open brackets of the text
 _LOOK_BACK, _LOOK_AHEAD = 48, 4_000
 _CLOSERS = " \t\r\n}])｝］"
 
@@ -246,7 +246,8 @@ class _ValueEnds:
         cost += _COMMA_LAST if at_edge else 0.0
         if cost <= self.limit and body >= self.start:
             end = StringEnd(body, after, closing, self.inner, self.first)
-            unpaired = self.is_open and not self.is_named  # no declared name shows that the text ends here
+            # True if no declared name shows that the text ends here
+            unpaired = self.is_open and not self.is_named
             doubtful = self.doubtful or at_edge or unpaired
             self.choices.append(StringChoice(self.start, end, cost, self.opened, doubtful))
 
@@ -272,7 +273,7 @@ class _ValueEnds:
             looks = not self.is_json and (_MEMBER_SHAPE.match(text, after) or _KEY_SHAPE.match(text, after))
             return price + (_LIKE_MEMBER if looks else 0.0)
         if self.parentheses > 0:
-            return price  # this is an argument of a call in the text
+            return price  # the quote belongs to an argument of a call in the text
         looks = not self.is_open and _NEXT_TEXT.match(text, after)
         if looks or _KEY_SHAPE.match(text, after) or _PART_SHAPE.match(text, after):
             return price + _LIKE_STRUCTURE
@@ -308,7 +309,7 @@ def _find_end_before(text: str, start: int, at: int) -> int | None:
         return None
     end = before.start() if before[2] or (not before[1] and not before[3]) else at
     if before[1] and before[2] and _count_depth(text, start, end)[0] > 0:
-        end = before.start(2)  # the brackets belong to the text
+        end = before.start(2)  # the brackets before the comma belong to the text
     end = _strip_comment(text, start, end)
     if not before[2] and text[start:end].endswith(","):
         end -= 1

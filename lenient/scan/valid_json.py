@@ -66,7 +66,7 @@ _PLAIN_TOKEN = compile_regex(
 )
 """The same as `_TOKEN`, for a text that `lenient.unwrap.fast_path` reads."""
 _BETWEEN = re.compile(r"[ \t\r\n,:]*+")
-_KEY, _OPENER, _CLOSER = 2, 4, 5  # indexes of the last matched group
+_KEY, _OPENER, _CLOSER = 2, 4, 5  # values of `match.lastindex` for three groups of `_TOKEN`
 _QUOTES = ('"', "'")
 _BEGINNINGS = frozenset('{["`(')
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
@@ -129,7 +129,7 @@ def locate_member(text: str, name: str) -> ValueSpan | None:
     """
     key = f'"{name}"'
     at = text.find(key) if name.isidentifier() and "\\u" not in text else -1
-    if at >= 0 and text.find(key, at + 1) < 0:  # the text contains this key only once
+    if at >= 0 and text.find(key, at + 1) < 0:  # only if the text contains this key exactly once
         start: int | None = at + len(key)
     else:
         start = _find_member(text, name)
@@ -167,7 +167,7 @@ def may_hold_value(text: str) -> bool:
 LONG = 4_096
 """The minimum length of a text, in characters, for which `make_reader` saves time."""
 
-_NEAR = 512  # maximum number of characters in a short string
+_NEAR = 512  # maximum length of a short string, in characters
 _STRINGS = 16
 _UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"

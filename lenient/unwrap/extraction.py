@@ -204,7 +204,8 @@ class _LayerReader:
         beginning = piece.text[:anew].rstrip()
         if self.node is None and beginning[-1] == ":" and beginning.count('"') == _QUOTES_OF_KEY:
             around.report("ambiguous", 0, anew)
-            return None  # with one key before a complete value, the text was cut off or the object restarts
+            # after one key, either the text was cut off or the object restarts, so nothing is chosen
+            return None
         around.report("repeated_value_skipped", 0, anew)
         if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
@@ -328,7 +329,7 @@ class _LayerReader:
                 self.findings.add(Diagnostic(code, where, *span, found=name, detail=shorten(name)))
         self.findings.extend(added)
         self.trace.append((Stage.REPAIR, "text repaired", piece.text[key : members.end], members.value))
-        # changed in place, because a long text may contain many such members
+        # in place, because copying a long object for each such member would be slow
         first.value.update(members.value)
         if isinstance(members.mark.children, dict):
             marks.update(members.mark.children)

@@ -37,7 +37,8 @@ _LONGEST_NUMBER = 40  # in characters
 _REPAIR = Stage.REPAIR  # a lookup on the enum is slow
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CLOSERS = {
-    **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),  # true, false and null end with e or l
+    # the last letters of true, false and null are e and l
+    **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),
     "}": ("]}", "}", "}}"),
     "]": ("}", "}}", "}]}"),
     **dict.fromkeys("0123456789", ("}", "]}", "}]}", "}}")),
@@ -256,7 +257,7 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
     if inner > 0 and text.startswith(text[:inner], inner):
-        return None  # the object may restart
+        return None  # leave the text to other code, because the object may restart
     reader = _PlainReader(text)
     position = 1
     while position >= 0:

@@ -118,7 +118,7 @@ def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> Key
         inner = " " * call.end() + text[call.end() : end - 1]
         try:
             if call[1] and not _find_pairs(inner):
-                return None  # unquoted words are variables of a program
+                return None  # unquoted words are variables of a program, so this is not a tool call
             read = _read_pair_row(inner, declared)
         except UnfitError:
             return None

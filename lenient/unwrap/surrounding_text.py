@@ -103,7 +103,7 @@ def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
     if _NOTATION.match(text, start, at):
         return False
     if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
-        return True  # this is a rule of a style sheet
+        return True  # this is a rule of a style sheet, not an object
     if text[at - 1] in "(\"'`" and _STATEMENT.fullmatch(text, start, at):
         return False
     if at <= line_end and _VALUE_LINE.match(text, start, at):

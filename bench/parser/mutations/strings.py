@@ -104,8 +104,9 @@ def _unescape(draft: Draft, at: int, inner: str) -> None:
 
 
 def _may_end(inner: str, quote: int) -> bool:
-    """Return True when an unescaped quote there could end the text: near its ends, or near JSON
-    punctuation.
+    """Return True when an unescaped quote at the offset `quote` could end the text.
+
+    Such a quote is at an end of the text, or next to JSON punctuation.
     """
     looks = any(match.start() <= quote < match.end() for match in _LOOKS_LIKE_END.finditer(inner))
     return looks or quote in (0, len(inner) - 1)

@@ -150,7 +150,7 @@ def _write_as_json(body: str, *, complete: bool) -> str:
 
 
 def _write_structure(piece: str, open_brackets: list[str]) -> Iterator[str]:
-    """Yield the JSON parts of a piece of text outside of strings.
+    """Yield the JSON for a piece of text that contains no strings.
 
     `open_brackets` are the brackets that are open where the piece begins.
     """

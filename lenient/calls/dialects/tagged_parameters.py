@@ -362,11 +362,11 @@ class _ValueEndSearch:
         self.text = text
         self.marks = marks
         self.unseen = unseen
-        self.depth = self.calls = 0  # opening tags of parameters and calls within the value
-        self.closing = -1  # the first closing tag that may end the value, if none certainly ends it
-        # the first closing tag that may end the value, if the opening tags before it are only text
+        self.depth = self.calls = 0  # numbers of opening tags of parameters and of calls inside the value
+        self.closing = -1  # index of the first closing tag that may end the value, if none certainly ends it
+        # index of the first closing tag that may end the value, if the opening tags before it are only text
         self.nested = -1
-        self.cut = -1  # the value may have been cut off before this tag
+        self.cut = -1  # index of the tag before which the value may have been cut off
 
     def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
         step = {

@@ -173,7 +173,7 @@ class _CallFinder:
         if self.bar is CallEvidence.TEXT and not self.is_meant(value, name_key, holder):
             return
         if not self.read.complete and part.child(name_key).mark.end == len(self.read.piece):
-            return  # the text ends within the name
+            return  # the name is incomplete, because the text ends within it
         call_id = next((value[key] for key in _ID_KEYS if isinstance(value.get(key), str)), None)
         if holder is not None:
             yield self.make_call(part, name, part.child(holder), call_id)

@@ -103,7 +103,7 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
         if _STAND_IN in body or "\\u007" in body:
             return None
         double = '\\"' in body
-        # pairs of backslashes before a quote
+        # True if pairs of backslashes precede a quote
         pairs = (single and "\\\\'" in body) or (double and '\\\\"' in body)
         marked = body.replace("\\\\", _STAND_IN) if pairs else body
         parts = marked.split("\\'") if single else [marked]
@@ -168,7 +168,7 @@ def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | 
 
 
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    repairs: dict[str, StringRepair] = {}  # the end and count of each repair still grow
+    repairs: dict[str, StringRepair] = {}  # end and count of each repair are added later
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []
@@ -198,7 +198,8 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
         last = end
         if code is not None:
             written, times = body[match.start() : last], 1
-            if code == "raw_control_character":  # control characters in a row; the diagnostic shows the first
+            # one repair for several control characters in a row; the diagnostic shows the first
+            if code == "raw_control_character":
                 written, became, times = written[0], written[0], len(written)
             if code not in repairs:
                 repairs[code] = StringRepair(code, start + match.start(), 0, 0, written, became)

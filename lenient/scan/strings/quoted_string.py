@@ -39,7 +39,7 @@ _FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", 
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
 _LITERALS = compile_regex(_LITERAL, re.DOTALL)
 _SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
-_LONG = 4_000  # number of characters in which the end of an indexed string is searched
+_LONG = 4_000  # maximum length of a string after which an index such as `[0]` is looked for
 _INDEX = re.compile(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
@@ -121,7 +121,7 @@ class StringReader:
             match = _SIDE_BY_SIDE.match(self.text, position)
         if match is None:
             return None
-        written = match.group().strip()  # a plus sign, or an empty text
+        written = match.group().strip()  # `+`, or an empty text for adjacent strings
         start = self.text.index("+", position) if written else position
         self.report("string_concatenation", start, match.end(), found=written or None)
         return match.end()

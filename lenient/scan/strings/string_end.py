@@ -210,7 +210,7 @@ class Lookahead:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         if text[self.tail :].isspace():
-            self.tail = len(text)  # the brackets after this offset close nothing
+            self.tail = len(text)  # no bracket is open that the brackets after this offset could close
         self.left = 200_000 + 3 * len(text)
         self.left_again = 60_000 + 2 * len(text)
         self.no_close_from: dict[str, int] = {}
@@ -399,7 +399,7 @@ def _find_end_without_quote(
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
     ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
-    # if the number is even, the quote closes a pair inside the text
+    # otherwise the quote closes a pair inside the text
     if ends_so and text.count(escaped, start, closers) % 2:
         return StringEnd(end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
     following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None

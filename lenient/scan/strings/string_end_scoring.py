@@ -146,8 +146,8 @@ class EndFit(IntEnum):
     """The score for how well the text after a quote fits the end of a string."""
 
     NO = 0
-    IF_FIRST = 1  # an end only if no earlier quote was counted as text
-    RANDOM = 2  # a key that the definition does not name
+    IF_FIRST = 1  # ends the string only if no earlier quote was counted as text
+    RANDOM = 2  # a key follows that the definition does not name
     LIKELY = 3
     SURE = 4
 
@@ -234,9 +234,9 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
         prefixed = VALUE_START.match(text, following) or _PREFIX.match(text, following)
         return EndFit.LIKELY if prefixed else EndFit.IF_FIRST
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
-        return EndFit.LIKELY  # the current object was not closed
+        return EndFit.LIKELY  # the text starts a new object, because the current object was not closed
     if sign == "{" and (key := QUOTED_KEY.match(text, following + 1)) and place.awaits(key_name(key)):
-        return EndFit.LIKELY  # the braces are superfluous
+        return EndFit.LIKELY  # a superfluous brace and a declared key follow
     return _score_key(text, following, place)
 
 
@@ -292,9 +292,9 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     if lone is None:
         return EndFit.NO
     if text[lone.end() : lone.end() + 1] in _AFTER_ARGUMENT:
-        return EndFit.NO  # the string is the last argument or item of a call or list inside a text
+        return EndFit.NO  # the string is an argument or item of a call or list inside a text
     after = pass_blanks(text, lone.end())
-    if after < len(text) and text[after] in ":：":  # there was a comment before the colon
+    if after < len(text) and text[after] in ":：":  # a comment is between the string and the colon
         return EndFit.SURE if place.awaits(key_name(lone)) else EndFit.LIKELY
     if place.awaits(key_name(lone)):
         return EndFit.SURE if after > lone.end() and VALUE_START.match(text, after) else EndFit.LIKELY
@@ -332,7 +332,7 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
         return EndFit.LIKELY
     key = NEXT_KEY.match(text, end + 1) if text.startswith(",", end) else None
     if key and place.awaits(key_name(key)):
-        return EndFit.LIKELY  # a bracket is superfluous
+        return EndFit.LIKELY  # a superfluous bracket follows
     return EndFit.IF_FIRST if level == -1 else EndFit.NO
 
 
