@@ -45,8 +45,9 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
 
 
 def _family(pid: int) -> list[int]:
-    """Return the ids of a process and its descendants. On other systems than Linux, return only its own
-    id.
+    """Return the ids of a process and its descendants.
+
+    On other systems than Linux, return only its own id.
     """
     family = [pid]
     for member in family:

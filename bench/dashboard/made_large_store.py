@@ -153,8 +153,9 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 
 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
-    """Write the sums of all days. As in a load, the newest month comes first, so older months count as
-    old.
+    """Write the sums of all days.
+
+    As in a load, the newest month comes first, so older months count as old.
     """
     con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write, [])

@@ -105,9 +105,7 @@ TEXTS: dict[str, Callable[[], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Endured:
-    """The result for one text in one mode: processor seconds, megabytes in addition to the text, and the
-    outcome.
-    """
+    """The result for one text in one mode: processor seconds, additional megabytes, and the outcome."""
 
     text: str
     mode: str

@@ -1,6 +1,4 @@
-"""Writes docs/internal/benchmarks.md: the measurements, the machine, the date and an explanation of each
-table.
-"""
+"""Writes docs/internal/benchmarks.md: measurements, machine, date and an explanation of each table."""
 
 from __future__ import annotations
 

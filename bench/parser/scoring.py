@@ -197,9 +197,7 @@ def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
 
 
 def _spoken_of(paths: list[str], reported: set[str]) -> bool:
-    """Return True when a report is at one of the paths, below it, or at an outer value other than the
-    root.
-    """
+    """Return True when a report is at one of the paths, below it, or at an outer value except the root."""
     return any(
         _below(place, path) or (place != "$" and _below(path, place)) for path in paths for place in reported
     )

@@ -43,9 +43,7 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per parser: verdicts, verdicts with a definition, hangs and crashes, unreported
-    changes.
-    """
+    """Return one row per parser: verdicts, with a definition too, hangs and crashes, unreported changes."""
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):

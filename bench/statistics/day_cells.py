@@ -70,9 +70,7 @@ _SIDE_BY_SIDE = tuple(
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the shares of false verdicts between equal versions and between equal parallel models, and
-    power.
-    """
+    """Yield the shares of false verdicts between equal versions or equal parallel models, and power."""
     random = np.random.default_rng(seed)
     for setting in SUCCESSIVE if whole else SUCCESSIVE[4::5]:
         false = sum(is_called_different(setting, random) for _ in range(draws))

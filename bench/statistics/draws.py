@@ -1,6 +1,4 @@
-"""Simulates sessions with correlated calls (beta-binomial) of many sizes, over parts such as tools or
-days.
-"""
+"""Simulates sessions of many sizes with correlated calls (beta-binomial), over tools or days."""
 
 from __future__ import annotations
 

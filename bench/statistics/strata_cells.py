@@ -79,9 +79,7 @@ def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def rank_mixed(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false verdicts among equal models with different workloads, and right verdicts in Simpson's
-    paradox.
-    """
+    """Yield false verdicts on equal models with different work, and right ones in Simpson's paradox."""
     random = np.random.default_rng(seed)
     settings = [(6, 5, 100)] + ([(20, 20, 100), (20, 5, 60), (6, 10, 300)] if whole else [])
     for models, parts, sessions in settings:

@@ -82,9 +82,7 @@ def cover_pass_k(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_paired(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of a paired difference over 3 to 100 tasks, and its false alarms without an
-    effect.
-    """
+    """Yield the coverage and false alarms of a paired difference over 3 to 100 tasks."""
     random = np.random.default_rng(seed)
     settings = product(_ARMS, _UNITS, (0.05, 0.5, 0.9), (0.0, 0.3, 0.8))
     for ((first, second), tasks, rate, rho), effect in product(settings, _EFFECTS):

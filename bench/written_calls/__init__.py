@@ -1,6 +1,4 @@
-"""Measures how many calls written as text are read as intended, in every notation and with typical
-mistakes.
-"""
+"""Measures how many calls written as text are read as intended, in every notation, with mistakes."""
 
 from __future__ import annotations
 
@@ -110,8 +108,9 @@ _GROUPS: dict[str, Callable[[JudgedText], str]] = {
 
 
 def main(options: list[str]) -> int:
-    """Print the tables by dialect, by mistake and by content of the values. `--show` prints the wrongly
-    read texts.
+    """Print the tables by dialect, by mistake and by content of the values.
+
+    `--show` prints the wrongly read texts.
     """
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -155,9 +155,7 @@ _HOLDINGS = {
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of a reply: the text before and after the calls, and the opening, body and closing of each
-    call.
-    """
+    """The parts of a reply: the text around the calls, and opening, body and closing of each call."""
 
     begin: str
     openings: list[str]
@@ -204,8 +202,9 @@ class _Maker:
         )
 
     def draw_call(self, *, textual: bool = False) -> Call:
-        """Return a call with random values of the chosen content. `textual` means that the last value is a
-        text.
+        """Return a call with random values of the chosen content.
+
+        `textual` means that the last value is a text.
         """
         text = _HOLDINGS[self.holds](self.rng, self.notation)
         path = self.rng.choice(("notes.md", "src/a b.py", "docs/ä.txt"))
@@ -241,9 +240,7 @@ class _Maker:
         return written
 
     def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
-        """Return the parts with a token missing or wrong, as the mistake requires, or None if there is no
-        such token.
-        """
+        """Return the parts with a token missing or wrong, as the mistake requires, or None if impossible."""
         closer = parts.end.strip("]\n ")
         if self.slip == "no section begin":
             missed = parts.begin.rstrip("[\n ")
@@ -291,9 +288,7 @@ class _Maker:
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the opening token of a call, or "" if nothing of the notation would be left without this
-    token.
-    """
+    """Return the opening token of a call, or "" if the notation could not be recognised without it."""
     first = opening.strip().split("\n")[0]
     if first.startswith("<|start|>"):
         return "<|start|>assistant<|channel|>"

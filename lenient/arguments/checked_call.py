@@ -88,9 +88,7 @@ def describe_unknown_tool(name: str | None, offered: Sequence[str]) -> str:
 
 
 def _describe_parameters(definition: ToolDefinition) -> str:
-    """Return the tool's name and parameters in one line: `search_orders(customer: string, limit?:
-    integer)`.
-    """
+    """Return the tool's signature in one line: `search_orders(customer: string, limit?: integer)`."""
     schema = definition.to_json_schema()
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     parts = [

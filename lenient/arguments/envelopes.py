@@ -1,6 +1,4 @@
-"""Removes envelopes: a whole call around its arguments, or an object with a single key such as
-`arguments`.
-"""
+"""Removes envelopes: a whole call around its arguments, or an object with one key such as `arguments`."""
 
 from __future__ import annotations
 

@@ -114,16 +114,12 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
 
     @property
     def parse_error(self) -> str | None:
-        """The diagnostics that the policy rejects, as `code:detail` joined by `; `, or None if there are
-        none.
-        """
+        """The diagnostics that the policy rejects, as `code:detail` joined by `; `, or None."""
         return join_diagnostics(self._select_diagnostics(refused=True))
 
     @property
     def parse_warning(self) -> str | None:
-        """The diagnostics that the policy accepts, as `code:detail` joined by `; `, or None if there are
-        none.
-        """
+        """The diagnostics that the policy accepts, as `code:detail` joined by `; `, or None."""
         return join_diagnostics(self._select_diagnostics(refused=False))
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
@@ -141,8 +137,9 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
 
     @property
     def lossy(self) -> bool:
-        """True when a repair lost or invented meaning. Ask the user before you run a tool with these
-        arguments.
+        """True when a repair lost or invented meaning.
+
+        Ask the user before you run a tool with these arguments.
         """
         return any(diagnostic.lossy for diagnostic in self.diagnostics)
 

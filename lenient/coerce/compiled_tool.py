@@ -105,9 +105,7 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition, which is compiled on first use and cached in the
-    definition.
-    """
+    """Return the compiled form of a definition, which is cached in the definition."""
     compiled = tool.compiled
     if compiled is None:
         compiled = _compile_root(compile_schema(tool.to_json_schema()))

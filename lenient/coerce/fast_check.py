@@ -139,8 +139,7 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
 
 
 def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
-    """Return the source lines that test a field, and the field's minimum weight, which the caller adds to the
-    total.
+    """Return the source lines that test a field, and the field's minimum weight.
 
     `read` is the source expression for the field's value. The weight is `_ONE` for the field plus its minimum
     number of quotes. The lines add any further quotes.

@@ -159,9 +159,7 @@ class Validator:
         return self.accept_any(located, path)
 
     def accept_any(self, located: LocatedValue, path: Path) -> Any:
-        """Return the value unchanged, or REJECTED when it contains NaN or infinity, which JSON cannot
-        represent.
-        """
+        """Return the value, or REJECTED when it contains NaN or infinity, which JSON cannot represent."""
         if is_finite(located.value):
             return located.value
         return self.reject("unsupported_number_literal", located, path)
@@ -194,11 +192,10 @@ class Validator:
         return value
 
     def convert_items(self, node: Node, located: LocatedValue, path: Path, *, wrapped: bool = False) -> Any:
-        """Return the converted items of a list. With `wrapped`, convert the single value as a list of one
-        item.
+        """Return the converted items of a list.
 
-        Return REJECTED when one item does not fit, because without this item the other positions would
-        change.
+        With `wrapped`, convert the single value as a list of one item. Return REJECTED when one item does not
+        fit, because without this item the other positions would change.
         """
         values = [located.value] if wrapped else located.value
         result = []
@@ -366,9 +363,7 @@ class Validator:
         return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when it meets all of `node.demands`, else report the violations and return
-        REJECTED.
-        """
+        """Return the value when it meets all of `node.demands`, else report why not and return REJECTED."""
         if value is REJECTED or node.demands is None:
             return value
         is_refused = False

@@ -1,3 +1,1 @@
-"""Tool definitions: reads them from any provider's format or from Python functions, and writes them for
-any provider.
-"""
+"""Reads tool definitions from provider formats or Python functions, and writes provider formats."""

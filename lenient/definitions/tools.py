@@ -123,8 +123,9 @@ class ToolDefinition:
         return exports.to_openai(self.name, self.description, self._write_schema(defaults), strict=strict)
 
     def to_openai_responses(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition in the format of OpenAI's Responses API. The options are those of
-        `to_openai`.
+        """Write this definition in the format of OpenAI's Responses API.
+
+        The options are those of `to_openai`.
         """
         schema = self._write_schema(defaults)
         return exports.to_openai_responses(self.name, self.description, schema, strict=strict)
@@ -134,8 +135,9 @@ class ToolDefinition:
         return exports.to_mcp(self.name, self.description, self._write_schema(defaults))
 
     def to_gemini(self, *, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition as a Gemini function declaration. `defaults` is explained in
-        `to_anthropic`.
+        """Write this definition as a Gemini function declaration.
+
+        `defaults` is explained in `to_anthropic`.
         """
         return exports.to_gemini(self.name, self.description, self._write_schema(defaults))
 
@@ -162,8 +164,9 @@ class ToolCatalog:
     repeated: tuple[str, ...] = ()
 
     def overlay(self, other: ToolCatalog) -> ToolCatalog:
-        """Return a catalog with the definitions of both. If both contain a name, the definition in `other`
-        counts.
+        """Return a catalog with the definitions of both.
+
+        If both contain a name, the definition in `other` counts.
         """
         return ToolCatalog({**self.tools, **other.tools})
 

@@ -28,8 +28,9 @@ class Stage(StrEnum):
 
 
 class Severity(StrEnum):
-    """How certain the interpretation of a text is. The members are in order, from the mildest to the
-    worst.
+    """How certain the interpretation of a text is.
+
+    The members are in order, from the mildest to the worst.
     """
 
     NOTE = "note"

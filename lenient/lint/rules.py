@@ -130,9 +130,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the values that a description lists as the only allowed values, or [] when others may be
-    allowed.
-    """
+    """Return the values that a description lists as the only allowed ones, or [] when others may be too."""
     for listing in _LISTED.finditer(described):
         text = listing.group(1).strip()
         after = described[listing.end() : listing.end() + 4]

@@ -289,9 +289,7 @@ def _read_key_with_colon_inside(
 
 
 def _holds_no_key(text: str, start: int, end: int) -> bool:
-    """Return True when an object begins with `text[start:end]` and this is not a key, as in a set or a
-    sentence.
-    """
+    """Return True when an object begins with `text[start:end]` and this is not a key, as in a set."""
     sign = text[end : end + 1]
     if ":" in text[start:end]:
         return False

@@ -307,8 +307,7 @@ class _Search:
         self.doubled = text.startswith("{{", start)  # True if a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best interpretation, the offset where its value ends, and True when another
-        interpretation is equally good.
+        """Return the best interpretation, the offset of its end, and True when another one is equally good.
 
         The search starts with a low cost limit, because few interpretations are cheap.
         """
@@ -514,9 +513,7 @@ class _Search:
             self.take_unopened(state)
 
     def take_unopened(self, state: _State) -> None:
-        """Add the interpretations in which the value at the current offset is a string without its first
-        quote.
-        """
+        """Add the interpretations in which a string without its first quote is the value here."""
         cost = _LOST if state.lost else _MISSING_QUOTE
         if state.cost + cost <= self.limit:
             for choice in self.string_ends(state, is_key=False, opened=False):
@@ -527,9 +524,7 @@ class _Search:
                 self.put_scalar(state, cost_of_it, choice, choice.end.after)
 
     def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
-        """Add the interpretation whose value at the current offset is the string `choice`, or a word if
-        `choice` is None.
-        """
+        """Add the interpretation whose next value is the string `choice`, or a word if `choice` is None."""
         frame = state.frame
         if frame is not None and frame.kind != "{":
             frame, unlike = frame.with_item(("s", 0, ""))
@@ -747,9 +742,7 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep an interpretation whose value ends at the offset `end`; any text after the value adds a
-        cost.
-        """
+        """Keep an interpretation whose value ends at the offset `end`; text after the value adds a cost."""
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
             closers += text[rest] != ")"  # `)` may belong to a call around the value, so it adds no cost

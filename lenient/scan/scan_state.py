@@ -172,9 +172,7 @@ class ScanState:
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
     def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
-        """Leave out and report a member that begins at `start` and is cut off at `end` or at the end of
-        the text.
-        """
+        """Leave out and report a member from `start` that is cut off at `end` or at the text's end."""
         end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True

@@ -199,8 +199,9 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 
 
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
-    """Read the characters up to `end` as a comma between two members or items. Between items, they may be
-    text.
+    """Read the characters up to `end` as a comma between two members or items.
+
+    Between items, they may be text.
     """
     at = reading.position
     if frame.close != "}":

@@ -312,9 +312,7 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report what is missing before `start`, or a superfluous comma, and continue with the corrected
-        text.
-        """
+        """Report what is missing before `start`, or a superfluous comma, and continue with corrected text."""
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma

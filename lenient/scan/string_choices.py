@@ -127,8 +127,7 @@ def list_value_ends(
     opened: bool,
     is_named: bool,
 ) -> tuple[list[StringChoice], int]:
-    """Return the possible ends of the text of a value that begins at `start`, and the number of examined
-    quotes.
+    """Return the possible ends of a value's text that begins at `start`, and how many quotes were examined.
 
     Each end costs at most `limit`. `is_named` means that a surrounding object declares names that have no
     value yet; `names` are the names that the text may contain as a key. `opened` is False when the opening
@@ -209,9 +208,7 @@ class _ValueEnds:
             self.add(body, at + 2, StringClosing.ESCAPED_QUOTE, cost)
 
     def add_ends_at(self, at: int) -> None:
-        """Add the ends for the quote at `at`: this quote itself, or an end before the member or item that
-        it opens.
-        """
+        """Add the ends for the quote at `at`: the quote itself, or an end before what the quote opens."""
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
         if self.opened and (end := _find_end_before(self.text, self.start, at)) is not None:
@@ -296,9 +293,7 @@ def _strip_comment(text: str, start: int, end: int) -> int:
 
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
-    """Return the end of a string without its last quote if the quote at `at` opens the next member or
-    item, else None.
-    """
+    """Return the end of a string before the quote at `at`, which opens the next part, else None."""
     is_key = QUOTED_KEY.match(text, at) is not None
     if not is_key and not _ITEM_SHAPE.match(text, at):
         return None

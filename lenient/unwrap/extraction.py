@@ -337,8 +337,7 @@ class _LayerReader:
         return LocatedValue(first.value, mark, piece, strict=False), members.end
 
     def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
-        """Return True when the text at `key`, after an object, contains members of the object and not
-        narration.
+        """Return True when the text at `key`, after an object, contains members of it and not narration.
 
         A brace closes the members, or their first key is quoted and declared, or nothing is declared and each
         value is JSON.

@@ -145,9 +145,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
-    """Return the diagnostic for the raw newlines and tabs in the only affected string of
-    `text[start:end]`.
-    """
+    """Return the diagnostic for raw newlines and tabs in the only affected string of `text[start:end]`."""
     first, last = text.find("\n", start, end), text.rfind("\n", start, end)
     times = text.count("\n", start, end)
     if "\t" in text and (tab := text.find("\t", start, end)) >= 0:
@@ -160,8 +158,9 @@ def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
 
 
 def _collect_broken(value: Any, path: Path, into: list[Path]) -> bool:
-    """Add the paths of the strings with a newline or tab. Return False when a key contains a newline or
-    tab.
+    """Add the paths of the strings with a newline or tab.
+
+    Return False when a key contains a newline or tab.
     """
     if type(value) is dict:
         keys = "".join(value)

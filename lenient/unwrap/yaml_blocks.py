@@ -163,8 +163,9 @@ class YamlReader:
         return self.read_scalar(written, YamlLine(line.start, at, written), following)
 
     def read_scalar(self, written: str, line: YamlLine, following: int) -> int:
-        """Read the value after a key or dash, including its block lines. Return the index of the next
-        line.
+        """Read the value after a key or dash, including its block lines.
+
+        Return the index of the next line.
         """
         start = line.start + line.indent
         block = _BLOCK_MARK.fullmatch(written)

@@ -84,9 +84,7 @@ def _starts(tokens: list[Token]) -> list[int]:
 
 
 def _boundaries(tokens: list[Token], kind: Kind) -> Iterator[tuple[int, int]]:
-    """Return the tokens before and after every colon, or before and after every comma with a name or
-    object next.
-    """
+    """Return the tokens around every colon, or around every comma before a name or an object."""
     for index, token in enumerate(tokens):
         if token.kind is not kind:
             continue
@@ -206,9 +204,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the object with the remaining parts of its values, and with changed names if there are
-        any.
-        """
+        """Return the object with the remaining parts of its values, and with changed names if any."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(

@@ -123,8 +123,9 @@ def _contradicting_member(draft: Draft) -> None:
 
 
 def _ended_early(between: str) -> Callable[[Draft], None]:
-    """End the object at a comma. Only the definition shows that the remaining members belong to the
-    object.
+    """End the object at a comma.
+
+    Only the definition shows that the remaining members belong to the object.
     """
 
     def apply(draft: Draft) -> None:

@@ -91,9 +91,7 @@ def _remove_namespace(reply: ModelText, name: str) -> str:
 
 
 def _find_closer(text: str, start: int, limit: int) -> int:
-    """Return the offset after the bracket that closes the bracket at `start`, or `limit` when there is
-    none.
-    """
+    """Return the offset after the partner of the bracket at `start`, or `limit` when there is none."""
     depth = 0
     for bracket in _find_outside_quotes(_BRACKETS, text, start, limit):
         depth += bool(bracket["opener"]) - bool(bracket["closer"])

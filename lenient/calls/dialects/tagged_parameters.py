@@ -438,17 +438,14 @@ class _ValueEndSearch:
         return not self.text[max(line, before) : start].strip()
 
     def begins_body(self, index: int) -> bool:
-        """Return True when a tag, a JSON object or the end of the text follows the opening tag
-        `marks[index]`.
-        """
+        """Return True when a tag, a JSON object or the text's end follows the opening tag `marks[index]`."""
         end = self.marks[index].end()
         following = self.marks[index + 1].start() if index + 1 < len(self.marks) else len(self.text)
         rest = self.text[end : min(following, end + 400)].strip()
         return not rest or rest.startswith("{")
 
     def is_structural(self, index: int) -> bool:
-        """Return True when another tag of the dialect, or the end of the text, follows the tag
-        `marks[index]`.
+        """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`.
 
         A closing tag of a call counts only when it ends the call.
         """

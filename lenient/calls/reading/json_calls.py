@@ -124,9 +124,7 @@ class _CallFinder:
         yield from self.find_in_named(part, name_key)
 
     def find_in_nameless(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
-        """Yield the calls in an object without a name: in an inner object, or under a key that is a tool
-        name.
-        """
+        """Yield the calls in an object without a name: in an inner object, or under a tool's name."""
         value = part.value
         for key in _HOLDER_KEYS:
             if isinstance(value.get(key), dict):

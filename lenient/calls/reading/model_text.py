@@ -136,9 +136,7 @@ class ModelText:
         return (match for match in matches if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
-        """Return the end of the reasoning that contains the offset `position`, or None outside of
-        reasoning.
-        """
+        """Return the end of the reasoning around the offset `position`, or None outside of reasoning."""
         index = bisect_right(self._thought_starts, position) - 1
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 

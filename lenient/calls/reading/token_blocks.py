@@ -67,9 +67,7 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block with only the tokens after `position`, because earlier tokens are part of
-        strings.
-        """
+        """Return the block without the tokens before `position`, which are part of strings."""
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))

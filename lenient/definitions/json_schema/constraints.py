@@ -55,9 +55,7 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Return True when the pattern was tried and does not match, False when a match would cost too
-        much.
-        """
+        """Return True when the text does not match, False when it matches or a match would cost too much."""
         return self.is_affordable(value) and self.regex.search(value) is None
 
 

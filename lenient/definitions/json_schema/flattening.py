@@ -105,9 +105,7 @@ class _References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema that the reference in `holder` names, or NOWHERE when the document has no such
-        schema.
-        """
+        """Return the schema that the reference in `holder` names, or NOWHERE when there is none."""
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):
@@ -170,9 +168,7 @@ class _References:
 
 
 def _split_reference(reference: str, base: str) -> tuple[str, str]:
-    """Split a reference into the address of the document, which is resolved against a base, and the
-    fragment.
-    """
+    """Split a reference into the document's address, resolved against a base, and the fragment."""
     if reference.startswith("#"):
         return base, reference[1:]
     try:

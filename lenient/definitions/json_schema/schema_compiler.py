@@ -380,9 +380,7 @@ def is_of_kind(kind: ValueKind, value: Any) -> bool:
 
 
 def lists_its_type(node: Node) -> bool:
-    """Return True when the node has no `enum`, or when each value of `enum` is null or has the node's
-    type.
-    """
+    """Return True unless the node's `enum` contains a value that is neither null nor of the node's type."""
     kind = node.kind
     if node.choices is None or kind is None:
         return True
@@ -412,8 +410,9 @@ _TYPES: Mapping[ValueKind, Callable[[Any], bool]] = {
 
 
 def _map_spellings(fields: Mapping[str, Node]) -> dict[str, str | None]:
-    """Return a dict from normalised spellings to declared names. A spelling that two names share maps to
-    None.
+    """Return a dict from normalised spellings to declared names.
+
+    A spelling that two names share maps to None.
     """
     result: dict[str, str | None] = {}
     for name in fields:

@@ -210,9 +210,7 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
 
 
 def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
-    """Return True when a special sequence is literal text, such as two backslashes at the start of a
-    network path.
-    """
+    """Return True when a special sequence is literal text, such as `\\\\` at the start of a network path."""
     if match.group()[:1] != "\\":
         return False
     sign, at = match.group()[1:2], match.start()

@@ -127,9 +127,7 @@ class StringReader:
         return match.end()
 
     def find_sum(self, start: int) -> list[tuple[int, int]]:
-        """Return the spans of the strings that are added at `start`, or [] unless one is a template
-        literal.
-        """
+        """Return the spans of the strings added at `start`, or [] unless one is a template literal."""
         joined = _SUM.match(self.text, start) if self.has_templates else None
         if joined is None or "`" not in joined.group():
             return []
@@ -298,9 +296,7 @@ class StringReader:
         return _DOUBLED.fullmatch(self.text, start, end.after) is not None
 
     def holds_doubtful_quotes(self, start: int, end: StringEnd) -> bool:
-        """Return True when quotes in a text are escaped twice, touch each other, or are at both ends of
-        the text.
-        """
+        """Return True when quotes in a text are escaped twice, touch each other, or are at both ends."""
         text, first = self.text, end.first_inner
         if end.inner == 2 and first == start + 1 and text[end.body - 1] == text[start]:
             return True
@@ -377,9 +373,7 @@ _DOUBLED_PAIR = re.compile(
 
 
 def is_pattern_start(text: str, position: int) -> bool:
-    """Return True when the bracket at `position` begins a character class of a regular expression, not an
-    array.
-    """
+    """Return True when the bracket at `position` begins a character class of a pattern, not an array."""
     return _PATTERN.match(text, position) is not None
 
 

@@ -113,8 +113,9 @@ class _PassedQuotes:
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
 
     def keep_as_text(self, at: int, fit: EndFit, string_end: StringEnd) -> None:
-        """Count the quote at `at` as text. If `fit` is the best score so far, keep `string_end` as
-        fallback.
+        """Count the quote at `at` as text.
+
+        If `fit` is the best score so far, keep `string_end` as fallback.
         """
         if fit > max(self.fallback_fit, EndFit.IF_FIRST):
             self.fallback, self.fallback_fit = replace(string_end, ambiguous=True), fit
@@ -218,9 +219,7 @@ class Lookahead:
         self.part_from = len(text) + 1
 
     def can_close(self, opening: str, start: int) -> bool:
-        """Return False when an earlier search found no quote from `start` on that closes `opening`, else
-        True.
-        """
+        """Return False when an earlier search found no quote after `start` that closes `opening`."""
         return start < self.no_close_from.get(opening, len(self.text) + 1)
 
     def find_next_part(self, start: int) -> re.Match[str] | None:

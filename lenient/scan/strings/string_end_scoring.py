@@ -169,8 +169,7 @@ def pass_blanks(text: str, at: int) -> int:
 
 
 def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
-    """Return the offset after characters at `at` that replace a comma between two members or items, else
-    None.
+    """Return the offset after characters that replace a comma between members or items, else None.
 
     A key must follow. Between items, a whole string may follow instead.
     """
@@ -220,9 +219,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
-    """Score the text at `at`, after a comma, as the next member or item of the bracket at `level` of the
-    stack.
-    """
+    """Score the text after a comma as the next member or item of the bracket at `level` of the stack."""
     following = pass_blanks(text, at)
     sign = text[following : following + 1]
     frame = place.stack[level] if place.stack else None

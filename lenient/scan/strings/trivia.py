@@ -114,8 +114,7 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:
-    """Return the offset after the code fence at `at` if a character in `following`, or the text's end, comes
-    next.
+    """Return the offset after the code fence at `at` if a character in `following` or the end comes next.
 
     Otherwise return None.
     """

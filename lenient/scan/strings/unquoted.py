@@ -233,9 +233,7 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 
 
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
-    """Return the value of a literal or number in the middle of which the text ended, or None for other
-    tokens.
-    """
+    """Return the value of a literal or number that is cut off at the text's end, None for other tokens."""
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
     for literal, value in _LITERALS.items():
