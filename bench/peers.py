@@ -1,8 +1,8 @@
 """The parsers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
 
 A parser that is not installed is listed as not installed. The compared parsers read text, so bytes are
-decoded for them and invalid bytes are replaced. Each has its most favourable documented setting, and must
-report its repairs.
+decoded for them and invalid bytes are replaced. Each parser has its most favourable documented setting, and
+must report its repairs.
 """
 
 from __future__ import annotations

@@ -233,7 +233,8 @@ def _make_segment(
         for table in facts:
             selected = table.shifted(spans * SPAN, f"'.{spans}'", texts=False)
             con.execute(f'CREATE VIEW {alias}."{table.name}" AS {table.read(f"{base}.main", selected)}')
-    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")  # this store never receives a load
+    # stays empty, because this store never receives a load
+    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")
     con.execute(f"CHECKPOINT {alias}")
     counted = ("sessions", "turns", "tool_calls")
     sizes = dict(

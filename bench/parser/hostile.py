@@ -116,7 +116,9 @@ class Endured:
 
 @dataclass(frozen=True, slots=True)
 class PeerEndured:
-    """The number of texts that a compared parser finished in time, and the texts that crashed or hung it."""
+    """The number of texts that a compared parser finished in time, and the texts that crashed or hung the
+    parser.
+    """
 
     peer: str
     texts: int

@@ -150,7 +150,10 @@ class Validator:
     # --- kinds ---------------------------------------------------------------------------------------
 
     def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return a value without a declared type. If its fields or items are declared, they are converted."""
+        """Return a value without a declared type.
+
+        Its fields or items are converted if they are declared.
+        """
         has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
         if isinstance(located.value, dict) and has_fields:
             return self.convert_object(node, located, path)
@@ -548,7 +551,7 @@ def _find_similar(name: str, declared_names: tuple[str, ...]) -> str | None:
         for declared in declared_names
         if (needed := (length + (size := len(declared))) * _SIMILAR / 2) <= min(length, size)
         and size - len({*declared} - letters) >= needed
-    ]  # names with too few common letters are skipped, because comparing them takes long
+    ]  # names with too few common letters are skipped, because a comparison takes long
     near = difflib.get_close_matches(name, near, 1, _SIMILAR) if near else []
     return near[0] if near else None
 

@@ -56,8 +56,8 @@ class EnumConstraint:
 class ToolParameter:
     """One declared parameter of a tool.
 
-    `schema` is the JSON Schema from which the parameter was read. When `schema` is present, it decides, and
-    the other fields only summarise it.
+    `schema` is the JSON Schema from which the parameter was read. If there is a `schema`, the other fields
+    only summarise it.
     """
 
     name: str

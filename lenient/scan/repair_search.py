@@ -513,7 +513,7 @@ class _Search:
             self.take_unopened(state)
 
     def take_unopened(self, state: _State) -> None:
-        """Add the interpretations in which a string without its first quote is the value here."""
+        """Add the interpretations in which a string without its first quote is the next value."""
         cost = _LOST if state.lost else _MISSING_QUOTE
         if state.cost + cost <= self.limit:
             for choice in self.string_ends(state, is_key=False, opened=False):

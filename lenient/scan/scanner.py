@@ -201,7 +201,7 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
     """Read the characters up to `end` as a comma between two members or items.
 
-    Between items, they may be text.
+    Between items, these characters may be text, so the result is ambiguous.
     """
     at = reading.position
     if frame.close != "}":
@@ -281,7 +281,8 @@ _NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
 class _BracketAction(Enum):
     CLOSES = "closes"
     EXTRA = "extra"  # the closing bracket is superfluous and has no effect
-    MISSING = "missing"  # the bracket closes an outer container; the bracket before it is missing
+    # the bracket closes an outer container; the bracket of the inner container is missing
+    MISSING = "missing"
     WRONG = "wrong"  # the bracket is used instead of the expected one
 
 

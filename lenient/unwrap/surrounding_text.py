@@ -312,7 +312,7 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
 def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
     """Return the span of a member that belongs in the object before it, else None.
 
-    That object also contains or declares the member. The member must not be declared at its own position.
+    The object before it contains or declares this member, and the object around it does not declare it.
     """
     if not isinstance(value, dict) or not isinstance(mark.children, dict):
         return None

@@ -263,7 +263,9 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def read_entities(self, at: int) -> ValueStart:
-        """Return the start of a value whose quotes are XML entities. All entities in it are decoded."""
+        """Return the start of a value whose quotes are XML entities. All entities in the value are
+        decoded.
+        """
         self.report("xml_entities_decoded", at, len(self.text))
         piece = SourceText(unescape(self.text[at:]), self.piece, at, len(self.text))
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
@@ -322,7 +324,8 @@ class Unwrapper:
         return self.finish_start(end)
 
     def find_list_around(self, at: int) -> int:
-        """Return the offset of the bracket before the object at `at` if it opens a list of several objects.
+        """Return the offset of the bracket before the object at `at`, if this bracket opens a list of
+        objects.
 
         Return `at` for other objects.
         """

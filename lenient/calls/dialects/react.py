@@ -67,7 +67,7 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
     """Return the call of an action without an `Action Input:`, or None when the action is not a call.
 
-    An action is a call if it is `Action: search[query]` of an offered tool, or if the text ends within it.
+    A call has the form `Action: search[query]` and names an offered tool, or the text ends within the action.
     """
     name, after = action["name"], action["after"].strip()
     if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):

@@ -63,7 +63,7 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at the offset `start`, or None when it is not valid.
+    """Return the end of the valid JSON object or array at `start`, or None when the text there is not valid.
 
     The decoder sees a window of the text that grows while the value continues. On the whole text, many
     failures would take quadratic time, because a failing decoder counts the lines of its input.

@@ -171,7 +171,8 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
 def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when no value can fit both nodes.
 
-    Their types or allowed values must differ, or the allowed values of a field that both nodes require.
+    Either the types or allowed values of the nodes differ, or the allowed values of a field that both nodes
+    require.
     """
     if node.never or other.never:
         return True

@@ -231,7 +231,7 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
         prefixed = VALUE_START.match(text, following) or _PREFIX.match(text, following)
         return EndFit.LIKELY if prefixed else EndFit.IF_FIRST
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
-        return EndFit.LIKELY  # the text starts a new object, because the current object was not closed
+        return EndFit.LIKELY  # a new object starts, because the current object was not closed
     if sign == "{" and (key := QUOTED_KEY.match(text, following + 1)) and place.awaits(key_name(key)):
         return EndFit.LIKELY  # a superfluous brace and a declared key follow
     return _score_key(text, following, place)
@@ -243,7 +243,7 @@ def _is_due(close: str, place: StringPlace, level: int) -> bool:
 
 
 def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score the next key of an object: a declared key, another key, or a key without its colon."""
+    """Score a quote before the next key, which may be declared, undeclared, or without a colon."""
     key = NEXT_KEY.match(text, at)
     if key is None and (prefix := _PREFIX.match(text, at)) is not None:
         key = QUOTED_KEY.match(text, prefix.end())
@@ -265,12 +265,12 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _if_first(name: str, place: StringPlace) -> EndFit:
-    """Score words before or after a comma if the key `name` follows."""
+    """Score a quote before words, a comma and the key `name`, or before a comma, words and this key."""
     return EndFit.IF_FIRST if place.awaits(name) or not place.declares_fields() else EndFit.NO
 
 
 def _score_remark(text: str, position: int, place: StringPlace) -> EndFit:
-    """Score the words between a quote and a comma with a next key."""
+    """Score a quote before words, a comma and a key."""
     before = text[position - 2]
     if before.isspace() or before.isdigit() or before in OPENING or place.role is not StringRole.MEMBER:
         return EndFit.NO
@@ -280,7 +280,7 @@ def _score_remark(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score a string without a colon, where a key is expected."""
+    """Score a quote before a string without a colon, where a key is expected."""
     if (broken := _BROKEN_KEY.match(text, at)) is not None:
         return EndFit.SURE if place.awaits(broken[1] + broken[2]) else EndFit.LIKELY
     if _CUT_KEY.match(text, at):
@@ -302,9 +302,9 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score the closing brackets at `at`.
+    """Score a quote before the closing brackets at `at`.
 
-    They must be the expected brackets, and the text after them must be possible after a value.
+    These must be the expected brackets, and the text after them must be possible after a value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers
@@ -340,9 +340,9 @@ def _pass_closers(text: str, at: int, end: int) -> int:
 
 
 def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) -> EndFit:
-    """Score several closing brackets that leave outer brackets open.
+    """Score a quote before closing brackets that leave outer brackets open.
 
-    A member or item of the right kind must follow. The comma before it may be missing.
+    A member or item of the right kind must follow the brackets. The comma may be missing.
     """
     in_object = place.stack[level].close == "}"
     comma = end + 1 if text[end] in COMMAS else None
@@ -357,7 +357,10 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
 
 
 def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) -> EndFit:
-    """Score text without a comma. A key must follow, or, in an array, a value after a blank."""
+    """Score a quote before text without a comma.
+
+    A key must follow, or, in an array, a value after a blank.
+    """
     if place.role is StringRole.ITEM:
         if at == position:
             return EndFit.NO
