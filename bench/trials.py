@@ -47,7 +47,7 @@ def brain(request: Asked) -> Emitted:
 
 
 def make_bench_plan(folder: Path, url: str) -> Plan:
-    """Return the plan.
+    """Return the plan of the trial.
 
     The variants are all pairs of model and definition. The reference is the small model with the old
     definition.

@@ -63,7 +63,7 @@ def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often we and an oracle call a model worse that has twice the rate of 19 others.
+    """Yield how often a model with twice the rate of 19 others is called worse, by us and by an oracle.
 
     The oracle knows the true intra-session correlation of every variant and uses the normal distribution.
     """
