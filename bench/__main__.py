@@ -1,4 +1,4 @@
-"""`python -m bench [NAME] [OPTIONS]`: run one benchmark of this folder, or list them."""
+"""`python -m bench [NAME] [OPTIONS]`: run one benchmark of this folder, by default `ingest`."""
 
 from __future__ import annotations
 
