@@ -1,4 +1,4 @@
-"""The browser's entry in a checkout; `callgauge serve` runs callgauge/app.py, which is in the wheel."""
+"""The Streamlit script for a checkout. `callgauge serve` runs callgauge/app.py, which is in the wheel."""
 
 from callgauge.dashboard.components.shell.live_models import find_live_models
 from callgauge.dashboard.pages import shell

@@ -1,4 +1,4 @@
-"""`python -m bench [NAME] [OPTIONS]`: run one benchmark of this folder, or list them."""
+"""`python -m bench [NAME] [OPTIONS]`: run one benchmark of this folder, by default `ingest`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ FOLDER = Path(__file__).parent
 
 
 def benchmarks() -> dict[str, str]:
-    """Name → first line of the docstring of every benchmark. Imports none: each has packages of its own."""
+    """Return the name and the first docstring line of every benchmark.
+
+    The benchmarks are not imported, because each needs its own packages.
+    """
     summaries: dict[str, str] = {}
     for path in sorted([*FOLDER.glob("[!_]*.py"), *FOLDER.glob("*/__init__.py")]):
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Runs a command and returns its output and its peak memory over all its processes.
+"""Runs a command and returns its output and the peak memory of all its processes.
 
 For several processes, peak memory is the largest sampled sum of their memory, with shared pages counted once
-(PSS). For one process, it is the kernel's record.
+(PSS). For one process, the kernel records the peak.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ PERIOD = 0.05  # seconds between two samples
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """`told` is the JSON object that the command printed last."""
+    """The result of a command. `told` is the JSON object that the command printed last."""
 
     told: dict[str, Any]
     peak_mb: float
 
 
 def run_module(module: str, *arguments: object, python: Path = Path(sys.executable)) -> Ran:
-    """Run `python -m module arguments` and wait for it. Raises RuntimeError with its last words."""
+    """Run `python -m module arguments` and wait for its end.
+
+    Raises RuntimeError with the end of its error output.
+    """
     command = [str(python), "-m", module, *map(str, arguments)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     peak = 0.0
@@ -42,7 +45,10 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
 
 
 def _family(pid: int) -> list[int]:
-    """Return a process and all its descendants on Linux; elsewhere only the process."""
+    """Return the ids of a process and its descendants.
+
+    On other systems than Linux, return only its own id.
+    """
     family = [pid]
     for member in family:
         with suppress(OSError):
@@ -52,7 +58,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _held(family: list[int]) -> float:
-    """Return megabytes of memory: the peak of a single process, or the current sum of several."""
+    """Return memory in megabytes: the peak of a single process, or the current sum of several processes."""
     if len(family) == 1:
         return _told(family[0], "status", "VmHWM:")
     return sum(_told(pid, "smaps_rollup", "Pss:") for pid in family)

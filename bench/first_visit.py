@@ -21,8 +21,8 @@ from playwright.sync_api import Browser, CDPSession, sync_playwright
 from bench.dashboard.people import BROWSER_FLAGS, ROOT, browser_path, empty_script, served
 from callgauge.dashboard.pages import PAGES
 
-MOST_TIMES_PLAIN = 1.5  # times a plain page with a chart; promised for every page
-MOST_SHIFT = 0.05  # half of what web.dev calls good
+MOST_TIMES_PLAIN = 1.5  # maximum time of every page, as a multiple of the time of a plain page with a chart
+MOST_SHIFT = 0.05  # half of the limit that web.dev calls good
 EMPTY = "(empty page)"
 CHART = "(plain page with a chart)"
 _CHART_SCRIPT = """import streamlit as st
@@ -31,8 +31,8 @@ lines = [{'type': 'scatter', 'name': name, 'y': [(7 * day + 3 * place) % 10 for 
          for place, name in enumerate('abcde')]
 st.plotly_chart({'data': lines, 'layout': {'height': 420}})
 """
-# The page records, in ms since the start of the visit: `answer` when the first heading is shown, `drawn`
-# when the script has run and no placeholder is left in the window. Below the window, nothing must be drawn.
+# The page records two times, in ms since the start of the visit. At `answer`, the first heading is shown. At
+# `drawn`, the script has run and no placeholder is left in the window. Nothing may be drawn below the window.
 _WATCH = """
 const seen = window.firstVisit = { shift: 0 } new PerformanceObserver((list) => { for (const entry of
 list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value }).observe({ type: "layout-shift",
@@ -47,7 +47,7 @@ setInterval(look, 20)
 
 
 PAGE = ROOT / "docs" / "internal" / "benchmarks_pages.md"
-_TICKS = os.sysconf("SC_CLK_TCK")  # ticks of processor time per second, in /proc
+_TICKS = os.sysconf("SC_CLK_TCK")  # clock ticks per second of processor time in /proc
 _ABOUT = """# Benchmarks of a first visit
 
 Written by `./dev bench first_visit --write`; run it for your own figures. Each page of the sample's store
@@ -131,9 +131,11 @@ This costs about 10 MB, and memory does not grow with visits or generations.
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Times in ms since the visit began, until `drawn` with `cpu` ms of processor in browser and server.
+    """The measurements of one visit.
 
-    `bytes`: as sent; `shift`: the cumulative layout shift until a second later.
+    Times are in ms since the visit began. `cpu` is the processor time of browser and server until `drawn`, in
+    ms. `bytes` are the bytes sent over the network. `shift` is the cumulative layout shift until one second
+    after `drawn`.
     """
 
     painted: float
@@ -206,12 +208,12 @@ def sample_store(folder: Path) -> Path:
         "--store",
         str(store),
     ]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # 3 if lines were rejected
+    # the exit code is 3 if lines were unreadable
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     return store
 
 
 def _chart_script(folder: Path) -> Path:
-    """Write the script of a plain Streamlit page with one chart."""
     script = folder / "chart.py"
     script.write_text(_CHART_SCRIPT, encoding="utf-8")
     return script
@@ -220,7 +222,7 @@ def _chart_script(folder: Path) -> Path:
 def _visits(
     browser_path: str, store: Path, folder: Path, rounds: int, pages: Sequence[str]
 ) -> dict[str, list[Visit]]:
-    """Return the visits of each page, in turns, so that other load affects all pages equally."""
+    """Return the visits of each page. The pages take turns, so that other load affects all pages equally."""
     visits: dict[str, list[Visit]] = defaultdict(list)
     with (
         served(ROOT / "callgauge" / "server.py", store) as (url, server),
@@ -242,7 +244,6 @@ def _visits(
 
 
 def _visit(browser: Browser, url: str, system: CDPSession, server: int) -> Visit:
-    """Return the measurements of a new person's visit; `server`: the process id of the server."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(_WATCH)
     page = context.new_page()
@@ -254,7 +255,7 @@ def _visit(browser: Browser, url: str, system: CDPSession, server: int) -> Visit
     page.goto(url)
     page.wait_for_function("() => window.firstVisit.drawn", timeout=60_000)
     cpu = _processor_ms(system, server) - began
-    page.wait_for_timeout(1000)  # elements that still move count
+    page.wait_for_timeout(1000)  # wait, because elements that still move count as layout shift
     timings = page.evaluate("window.firstVisit")
     painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
     context.close()
@@ -262,7 +263,7 @@ def _visit(browser: Browser, url: str, system: CDPSession, server: int) -> Visit
 
 
 def _processor_ms(system: CDPSession, server: int) -> float:
-    """Return the processor time so far of all processes of the browser and of the server; 0 without /proc."""
+    """Return the total processor time of the browser and the server so far in ms, or 0 without /proc."""
     browser = sum(process["cpuTime"] for process in system.send("SystemInfo.getProcessInfo")["processInfo"])
     try:
         spent = Path(f"/proc/{server}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[11:13]

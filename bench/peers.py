@@ -1,7 +1,8 @@
-"""The readers that `lenient` is compared with, and `lenient` itself, each behind the same two functions.
+"""The parsers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
 
-A reader that is not installed is listed as such. Peers read text: bytes are decoded for them, with invalid
-bytes replaced. Each gets its most favourable documented setting, and must report its repairs.
+A parser that is not installed is listed as not installed. The compared parsers read text, so bytes are
+decoded for them and invalid bytes are replaced. Each parser has its most favourable documented setting, and
+must report its repairs.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ OURS = "lenient"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """`package` is the required distribution.
+    """One parser. `package` is the distribution that it requires.
 
-    `typed` readers check against a definition; `strict` readers read only valid JSON.
+    `typed` parsers check against a definition. `strict` parsers read only valid JSON.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Peer:
 
     @property
     def version(self) -> str | None:
-        """None = not installed."""
+        """The installed version, or None if the package is not installed."""
         if self.name == OURS:
             return PARSER_VERSION
         try:
@@ -48,10 +49,10 @@ class Peer:
 
 
 def read_with(reader: Reader, raw: str | bytes) -> Reading:
-    """Read one text with one reader; any exception is a refusal."""
+    """Read one text with one parser; any exception is a refusal."""
     try:
         return reader.reading(raw, reader.read(raw))
-    except Exception as refused:  # a peer may raise anything
+    except Exception as refused:  # a parser may raise anything
         return Reading(refusal=f"{type(refused).__name__}: {refused}"[:200])
 
 
@@ -105,7 +106,7 @@ def _json_repair_with_schema(tool: Tool | None) -> Reader:
     return _json_repair(tool, tool.schema if tool else None)
 
 
-_CUT = "closed_unterminated_string"  # the report of fast-json-repair for a text that ends too early
+_CUT = "closed_unterminated_string"  # fast-json-repair reports this for a text that ends too early
 
 
 def _fast_json_repair(_: Tool | None) -> Reader:
@@ -154,7 +155,8 @@ def _pydantic(tool: Tool | None) -> Reader:
         adapter = pydantic.TypeAdapter(dict[str, Any])
         return Reader(adapter.validate_json, _plain)
     model = typed.pydantic_model(tool.schema)
-    if not hasattr(model, "model_validate_json"):  # an object without properties is a plain dict
+    # for an object without properties, the model is a plain dict
+    if not hasattr(model, "model_validate_json"):
         adapter = pydantic.TypeAdapter(model)
         return Reader(adapter.validate_json, _plain)
     return Reader(

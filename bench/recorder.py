@@ -1,8 +1,8 @@
 """Measures the overhead of `callgauge record`, compared with the server alone and with a plain proxy.
 
-All run in one process and are measured in turns: `streams` parallel agents, each with a request of 20 KB and
-an answer streamed in pieces with pauses, like a model. Prints the time to the first and the last piece in
-milliseconds (median and 95th percentile), the time added to the server's, and the CPU time.
+All three run in one process and take turns. `streams` parallel agents each send a request of 20 KB. The
+answer is streamed in pieces with pauses, as a model does. Prints the time to the first and the last piece in
+milliseconds (median and 95th percentile), the time added to the server's time, and the CPU time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ _PATH = "/v1/chat/completions"
 
 
 def _make_model(pieces: int, pause: float) -> Any:
-    """Return a server that streams an answer like a model."""
 
     async def answer(request: Request) -> StreamingResponse:
         await request.body()
@@ -51,7 +50,6 @@ def _make_model(pieces: int, pause: float) -> Any:
 
 
 def _make_plain_proxy(target: str) -> Any:
-    """Return a minimal proxy in starlette and httpx that stores nothing."""
     client = httpx2.AsyncClient(
         timeout=None, limits=httpx2.Limits(max_connections=None, max_keepalive_connections=200)
     )
@@ -81,7 +79,7 @@ async def _serve(app: Any) -> AsyncIterator[str]:
 
 
 async def _ask(client: httpx2.AsyncClient, url: str, body: bytes) -> tuple[float, float]:
-    """Return the seconds to the first and to the last piece."""
+    """Return the seconds to the first and to the last piece of the answer."""
     started = time.perf_counter()
     first = 0.0
     headers = {"content-type": "application/json"}
@@ -139,7 +137,6 @@ def _spread(values: list[float]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table."""
     parser = argparse.ArgumentParser(prog="bench recorder", description=__doc__)
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=3)

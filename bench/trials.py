@@ -1,6 +1,6 @@
 """Runs a trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
 
-Prints the scripted rates, the measured rates and verdicts, and the trials per second.
+Prints the scripted rates, the measured rates and verdicts, and the number of trials per second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
 from tests.trials.made_plan import WEATHER, chance, city_of, make_plan, make_tasks
 
-# Model and definition → the scripted share of rejected first calls; a second attempt always succeeds.
+# The scripted share of rejected first calls by model and definition. A second attempt always succeeds.
 RATES = {
     ("small", "old"): 0.25,
     ("small", "new"): 0.05,
@@ -34,7 +34,7 @@ _TASKS = 200
 
 
 def brain(request: Asked) -> Emitted:
-    """Emit a broken first call at the rate of the model and the offered definition."""
+    """Return a broken first call at the rate of the model and the offered definition."""
     city = city_of(request)
     if request.last.role == "tool" and "rain" in request.last.text:
         return Emitted(f"It says: {request.last.text}")
@@ -47,7 +47,11 @@ def brain(request: Asked) -> Emitted:
 
 
 def make_bench_plan(folder: Path, url: str) -> Plan:
-    """Return the plan: the arms are the cross product, the reference is the small model with the old one."""
+    """Return the plan of the trial.
+
+    The variants are all pairs of model and definition. The reference is the small model with the old
+    definition.
+    """
     plan = make_plan(folder, arms=("small", "large"))
     better = {**WEATHER, "description": "The weather of a city, better said."}
     arms = [TrialArm(f"{model}+{name}", model, "p", name) for model, name in RATES]
@@ -77,7 +81,10 @@ def main(_options: list[str]) -> int:
 
 
 def _print_table(end: RunEnd) -> None:
-    """Print a row per arm. A rejected first call is one of two calls, so the rate per call is r / (1 + r)."""
+    """Print a row per variant.
+
+    A rejected first call is one of two calls, so a share r of such calls gives the rate r / (1 + r) per call.
+    """
     print("arm         scripted  measured            tasks  verdict      truth            trials spared")
     counts = Counter(outcome.arm for outcome in end.outcomes)
     for (model, name), rate in RATES.items():

@@ -1,6 +1,6 @@
-"""Lenient parser for the arguments of LLM tool calls:
+"""Lenient parser for the arguments of LLM tool calls.
 
-returns typed arguments and what was wrong with the text.
+It returns the typed arguments and a diagnostic for each defect in the text.
 """
 
 from lenient.arguments.checked_call import CheckedCall, check_call
@@ -17,7 +17,7 @@ from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_finding
 
 __version__ = "0.2.0"
 PARSER_VERSION = "6"
-"""The version of the parser's behaviour: raised when a text is read differently. Stored with every call."""
+"""The version of the parser's behaviour, stored with every call. It rises when a text is read differently."""
 
 __all__ = [
     "CODES",

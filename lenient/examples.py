@@ -1,4 +1,4 @@
-"""Runs the example of a code, for the documentation and for the tests."""
+"""Runs the example of a diagnostic code, for the documentation and the tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lenient.diagnostics.codes import Code
 
 
 def run_example(code: Code) -> ToolCallRequest:
-    """Parse the example of a code with the options of its row."""
+    """Parse the example of a diagnostic code with the options of the example."""
     example = code.example
     tool = None
     if example.properties is not None:

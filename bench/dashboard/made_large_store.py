@@ -1,10 +1,13 @@
-"""Generates a store of a billion calls from one day: all other days are copies of it.
+"""Generates a store of a billion calls from one day: all other days are copies of this day.
 
-The daily sums of all days are complete. The code of a load makes segments of old months, one for each length
-of a month; the other months are copies of these with other days and ids. The newest days have facts, without
-content. A segment of older days has only views, which read the newest days with other days and ids. So lists
-and ids agree with the sums, whatever day a page opens. Unrealistic: all days have the same numbers. Reading
-old days also costs the views, and the blocks of the newest days, which are in the cache.
+The store has daily sums for all days. The code of the loader writes one segment file of an old month for each
+month length. Other old months are copies of these files with other days and ids.
+
+The newest days have rows of single calls, without content. A segment file of older days has only views, which
+read the newest days with other days and ids. So lists and ids agree with the sums on every page.
+
+Two things are unrealistic. All days have the same numbers. Reading old days costs the views and the blocks of
+the newest days, which are in the cache.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from ingest.store.generations import BUILDING, ignore_write
 from ingest.store.segments import IDS, attach_file, is_sum
 
 CALLS, DAYS = 1_000_000_000, 730
-SPAN, A_SEGMENT = 30, 10  # days with their own facts, and days of one segment
+SPAN, A_SEGMENT = 30, 10  # days with their own rows; days in one segment file
 _NARROWED: tuple[dict[str, Any], ...] = (
     {}, {"models": ["model-7"]}, {"tools": ["bash"]}, {"prompts": ["agent4@1"]},
 )  # fmt: skip
@@ -46,7 +49,7 @@ RANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
 _FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 _TEXTS = ("user_text", "answer_text", "raw_arguments", "arguments", "result_text", "text")
 _IDS = ("session_id", "turn_id", "call_id", "chain_id", "example")
-# 400 prompts with decreasing frequency; each with three of 400 models, one source and one strategy.
+# There are 400 prompts of decreasing frequency. Each has three of 400 models, one source and one strategy.
 _MIX = """
     UPDATE made_sessions SET
         prompt_id = 'agent' || n || '@1', model = 'model-' || (n * 7 + (hash(id, 2) % 3)::INT * 131) % 400,
@@ -58,7 +61,7 @@ _MIX = """
     )
     WHERE id = number
 """
-# The end of all ids of a day: of one of the newest days, and for older days the number of spans before.
+# The last part of all ids of a day is the day's number in its span. Older days add the span's number.
 _MARK_OF = f"""
     CREATE OR REPLACE TEMP MACRO mark_of(earlier) AS (
         SELECT '.' || earlier % {SPAN} || if(earlier >= {SPAN}, '.' || earlier // {SPAN}, '')
@@ -74,11 +77,11 @@ class _Table:
         return f'SELECT {selected} FROM {place}."{self.name}"'  # noqa: S608 - our tables
 
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
-        """Return the SQL to select the same rows this many days earlier; `mark`, in SQL, ends each id."""
+        """Return the SQL that selects the same rows this many days earlier. `mark`, in SQL, ends each id."""
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
-        """Return the SQL to select the same rows this many days later, with the ids of these days."""
+        """Return the SQL that selects the same rows this many days later, with the ids of the later days."""
         return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:
@@ -150,7 +153,10 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 
 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
-    """Write the sums of all days, the newest month first, so that older months count as old, as in a load."""
+    """Write the sums of all days.
+
+    As in a load, the newest month comes first, so older months count as old.
+    """
     con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write, [])
     all_days = (LAST - timedelta(days=earlier) for earlier in range(days))
@@ -173,7 +179,7 @@ def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int
 
 
 def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | None:
-    """Return the number of a segment with a whole month of the same length."""
+    """Return the number of a segment that contains a whole month of the same length."""
     if days[0].day > 1:
         return None
     row = con.execute(
@@ -185,7 +191,6 @@ def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | 
 
 
 def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month: date) -> None:
-    """Write the segment of a month with the content of another month's segment."""
     name, number = new_name(), next_number(con)
     path, base, alias = private_path(building, name), f"segment_{like}", f"segment_{number}"
     query = "SELECT name, month FROM segments WHERE number = ?"
@@ -212,7 +217,7 @@ def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month
 def _make_segment(
     con: duckdb.DuckDBPyConnection, folder: Path, number: int, first: int, facts: list[_Table]
 ) -> None:
-    """Write the segment of the days from `first` days before the last on, backwards."""
+    """Write the segment whose last day is `first` days before the store's last day."""
     name, alias = f"seg-{number:012x}.duckdb", f"segment_{number}"
     con.execute(f"ATTACH '{folder / name}' AS {alias}")
     if first < SPAN:
@@ -228,7 +233,8 @@ def _make_segment(
         for table in facts:
             selected = table.shifted(spans * SPAN, f"'.{spans}'", texts=False)
             con.execute(f'CREATE VIEW {alias}."{table.name}" AS {table.read(f"{base}.main", selected)}')
-    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")  # this store never receives a load
+    # stays empty, because this store never receives a load
+    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")
     con.execute(f"CHECKPOINT {alias}")
     counted = ("sessions", "turns", "tool_calls")
     sizes = dict(

@@ -1,6 +1,6 @@
 """Generates a store with a given number of calls by SQL: 90 days, 15 calls per session.
 
-The scripts of ingest make the rollups from the generated facts, a few days at a time.
+The SQL scripts of the loader compute the daily sums from the generated rows, a few days at a time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TOLD = """
 
 
 def make(path: Path, calls: int) -> None:
-    """Write a generation with about this many calls to `path`, and `CURRENT` next to it."""
+    """Write a store version with about this many calls to `path`, and a file `CURRENT` next to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sessions = max(1, calls // CALLS_A_SESSION // DAYS)
     with duckdb.connect(str(path)) as con:
@@ -50,7 +50,7 @@ def make(path: Path, calls: int) -> None:
 
 
 def begin(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables of an empty generation."""
+    """Create the tables of an empty store version."""
     con.execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
     con.execute((INGEST / "schema.sql").read_text("utf-8"))
     con.execute("CREATE TEMP TABLE touched_days (day DATE)")
@@ -62,7 +62,7 @@ def begin(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def make_day(con: duckdb.DuckDBPyConnection, day: date, first: int, sessions: int, mix: str = "") -> None:
-    """Insert the facts of one day. `mix`: SQL that changes what its sessions are like."""
+    """Insert the rows of one day. `mix` is SQL that changes the properties of the day's sessions."""
     values = {"day": day, "first": first, "sessions": sessions}
     for number, statement in enumerate(duckdb.extract_statements(_A_DAY.read_text("utf-8"))):
         con.execute(statement, {name: values[name] for name in statement.named_parameters})
@@ -72,7 +72,7 @@ def make_day(con: duckdb.DuckDBPyConnection, day: date, first: int, sessions: in
 
 
 def sum_up(con: duckdb.DuckDBPyConnection) -> None:
-    """Compute signatures and rollups of the generated days, and the tables of names."""
+    """Compute the error signatures, the daily sums and the tables of names."""
     sign_calls_of_days(con)
     roll_up(con)
     con.execute(_TOLD)

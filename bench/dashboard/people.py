@@ -1,4 +1,4 @@
-"""Measures a real server with real browsers on a store: first paint, five people at once, memory."""
+"""Measures a real server with real browsers: first paint, five users at the same time, memory."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 PEOPLE = 5
 PAGES = ("", "models", "errors", "tools", "compare")
 MODELS = ("falcon-3", "kestrel-mini", "osprey-2", "heron-large", "ibis-1")
-_PATIENCE = 300_000  # ms for a page; even an answer of a minute is to be reported
-ROUNDS = 5  # page loads for the first paint
+_PATIENCE = 300_000  # ms; long enough to measure an answer that takes a minute
+ROUNDS = 5  # number of page loads to measure the first paint
 BROWSER_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -41,9 +41,11 @@ _DONE = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Medians in ms. `painted`: the first paint of Overview, `empty`: that of an empty Streamlit page;
-    `alone`, `together`: from opening a page under another filter to its last table, by one and by five;
-    `memory_mb`: the server's afterwards.
+    """Medians in ms.
+
+    `painted` is the first paint of Overview, `empty` is the first paint of an empty Streamlit page. `alone`
+    and `together` are the times from opening a page with another filter to its last table, for one user and
+    for five. `memory_mb` is the server's memory in MB afterwards.
     """
 
     painted: float
@@ -58,7 +60,7 @@ def browser_path() -> str | None:
 
 
 def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
-    """Open pages of these models, one for each person; return None if there is no browser."""
+    """Open pages of these models, one model for each user. Return None if there is no browser."""
     path = browser_path()
     if path is None:
         return None
@@ -68,7 +70,7 @@ def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
     ):
         with served(empty_script(Path(folder)), store) as (empty_url, _), sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
-            _opened(browser, url)  # fills the caches, as after every start
+            _opened(browser, url)  # fill the caches, which every start of the server fills
             painted, empty = _paint(browser, url), _paint(browser, empty_url)
             alone = [_opened(browser, f"{url}/{page}?model={models[-1]}") for page in PAGES]
             browser.close()
@@ -84,7 +86,6 @@ def empty_script(folder: Path) -> Path:
 
 
 def _paint(browser: Browser, url: str) -> float:
-    """Return the median first contentful paint of new visitors, in ms."""
     times = []
     for _ in range(ROUNDS):
         context = browser.new_context()
@@ -108,7 +109,10 @@ def _opened(browser: Browser, url: str) -> float:
 
 
 def _together(browser_path: str, url: str, models: Sequence[str]) -> list[float]:
-    """Let five people, each with their own browser and another model, open the pages at the same time."""
+    """Let five users open the pages at the same time.
+
+    Each user has a separate browser and another model.
+    """
     times: list[float] = []
 
     def walk(model: str) -> None:
@@ -154,7 +158,6 @@ def _wait_for(url: str) -> None:
 
 
 def _memory(server: subprocess.Popen[bytes]) -> float:
-    """Return the highest resident memory of the server so far, in MB; 0 without /proc."""
     try:
         status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     except OSError:

@@ -1,4 +1,7 @@
-"""Measures how long every metric takes on a store: the median over filters that are not in any cache."""
+"""Measures how long every metric takes on a store.
+
+The result is the median over filters that are not in any cache.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE
 )
 ROUNDS = 2
-SUMS_MS, FACTS_MS = 100, 1000  # the promised times if the daily sums suffice, and if the facts are needed
+SUMS_MS, FACTS_MS = 100, 1000  # promised times: if daily sums suffice, and if rows of single calls are needed
 FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"models": ["falcon-3"]},
@@ -30,9 +33,9 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"tools": ["bash"], "to_day": date(2026, 11, 1)},
     {"prompts": ["agent@2"], "sources": ["session_history"]},
 )
-# Parameters of the pages in addition to the filters; any other metric runs with the filters only.
+# Parameters that the pages add to the filters. Any other metric has only the filters as parameters.
 HEADLINES = ["parse_error", "strict_failure", "execution", "retried", "derived_ok"]
-STREAMED = ("replayed_calls",)  # a page reads this in parts; ./dev bench replay measures that
+STREAMED = ("replayed_calls",)  # a page reads this metric in parts; ./dev bench replay measures the parts
 PAGE = {"limit": 50, "offset": 0}
 LISTS = {
     day_list.metric: day_list
@@ -71,9 +74,10 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Times in ms over the filters, each the best of its rounds. `facts`: it reads more than the daily sums.
+    """Times in ms over the filters; the time for each filter is the best of its rounds.
 
-    `median` and `worst`: wall time; `cpu`: the median CPU time of all threads.
+    `facts` is True when the metric reads more than the daily sums. `median` and `worst` are wall times. `cpu`
+    is the median CPU time of all threads.
     """
 
     metric: str
@@ -110,7 +114,6 @@ def measured(store: Path, filters: Sequence[dict[str, Any]] = FILTERS) -> Iterat
 
 
 def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[float, float]:
-    """Run a metric once; return the wall time and the CPU time of all threads."""
     remembered: dict[str, pd.DataFrame] = {}
 
     def ask(metric: str, **parameters: Any) -> pd.DataFrame:
@@ -120,7 +123,7 @@ def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[flo
         return remembered[key]
 
     started, cpu = time.perf_counter(), time.process_time()
-    if name in LISTS:  # as its page does: with everything that fills one page
+    if name in LISTS:  # reads the list as its page does, with all queries of one page
         day_paging.read_page(ask, LISTS[name], filters, LISTS[name].per_page)
     else:
         ask(name, **filters)

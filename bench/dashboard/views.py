@@ -1,4 +1,4 @@
-"""Measures what each page costs the server when a filter changes: wall time, and Python's own CPU."""
+"""Measures what each page costs the server when a filter changes: wall time, and CPU time in Python."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.pages import PAGES, shell
 
 APP = Path(__file__).parents[2] / "app.py"
-REPAINT_MS, PYTHON_MS = 300, 100  # the promised time for a filter change
+REPAINT_MS, PYTHON_MS = 300, 100  # promised times for a filter change
 FILTERED = ("model", "prompt", "tool", "source")
-# Successive changes of a filter; each is new, so nothing comes from a cache.
+# Successive filter changes. Each filter is new, so no result comes from a cache.
 CHANGES: Sequence[Mapping[str, str]] = (
     {"model": "falcon-3"},
     {"model": "osprey-2"},
@@ -33,7 +33,10 @@ CHANGES: Sequence[Mapping[str, str]] = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Medians over the changes, in ms. `python`: CPU of the page's thread outside of DuckDB."""
+    """Medians over the filter changes, in ms.
+
+    `python` is the CPU time of the page's thread outside of DuckDB.
+    """
 
     page: str
     first: float

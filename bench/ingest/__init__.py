@@ -1,15 +1,15 @@
-"""Measures how fast a night of Claude Code logs is loaded, compared with `orjson.loads` and DuckDB's reader.
+"""Measures how fast one night's Claude Code logs are loaded, compared with `orjson.loads` and DuckDB.
 
-Every reader runs in its own process, all in turns. The least time of all rounds counts, because other work on
-the machine can only add time. `--pieces` times the stages in one process instead, `--template FILE…` repeats
-other logs than those of the night.
+Every reader runs in its own process, and the readers take turns. The shortest time of all rounds counts,
+because other work on the machine can only add time. `--pieces` times the stages of a load in one process
+instead. `--template FILE…` repeats other logs instead of the night's logs.
 """
 
 from __future__ import annotations
 
 from ingest.processes import leave_threads_out
 
-leave_threads_out()  # as the command does, before anything imports Arrow, so that a load can fork its workers
+leave_threads_out()  # must run before an import of Arrow, so that a load can fork its workers
 
 import argparse  # noqa: E402
 import shutil  # noqa: E402
@@ -20,7 +20,7 @@ from bench.ingest import limits, night, page, peers, pieces, same_days  # noqa: 
 from bench.ingest.tables import BASELINE, Best, table  # noqa: E402
 
 WORK = Path(__file__).parents[1] / ".work"
-NIGHT = "projects/night"  # the folder layout of Claude Code, for the peers that expect it
+NIGHT = "projects/night"  # the folder layout of Claude Code, which other programs expect
 READERS = (BASELINE, "callgauge", "callgauge_2", "again", "duckdb_sql")
 
 
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Best]:
-    """Return the best of `rounds` of each reader, in the order of their turns."""
+    """Return the best of `rounds` rounds for each reader, in the order of the readers."""
     modules = dict.fromkeys(READERS, "bench.ingest.contender")
     modules |= dict.fromkeys(peers.installed(), "bench.ingest.peers")
     best = {name: Best() for name in modules}

@@ -1,6 +1,7 @@
 """Runs one reader on a folder of logs, and prints the measurements as one line of JSON.
 
-Starting Python and importing are not counted; processes that a reader starts are, with their imports.
+The start of Python and the imports are not measured. Processes that a reader starts are measured, including
+their imports.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Told = dict[str, Any]
 
 
 def loads(folder: Path, _store: Path) -> Told:
-    """Decode every line with `orjson.loads` and discard it: the baseline of all readers."""
+    """Decode every line with `orjson.loads` and discard the result. This is the baseline of all readers."""
     lines = 0
     for path in sorted(folder.iterdir()):
         with path.open("rb") as stream:
@@ -52,7 +53,7 @@ def again(folder: Path, store: Path) -> Told:
 
 
 def duckdb_sql(folder: Path, store: Path) -> Told:
-    """Load with DuckDB's JSON reader, the closest equivalent; see read_json.sql."""
+    """Load with DuckDB's JSON reader, the closest equivalent to `callgauge`; see read_json.sql."""
     path = store.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as con:
         first, *others = con.extract_statements(Path(__file__).with_name("read_json.sql").read_text("utf-8"))
@@ -73,13 +74,13 @@ CONTENDERS: dict[str, Callable[[Path, Path], Told]] = {
 
 
 def processor_seconds() -> float:
-    """Return the CPU seconds of this process and of its finished children."""
+    """Return the CPU seconds of this process and of its finished child processes."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def main(name: str, folder: str, store: str) -> None:
-    pa.array([0])  # imports what pyarrow imports at its first use
+    pa.array([0])  # triggers the imports of pyarrow's first use
     formats()
     before, clock = processor_seconds(), time.perf_counter()
     report = CONTENDERS[name](Path(folder), Path(store))

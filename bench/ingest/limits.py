@@ -1,4 +1,4 @@
-"""Measures loads of the largest promised inputs, in a given working folder."""
+"""Measures loads of the largest promised inputs in a given working folder."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _many_files(work: Path) -> Iterator[Limit]:
 
 
 def _small(number: int) -> bytes:
-    """Return a session of one question and its answer. Sizes rarely repeat, as in real logs."""
+    """Return a session with one question and its answer. Sizes rarely repeat, as in real logs."""
     common = {"uuid": f"u{number}", "parentUuid": None, "sessionId": f"s{number}", "isSidechain": False}
     common |= {"version": "2.1.0", "timestamp": "2026-11-20T10:00:00.000Z"}
     question = {"role": "user", "content": "why? " * (number % 997)}
@@ -83,7 +83,6 @@ def _small(number: int) -> bytes:
 
 
 def _folder(work: Path) -> Path:
-    """Return an empty folder without a store next to it."""
     for name in ("limit", "store"):
         shutil.rmtree(work / name, ignore_errors=True)
     folder = work / "limit"

@@ -1,12 +1,15 @@
-"""Make a night of session files from small real logs: the same records repeated, each time under new ids.
+"""Make one night's session files from small real logs: the same records are repeated under new ids.
 
-The Claude Code night is two parts `context-evaluator.jsonl.xz` to one part of the sub-agents in sample_data.
-Words of long texts change places from copy to copy. The first is a whole transcript of
-PackmindHub/context-evaluator @ 63679d4764 (branch entire/checkpoints/v1,
-`26/13abb02349/1/full.jsonl`, Apache-2.0, the licence's text is in sample_data/LICENCES.txt); home folders are
-masked, signatures replaced by filler of their length. Twelve transcripts of public projects (10 MB, 4,171
-lines) hold 2,415 bytes a line, 94 calls a megabyte at the top and 10 in sub-agents, and `orjson.loads` reads
-them at 546 MB/s; this night holds 2,130, 104 and 5, and is read at 540 MB/s.
+A Claude Code night has two copies of `context-evaluator.jsonl.xz` for each copy of the sub-agent logs in
+sample_data. Each copy shuffles the words of long texts.
+
+`context-evaluator.jsonl.xz` is a whole transcript of PackmindHub/context-evaluator @ 63679d4764 (branch
+entire/checkpoints/v1, `26/13abb02349/1/full.jsonl`, Apache-2.0, with the licence text in
+sample_data/LICENCES.txt). Home folders are masked, and filler of the same length replaces signatures.
+
+Twelve transcripts of public projects (10 MB, 4,171 lines) have 2,415 bytes per line, and per megabyte 94
+calls of main agents and 10 calls of sub-agents. `orjson.loads` reads them at 546 MB/s. The generated night
+has 2,130 bytes per line, 104 and 5 calls, and is read at 540 MB/s.
 """
 
 from __future__ import annotations
@@ -28,9 +31,10 @@ SESSION_HISTORY = tuple(sorted((SAMPLE / "session_history").rglob("*.jsonl")))
 
 _MARK = "@repeat@"
 _TEXT, _END = "@text@", "@end@"
-_LONG = 150  # characters from which the words of a text are shuffled
-_KEPT = 100  # characters at the start of such a text that stay: agents recognise events by them
-# The fields by which the formats distinguish sessions, messages and calls.
+_LONG = 150  # in a text of at least this many characters, words are shuffled
+# characters at the start of a long text that are not shuffled, because agents recognise events by them
+_KEPT = 100
+# In these fields, the log formats store the ids of sessions, messages and calls.
 _IDS = frozenset(
     {
         "sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "requestId", "promptId",
@@ -43,10 +47,10 @@ _IDS = frozenset(
 def write_night(
     folder: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE, *, first: int = 0
 ) -> list[Path]:
-    """Write copies of every source until `size` bytes are written; return the files.
+    """Write copies of every source until `size` bytes are written, and return the files.
 
-    Those of the Claude Code night have 0.8 MB, as real transcripts do. `first` is the number of the first
-    copy: other numbers make other sessions.
+    The files of the Claude Code night have 0.8 MB, as real transcripts do. `first` is the number of the first
+    copy; other numbers give other sessions.
     """
     folder.mkdir(parents=True)
     templates = [_Template(source) for source in sources]
@@ -62,7 +66,7 @@ def write_night(
 
 
 def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> None:
-    """Write the same as one file."""
+    """Write the copies to a single file."""
     templates = [_Template(source) for source in sources]
     number = 0
     with path.open("wb") as stream:
@@ -72,9 +76,9 @@ def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> 
 
 
 class _Template:
-    """A log split into fixed parts, and texts whose words are shuffled in every copy.
+    """A log split into fixed parts and texts; each copy shuffles the words of these texts.
 
-    Otherwise the store would contain the same texts many times and look smaller than it is.
+    Without shuffling, the store would contain the same texts many times and look smaller than in reality.
     """
 
     def __init__(self, source: Path) -> None:
@@ -89,13 +93,13 @@ class _Template:
             words = parts[text].split(b" ")
             pick.shuffle(words)
             parts[text] = b" ".join(words)
-        # As in real logs, sizes rarely repeat: equal sizes alone would cause a comparison of the contents.
+        # Vary the sizes, because for files of equal size a load would also compare the contents.
         parts[0] += b" " * (number % 997)
         return b"".join(parts).replace(_MARK.encode(), b"-%d" % number)
 
 
 def _marked_line(line: bytes) -> bytes:
-    """Return the record with its ids and long texts marked; a line that is not JSON stays unchanged."""
+    """Return the record with marks at its ids and long texts. A line that is not JSON stays unchanged."""
     try:
         return orjson.dumps(_marked(orjson.loads(line)))
     except ValueError:

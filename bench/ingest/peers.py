@@ -1,7 +1,7 @@
-"""Measures how a peer reads a folder of Claude Code logs, with another folder for its own files.
+"""Measures how another program reads a folder of Claude Code logs.
 
-A peer is measured if its program is on the PATH; this project installs none. Each runs as its own process, so
-its start is included: half a second at most.
+The program writes its own files to another folder. It is measured only if it is on the PATH; this project
+installs none. Each program runs as its own process, so the time includes its start: half a second at most.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "agent-session-analytics": ("ingest", "--force"),
     "ccusage": ("daily", "--json", "--offline"),
 }
-"""Program → its words for reading all Claude Code logs without the network."""
+"""Maps each program to the arguments with which it reads all Claude Code logs without the network."""
 
 
 def installed() -> list[str]:
@@ -34,7 +34,7 @@ def version(name: str) -> str:
 
 
 def main(name: str, folder: str, store: str) -> None:
-    """Measure one peer; `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
+    """Measure one program. `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
     own = Path(store).with_suffix(".peer")
     own.mkdir()
     env = {

@@ -1,7 +1,8 @@
-"""Measures the load of a night into an empty store, and into a store with more calls of the same days.
+"""Measures a night's load into an empty store, and into a store with more calls of the same days.
 
-Run the module with NIGHT STORE WORK ROUNDS. It prints the least CPU seconds of each, in turns, as one line of
-JSON. Copying the published file is not counted: its cost depends on the store, not on the load.
+Run the module with NIGHT STORE WORK ROUNDS. It prints the lowest CPU seconds of both loads, which take turns,
+as one line of JSON. The time to copy the published store file is subtracted, because it depends on the store,
+not on the load.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def main(new: Path, earlier: Path, work: Path, rounds: int) -> None:
 
 @contextmanager
 def _copying_not_counted() -> Iterator[list[float]]:
-    """Yield a list of the CPU seconds that copying the published file took."""
+    """Yield a list to which the CPU seconds of copying the published store file are added."""
     seconds: list[float] = []
     copy = StoreFolder.start_from_published
 

@@ -20,7 +20,10 @@ TITLES = {
 
 @dataclass(slots=True)
 class Best:
-    """The best of several rounds of a reader, and the slowest wall time. Seconds and megabytes."""
+    """The best of several rounds of a reader, and the slowest wall time.
+
+    The units are seconds and megabytes.
+    """
 
     clock: float = float("inf")
     slowest: float = 0.0
@@ -39,8 +42,9 @@ class Best:
 def table(best: Mapping[str, Best], size: int) -> Iterator[str]:
     """Yield one line per reader.
 
-    `x loads`: its speed as a multiple of the baseline, per core and by wall time. `noise`: the slowest round
-    divided by the fastest. If it is far above 1, other work ran and wall times mean little.
+    `x loads` is the reader's speed as a multiple of the baseline, per core and by wall time. `noise` is the
+    slowest round divided by the fastest. If `noise` is far above 1, other work ran and wall times are
+    unreliable.
     """
     titles = ("calls", "s", "noise", "cpu s", "MB/s", "x loads/core", "x loads", "peak MB", "store")
     yield f"{'reader':28}" + "".join(f"{title:>13}" for title in titles)

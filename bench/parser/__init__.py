@@ -1,11 +1,12 @@
-"""Measures how well, how fast and how safely `lenient` and its peers read broken arguments.
+"""Measures how well, how fast and how safely `lenient` and other parsers read broken arguments.
 
-`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With `accuracy`, `mutations`,
-`boundaries` (characters lost between members), `written` (calls written as text), `speed` or `hostile` it
-runs only that part and writes nothing; with `--write` it updates the section of that part. `accuracy --show
-GROUP` lists what is not right in a group (a defect, `malformed`, `coercions`, `defects`, `calls`, a dialect,
-or `all`), `mutations --show KIND` or `boundaries --show KIND` what is not right of a kind of defect. `--show`
-alone means `all`.
+`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. The name of a part runs only this
+part and writes nothing: `accuracy`, `mutations`, `boundaries` (characters lost between members), `written`
+(calls written as text), `speed` or `hostile`. `--write` also updates the section of this part.
+
+`accuracy --show GROUP` lists the texts of a group that are not read correctly. A group is a defect,
+`malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`. `mutations --show KIND` and `boundaries
+--show KIND` list these texts for one kind of defect. `--show` without a value means `all`.
 """
 
 from __future__ import annotations
@@ -121,13 +122,13 @@ _PARTS = {
 
 
 def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
-    """Print only the tables; the page explains them."""
+    """Print only the tables, because the explanations are on the page."""
     tables = [line for line in part if line.startswith(("#", "|"))]
     print("\n".join([*tables, *page.promises_table(promised), ""]), flush=True)
 
 
 def _plain(value: object) -> object:
-    """Return values that JSON lacks: our records as their fields, anything else as its `repr`."""
+    """Return values that JSON lacks: our records as their fields, any other value as its `repr`."""
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     return repr(value)

@@ -1,7 +1,7 @@
-"""Runs the corpus through every reader.
+"""Reads the corpus with every parser.
 
-Counts readings that are right, silently wrong, wrong but reported, or refused, and changes without a report.
-`tables` prints the results.
+Counts how many results are right, silently wrong, wrong but reported, or refused, and counts changes without
+a report. `tables` prints these numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from lenient import ToolCatalog, extract_tool_calls
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One text read by one reader: the reading and the verdict. `unsaid` are changes without a report."""
+    """One parser's result for one text, and the verdict.
+
+    `unsaid` are changes without a report.
+    """
 
     part: str
     reader: str
@@ -45,7 +48,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCalls:
-    """One text with calls in it; `told`: the reader knows its dialect."""
+    """The result for one text that contains calls. `told` is True when the parser knew the dialect."""
 
     told: bool
     entry: CallEntry
@@ -78,7 +81,7 @@ def tally(judged: Iterable[Judged | JudgedCalls]) -> Tally:
 def measure(
     corpus: Corpus, readers: Iterable[str], wanted: Callable[[str], bool] = lambda group: True
 ) -> Accuracy:
-    """Measure the readers; `wanted` selects groups by name."""
+    """Measure the parsers. `wanted` selects groups by name."""
     accuracy = Accuracy()
     for peer in (PEERS[name] for name in readers):
         if peer.version is not None:
@@ -123,7 +126,7 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 # --- calls written as text, which of these readers only ours looks for --------------------------------
 
 NOT_TOLD = ("none", "reported")
-"""Texts without a call, and those of bug reports: there is no dialect that a reader could be told."""
+"""Texts without a call, and texts of bug reports. They have no dialect that a parser could know."""
 _OUR_NAMES = {
     "anthropic": "anthropic_invoke",
     "json_bare": "bare_json",
@@ -131,7 +134,7 @@ _OUR_NAMES = {
     "llama_json": "llama3_json",
     "qwen_xml": "qwen3_coder",
 }
-"""The corpus's names of dialects, where `lenient` has others."""
+"""Maps the corpus's names of dialects to the names in `lenient`, if these differ."""
 
 
 def judge_calls(entry: CallEntry, with_dialect: bool) -> JudgedCalls:
@@ -150,9 +153,10 @@ def calls_verdict(
     findings: Iterable[Finding],
     schemas: Mapping[str, Mapping[str, Any]],
 ) -> Verdict:
-    """Return the verdict. Right: the same calls in the same order.
+    """Return the verdict on the calls of a text.
 
-    Refused: no call found although there are some.
+    The verdict is RIGHT for the same calls in the same order, and REFUSED when no call was found although the
+    text contains calls.
     """
     pairs = [(call["name"], call["arguments"]) for call in intended]
     if len(pairs) == len(got) and all(map(partial(_same_call, schemas), pairs, got)):

@@ -1,6 +1,6 @@
-"""Converts a JSON Schema to a BAML function that returns it, and the results to plain values.
+"""Converts a JSON Schema to a BAML function that returns such a value, and the results to plain values.
 
-BAML cannot express bounds, patterns or closed objects, so they are left out.
+BAML cannot express bounds, patterns or closed objects, so these constraints are left out.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ _DEEPEST = 12
 
 
 class _Source:
-    """The classes of one tool as BAML text, with the real names of their fields."""
-
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root, self.classes = root, list[str]()
         self.names: dict[str, dict[str, str]] = {}
@@ -84,7 +82,10 @@ def _literals(values: list[Any]) -> str:
 
 
 def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
-    """Return a function from text to arguments; without a schema, to any object. It raises BAML's errors."""
+    """Return a function that reads arguments from a text.
+
+    Without a schema, the function reads any object. It raises BAML's errors.
+    """
     os.environ.setdefault("BAML_LOG", "OFF")
     os.environ.setdefault("RUST_LIB_BACKTRACE", "0")  # the stack trace of a refusal must not be timed
     baml: Any = importlib.import_module("baml_py")
@@ -107,9 +108,9 @@ def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
 
 
 class _Maker:
-    """Replaces a class of BAML's client and builds the object with its real names.
+    """Replaces a class of BAML's client and builds the object with the real field names.
 
-    BAML fills an absent optional field with null, so nulls are left out.
+    BAML sets an absent optional field to null, so nulls are left out.
     """
 
     def __init__(self, names: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Reads the files of `bench/corpus/`: the sent text, and the arguments that a careful person reads in it."""
+"""Reads the files of `bench/corpus/`: the sent text, and the arguments that a careful person understands."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One text and the arguments that a careful person reads in it; None in `intended`: to refuse.
+    """One text and the arguments that a careful person understands.
 
-    `refused` are the paths whose value cannot be recovered. `place` and `codes`: the place of the single
-    defect and the codes for it. `others` are as right as `intended`. With `ask`, a refusal is right, too, and
-    so is any object that is reported as a loss or a doubt.
+    `intended` is None when a parser should refuse the text. `refused` are the paths of values that cannot be
+    recovered. `place` is the position of a single defect, and `codes` are the codes that may report it.
+    `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any object that is
+    reported as lossy or doubtful.
     """
 
     id: str
@@ -31,7 +32,7 @@ class Entry:
     refused: tuple[str, ...] = ()
     place: tuple[int, int] | None = None
     codes: tuple[str, ...] = ()
-    spacing: bool = True  # False: text that holds JSON is compared as JSON
+    spacing: bool = True  # if False, JSON inside a string is compared without its spacing
     others: tuple[dict[str, Any], ...] = ()
     ask: bool = False
 
@@ -58,7 +59,7 @@ class Corpus:
 
     @property
     def parts(self) -> dict[str, tuple[Entry, ...]]:
-        """Return the texts of arguments by their purpose."""
+        """Return the texts by their purpose."""
         return {
             "malformed": self.malformed, "coercions": self.coercions, "defects": self.defects,
             "first sight": self.first_sight, "bug reports": self.bug_reports,
@@ -69,7 +70,7 @@ class Corpus:
 
 
 def read_corpus(folder: Path = CORPUS) -> Corpus:
-    """Return the corpus in the folder; a missing file gives no entries."""
+    """Return the corpus in the folder. A missing file has no entries."""
     path = folder / "tools.json"
     offered = ToolCatalog.load(path) if path.exists() else ToolCatalog()
     groups = sorted((folder / "malformed").glob("*.json"))
@@ -90,7 +91,7 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
 
 
 def _with_own_tools(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a file with its own definitions, by their kind."""
+    """Return the entries of a file that has its own tool definitions, by their kind."""
     offered = _tools_in(path)
     return tuple(_entry(entry, entry["kind"], offered) for entry in entries_in(path))
 
@@ -105,10 +106,10 @@ def _tools_in(path: Path) -> ToolCatalog:
 
 
 def entries_in(path: Path) -> list[dict[str, Any]]:
-    """Return the entries of one file as they are in the file."""
+    """Return the entries of one file, unchanged."""
     if not path.exists():
         return []
-    content = json.loads(path.read_bytes())  # orjson would round integers beyond 64 bits
+    content = json.loads(path.read_bytes())  # not orjson, which would round integers beyond 64 bits
     entries: list[dict[str, Any]] = content["entries"] if isinstance(content, dict) else content
     return entries
 
@@ -125,7 +126,7 @@ def _entry(written: dict[str, Any], group: str, offered: ToolCatalog) -> Entry:
 
 
 def _tool(written: str | dict[str, Any] | None, offered: ToolCatalog) -> Tool | None:
-    """Return the tool of a name in tools.json, of a declaration, or of the JSON Schema of the arguments."""
+    """Return the tool from a name in tools.json, a declaration, or a JSON Schema of the arguments."""
     if written is None:
         return None
     if isinstance(written, str):

@@ -1,7 +1,8 @@
 """Measures seconds and memory for texts of 1 MB that try to hang a parser, each in its own process.
 
-`python -m bench.parser.hostile NAME MODE` is that process; modes: without a definition, with one, and
-as a text in which calls are looked for. The peers get the same texts without a definition.
+`python -m bench.parser.hostile NAME MODE` starts such a process. The three modes read the text without a
+definition, with a definition, or as a model's text that may contain calls. The other parsers read the same
+texts without a definition.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lenient import ToolCatalog, ToolDefinition, extract_tool_calls, parse_argum
 SIZE = 1_000_000
 MODES = ("no definition", "definition", "calls")
 _PATIENCE = 20.0
-_AGAIN_FROM = 0.5  # slower texts are read a second time, because noise can only add seconds
+_AGAIN_FROM = 0.5  # a text that takes longer is read again, because noise can only add seconds
 _TOOL = ToolDefinition.from_json_schema(
     name="write_file",
     schema={
@@ -45,7 +46,7 @@ def _many(unit: str, before: str = "", after: str = "") -> Callable[[], str]:
 
 
 def _encoded() -> str:
-    """Return JSON in a string in a string …: the backslashes double with each layer."""
+    """Return JSON in a string in a string …, so that the number of backslashes doubles with each layer."""
     text = '{"a": "x"}'
     while len(text) < SIZE // 2:
         text = json.dumps(text)
@@ -104,18 +105,20 @@ TEXTS: dict[str, Callable[[], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Endured:
-    """One text in one mode: processor seconds, megabytes beyond the text, and the outcome."""
+    """The result for one text in one mode: processor seconds, additional megabytes, and the outcome."""
 
     text: str
     mode: str
-    seconds: float | None  # None = it did not finish, or the process died
+    seconds: float | None  # None if the parser did not finish, or if the process died
     megabytes: float
     outcome: str
 
 
 @dataclass(frozen=True, slots=True)
 class PeerEndured:
-    """The number of texts that a peer finished in time, and the texts that it did not survive."""
+    """The number of texts that a compared parser finished in time, and the texts that crashed or hung the
+    parser.
+    """
 
     peer: str
     texts: int
@@ -141,7 +144,10 @@ def _in_a_process(name: str, mode: str) -> Endured:
 
 
 def measure_peers() -> Iterator[PeerEndured]:
-    """Measure one reader of each package; without a definition, its other readers behave the same."""
+    """Measure one variant of each package.
+
+    Without a definition, the other variants of a package behave in the same way.
+    """
     first = {peer.package: peer for peer in reversed(PEERS.values()) if peer.version is not None}
     return (_peer_endured(peer.name) for peer in reversed(first.values()) if peer.name != OURS)
 
@@ -171,7 +177,7 @@ def _endure(name: str, mode: str) -> Endured:
             return f"{len(extract_tool_calls(text, catalog))} calls"
         return str(parse_arguments(text, _TOOL if mode == "definition" else None).outcome)
 
-    parse_arguments("{'a': 1}", _TOOL)  # costs of the first use do not belong to the text
+    parse_arguments("{'a': 1}", _TOOL)  # a first call, so that the costs of the first use are not measured
     before = _resident()
     seconds, outcome = _timed(run)
     megabytes = _peak() - before
@@ -194,9 +200,9 @@ def _resident() -> float:
 
 
 def _peak() -> float:
-    """Return the largest resident size of this process in MB.
+    """Return the peak resident memory of this process in MB.
 
-    On Linux, ru_maxrss may be the parent's size at the fork; /proc has the right one.
+    On Linux, ru_maxrss may be the parent's memory at the fork, so the value is read from /proc.
     """
     status = Path("/proc/self/status")
     if status.exists():

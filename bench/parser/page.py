@@ -1,4 +1,4 @@
-"""Writes docs/internal/benchmarks.md: the measurements, the machine, the date and how to read each table."""
+"""Writes docs/internal/benchmarks.md: measurements, machine, date and an explanation of each table."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _promise_row(promise: Promise) -> list[str]:
 
 @dataclass(slots=True)
 class Results:
-    """The measurements so far."""
+    """The measurements of all parts; a part that did not run has none."""
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
@@ -216,7 +216,7 @@ def page(results: Results) -> str:
 
 
 def renew(results: Results, part: str) -> None:
-    """Replace the section and the promises of one part by the new measurements, with their date."""
+    """Replace the section and the promises of one part with the new measurements and their date."""
     parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
         "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
         "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
@@ -233,7 +233,10 @@ def renew(results: Results, part: str) -> None:
 
 
 def with_promises(page: str, promises: Iterable[Promise]) -> str:
-    """Return the page with these promises in place of those with the same name, new ones last."""
+    """Return the page with these promises.
+
+    A promise replaces the promise with the same name; new promises are added at the end.
+    """
     before, title, after = page.partition("## Targets\n\n")
     old, end, rest = after.partition("\n\n")
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()[2:]]
@@ -242,7 +245,10 @@ def with_promises(page: str, promises: Iterable[Promise]) -> str:
 
 
 def with_section(page: str, section: list[str]) -> str:
-    """Return the page with one section in place of the one with the same title, or before `## Speed`."""
+    """Return the page with this section.
+
+    It replaces the section with the same title, or is inserted before `## Speed`.
+    """
     title = section[0]
     text = "\n".join(section).rstrip() + "\n\n"
     before, separator, after = page.partition(f"{title}\n")
@@ -262,7 +268,7 @@ def _circumstances() -> list[str]:
 
 
 def _processor() -> str:
-    """Return the model of the processor, never the name of the machine."""
+    """Return the model name of the processor, never the name of the machine."""
     about = Path("/proc/cpuinfo")
     if about.exists():
         for line in about.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""The promises of the parser, and their measured values. The figures are from the project's plan."""
+"""The performance goals of the parser and their measured values. The goals come from the project's plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from bench.peers import OURS
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One line of the table; `worst` names the single group or text of the figure, if any."""
+    """One goal and its measured value.
+
+    `worst` is the group or text with the worst value, if the value belongs to a single one.
+    """
 
     what: str
     wanted: str
@@ -36,7 +39,7 @@ _ACCURACY = (
 
 
 def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
-    """Yield the promises of accuracy; parts without texts have none."""
+    """Yield the accuracy goals. Parts of the corpus without texts have no goals."""
     for part, right, silent in _ACCURACY:
         counted = tally(accuracy.of(part, OURS))
         if counted.total:
@@ -144,7 +147,7 @@ def of_speed(timed: Iterable[Timed]) -> Iterator[Promise]:
 
 
 def _slowness(timing: Timed) -> float:
-    """Return the slowness of a text; a text that is not read correctly is infinitely slow."""
+    """Return the slowness of a text, which is infinite if the text is not read correctly."""
     return (
         timing.multiple if timing.multiple is not None and timing.verdict is Verdict.RIGHT else float("inf")
     )

@@ -1,4 +1,4 @@
-"""The result of one reader on one text, in the same form for every reader, and the interface of a reader."""
+"""A parser's result for one text, in the same form for every parser, and the interface of a parser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One report of a reader: its own code, half-open span in characters (None = not reported) and path.
+    """One report of a parser: its own code, a half-open span in characters and a path.
 
-    `warns` is True for an error or a loss of meaning, after which a caller must not run the call without
-    asking.
+    None means that the parser does not report this field. `warns` is True for an error or a loss of meaning,
+    after which a caller must ask before the call runs.
     """
 
     code: str
@@ -21,12 +21,12 @@ class Finding:
     path: str | None = None
     warns: bool = False
     error: bool = False
-    of_text: bool = True  # about the text, not about a value that changed type
+    of_text: bool = True  # True if the report is about the text, not about a converted value
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The value read, or the reason why there is none (`refusal`), and the reports about it."""
+    """The value that was read, or the reason why there is none (`refusal`), and the reports."""
 
     value: Any = None
     refusal: str | None = None
@@ -34,7 +34,10 @@ class Reading:
 
     @property
     def arguments(self) -> dict[str, Any] | None:
-        """The object read; None for a refusal, a text or a list, because a tool needs an object."""
+        """The object that was read.
+
+        The value is None for a refusal, a text or a list, because a tool needs an object.
+        """
         return self.value if self.refusal is None and isinstance(self.value, dict) else None
 
 
@@ -51,7 +54,10 @@ Read = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader prepared for one tool: `read` is timed, `reading` converts its result to our form."""
+    """A parser prepared for one tool.
+
+    `read` is timed, and `reading` converts the result of `read` to our form.
+    """
 
     read: Read
-    reading: Callable[[Any, Any], Reading]  # (raw, result of read)
+    reading: Callable[[Any, Any], Reading]  # its parameters are the raw text and the result of `read`

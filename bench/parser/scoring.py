@@ -1,7 +1,4 @@
-"""Compares a reading with the intended arguments: right, silently wrong, wrong but reported, or refused.
-
-The bench depends on these functions; tests/parser/test_bench.py checks them.
-"""
+"""Compares a result with the intended arguments: right, silently wrong, wrong but reported, or refused."""
 
 from __future__ import annotations
 
@@ -21,8 +18,8 @@ class Verdict(StrEnum):
     """The verdict on one text."""
 
     RIGHT = "right"
-    SILENT = "wrong, silent"  # another object, without a report that would stop a caller
-    TOLD = "wrong, reported"  # another object, with an error or a loss of meaning reported
+    SILENT = "wrong, silent"  # another object, without a report that would make a caller stop
+    TOLD = "wrong, reported"  # another object; an error or a loss of meaning is reported
     REFUSED = "refused"
 
 
@@ -44,9 +41,10 @@ class Tally:
 
 
 def same(intended: Any, got: Any, *, spacing: bool = True) -> bool:
-    """Return True for equal JSON: 1 equals 1.0, true is not 1, members have no order, moments are times.
+    """Return True when two values are equal as JSON.
 
-    Without `spacing`, texts that contain JSON objects or arrays are compared as JSON.
+    1 equals 1.0, true is not 1, the order of members does not matter, and timestamps are compared as points
+    in time. If `spacing` is False, strings that contain JSON objects or arrays are compared as JSON.
     """
     if isinstance(intended, bool) or isinstance(got, bool):
         return isinstance(intended, bool) and isinstance(got, bool) and intended is got
@@ -81,7 +79,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def without_nulls(value: Any) -> Any:
-    """Return objects without null members: typed readers cannot distinguish them from absent ones."""
+    """Return objects without null members, which typed parsers cannot distinguish from absent members."""
     if isinstance(value, dict):
         return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
@@ -90,10 +88,10 @@ def without_nulls(value: Any) -> Any:
 def verdict(
     entry: Entry, reading: Reading, *, partial: bool = False, null_is_absent: bool = False
 ) -> Verdict:
-    """Return the verdict on a text. `entry.refused` lists paths that must be reported as errors.
+    """Return the verdict on a text.
 
-    A reader that can refuse single values (`partial`) must do so; any other reader must refuse the whole
-    text.
+    `entry.refused` lists paths that must be reported as errors. A parser that can refuse single values
+    (`partial`) must refuse them. Any other parser must refuse the whole text.
     """
     arguments, intended = reading.arguments, entry.intended
     is_warned = any(finding.warns for finding in reading.findings)
@@ -118,7 +116,10 @@ def verdict(
 def comparable(
     arguments: dict[str, Any], schema: Mapping[str, Any], refused: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return the object without parameters that contain a refused value, and without meaningless nulls."""
+    """Return the object without parameters that contain a refused value.
+
+    Nulls that mean the same as an absent parameter are also left out.
+    """
     inside = [path.removeprefix("$.") for path in refused]
     return {
         name: value
@@ -129,7 +130,7 @@ def comparable(
 
 
 def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
-    """Return True for an optional parameter that may be null: then null and absence are the same."""
+    """Return True for an optional parameter that may be null, so that null means the same as absence."""
     declared = (schema.get("properties") or {}).get(name)
     if not isinstance(declared, dict) or name in (schema.get("required") or []):
         return False
@@ -138,7 +139,7 @@ def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
 
 
 def refusals_reported(paths: Iterable[str], findings: Iterable[Finding]) -> bool:
-    """Return True when every path that must be refused is reported as an error there, or below it."""
+    """Return True when an error is reported at or below every path that must be refused."""
     errors = [finding.path for finding in findings if finding.error and finding.path is not None]
     return all(any(_below(error, path) for error in errors) for path in paths)
 
@@ -148,7 +149,10 @@ def _below(path: str, above: str) -> bool:
 
 
 def located(entry: Entry, findings: Iterable[Finding], *, any_code: bool) -> bool:
-    """Return True when the single defect is reported at its place: by its codes, for peers by any."""
+    """Return True when a report points to the position of the single defect.
+
+    The report needs one of the expected codes, unless `any_code` is set.
+    """
     assert entry.place is not None
     first, last = entry.place
     return any(
@@ -175,32 +179,32 @@ def is_strict_json(raw: str | bytes) -> bool:
 
 
 def mended_unsaid(entry: Entry, reading: Reading) -> bool:
-    """Return True when broken text gave an object without any finding about the text."""
+    """Return True when broken text was read as an object without any report about the text."""
     if reading.arguments is None or is_strict_json(entry.raw):
         return False
     return not any(finding.of_text for finding in reading.findings)
 
 
 def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
-    """Return the paths of values in valid JSON that differ from the sent ones, without a finding there."""
+    """Return the paths of values in valid JSON that the parser changed without a report."""
     if reading.arguments is None or not is_strict_json(entry.raw):
         return []
     sent = json.loads(entry.raw)
-    if isinstance(sent, str):  # a string-encoded object is a single change of the whole
+    if isinstance(sent, str):  # a string-encoded object counts as a single change
         return [] if any(finding.path == "$" for finding in reading.findings) else ["$"]
     reported = {finding.path for finding in reading.findings if finding.path is not None}
     return [paths[0] for paths in _changes(sent, reading.arguments, None) if not _spoken_of(paths, reported)]
 
 
 def _spoken_of(paths: list[str], reported: set[str]) -> bool:
-    """Return True when a finding is at the place, below it, or at an enclosing value other than the root."""
+    """Return True when a report is at one of the paths, below it, or at an outer value except the root."""
     return any(
         _below(place, path) or (place != "$" and _below(path, place)) for path in paths for place in reported
     )
 
 
 def _changes(sent: Any, got: Any, path: Path) -> Iterator[list[str]]:
-    """Yield each change as the paths at which a finding may report it: a renamed member has two."""
+    """Yield, for each change, the paths at which a report counts. A renamed member has two paths."""
     if isinstance(sent, dict) and isinstance(got, dict):
         gone = [render_path((path, name)) for name in sent if name not in got]
         new = [render_path((path, name)) for name in got if name not in sent]

@@ -1,4 +1,4 @@
-"""Lists the texts that a reader gets wrong, for those who improve it."""
+"""Lists the texts that a parser gets wrong, for developers who improve the parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from bench.parser.scoring import Verdict
 
 
 def shown(accuracy: Accuracy, reader: str) -> list[str]:
-    """Return every text that a reader gets wrong or does not report, with intended and actual results."""
+    """Return every text that a parser gets wrong or changes without a report.
+
+    Each entry shows the intended and the actual result.
+    """
     lines: list[str] = []
     for judgement in accuracy.judged:
         missed = judgement.part == "defects" and not judgement.located
@@ -59,5 +62,5 @@ def _shown_calls(judgement: JudgedCalls) -> list[str]:
 def _json(value: object) -> str:
     try:
         return orjson.dumps(value, default=str).decode()
-    except TypeError:  # a lone surrogate, a huge integer
+    except TypeError:  # a lone surrogate or a huge integer
         return repr(value)

@@ -1,8 +1,8 @@
-"""Times each text with each reader, as a multiple of `orjson.loads` on the valid text of the same value.
+"""Times each parser on each text, as a multiple of `orjson.loads` on valid JSON of the same value.
 
-All readers run in one process, in turns, so that noise affects all of them. The least processor time of many
-turns counts, because noise can only add time. Each turn has its own texts, because a real reader never reads
-a text twice. A reader that gets a text wrong is also timed, and marked.
+All parsers run in one process and take turns, so that noise affects all of them. The lowest processor time of
+many turns counts, because noise can only add time. Each turn has its own texts, because a real parser never
+reads a text twice. A parser that gets a text wrong is also timed, and marked.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ from bench.parser.texts import Call, samples
 from bench.parser.worker import Worker
 from bench.peers import PEERS, Peer
 
-_SLICE = 0.002  # seconds of one turn; short, so that some turns are undisturbed
-_FRESH = 20  # texts of each kind; each turn takes the next ones
+_SLICE = 0.002  # seconds of one turn, short enough that some turns are not disturbed
+_FRESH = 20  # number of texts of each kind; each turn takes the next texts
 _TURNS, _QUICK_TURNS = 40, 7
-_LONGEST = 1.0  # seconds for all turns of one reader on one text
+_LONGEST = 1.0  # maximum seconds for all turns of one parser on one text
 _FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One text, one reader: the multiple of the baseline; None if not timed (see `verdict`).
+    """The time of one parser on one text, as a multiple of the baseline.
 
-    `microseconds` is the least time of one reading.
+    `multiple` is None if the parser was not timed (see `verdict`). `microseconds` is the lowest time for one
+    text.
     """
 
     call: str
     defect: str
     reader: str
-    verdict: Verdict | None  # None = hung or crashed
+    verdict: Verdict | None  # None if the parser hung or crashed
     multiple: float | None = None
     microseconds: float | None = None
 
@@ -48,7 +49,7 @@ class Timed:
 def measure(
     readers: Iterable[str], *, quick: bool = False, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Timed]:
-    """Time the readers on the texts whose defects are `wanted`."""
+    """Time the parsers on the texts with a `wanted` defect."""
     installed = [PEERS[name] for name in readers if PEERS[name].version is not None]
     workers = {peer.name: Worker(peer.name) for peer in installed}
     turns = _QUICK_TURNS if quick else _TURNS
@@ -67,7 +68,6 @@ def measure(
 def _measure_texts(
     kind: Sequence[tuple[str, Call, str]], peers: list[Peer], workers: dict[str, Worker], turns: int
 ) -> Iterator[Timed]:
-    """Time the readers on the texts of one defect and one call."""
     defect, call, raw = kind[0]
     entry = Entry(defect, call.name, raw, call.arguments, call.tool)
     verdicts = {peer.name: _tried(peer, workers[peer.name], entry) for peer in peers}
@@ -87,7 +87,7 @@ def _measure_texts(
 
 
 def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
-    """Return the verdict on the text, from a separate process in case the reader hangs."""
+    """Return the verdict on the text. A separate process reads the text, because the parser may hang."""
     reading = worker.read(entry.raw, entry.tool)
     if (reading.refusal or "").startswith(("hung", "crashed")):
         return None
@@ -95,8 +95,8 @@ def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
 
 
 def _run(read: Callable[[Any], object], raws: list[str]) -> Callable[[], object]:
-    """Return a function that reads `raws` repeatedly for one turn and returns the seconds of one reading."""
-    read(raws[0])  # one-time initialisation
+    """Return a function for one turn: it parses `raws` repeatedly and returns the seconds per text."""
+    read(raws[0])  # the first call may initialise the parser
     started = process_time()
     for raw in raws:
         read(raw)
@@ -132,7 +132,10 @@ def _least_times(runs: dict[str, Callable[[], object]], turns: int) -> dict[str,
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Switch off the garbage collector, as timeit does: a collection is not a cost of the current reader."""
+    """Switch off the garbage collector, as timeit does.
+
+    A collection would slow whichever parser happens to run.
+    """
     gc.disable()
     try:
         yield

@@ -18,7 +18,7 @@ _VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return a Markdown table with aligned columns; the first column is text, the others are numbers."""
+    """Return a Markdown table with aligned columns. The first column is text, the others are numbers."""
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = [
@@ -43,7 +43,7 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return a row per reader: verdicts, also with a definition, hangs and crashes, unreported changes."""
+    """Return one row per parser: verdicts, with a definition too, hangs and crashes, unreported changes."""
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):
@@ -62,7 +62,6 @@ def readers_table(accuracy: Accuracy, part: str) -> list[str]:
 
 
 def _union(accuracy: Accuracy, part: str) -> float:
-    """Return the share of texts that at least one peer gets right."""
     peers = [
         judgement for judgement in accuracy.judged if judgement.part == part and judgement.reader != OURS
     ]
@@ -75,7 +74,7 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return a row per group: all figures of our parser, and how often each other reader was right."""
+    """Return one row per group: all shares of our parser, and the right share of each other parser."""
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
     others = [name for name in readers if name != OURS and name not in strict]
@@ -101,7 +100,7 @@ def defects_table(accuracy: Accuracy) -> list[str]:
 
 
 def calls_table(accuracy: Accuracy) -> list[str]:
-    """Return a row per dialect, with and without a known dialect; the last row is the total."""
+    """Return one row per dialect, with and without a known dialect. The last row is the total."""
     dialects = [*dict.fromkeys(judgement.entry.dialect for judgement in accuracy.calls), "all"]
     rows = []
     for dialect in dialects:
@@ -122,7 +121,7 @@ def calls_table(accuracy: Accuracy) -> list[str]:
 
 
 def accuracy_section(accuracy: Accuracy) -> list[str]:
-    """Return all tables under headings; a part without texts is left out."""
+    """Return all tables under headings, except for parts without texts."""
     parts: list[tuple[str, list[str]]] = []
     for part, title in _PARTS.items():
         if any(judgement.part == part for judgement in accuracy.judged):

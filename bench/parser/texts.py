@@ -1,7 +1,7 @@
-"""The timed texts: three calls, each valid and with a defect throughout. Seeded.
+"""The texts to time: three calls, each as valid JSON and with each defect. A seed makes them reproducible.
 
-Each defect is one that a model applies to a whole text, not a single slip. A few have another slip, or occur
-in two places, where the fastest paths give up.
+A defect affects the whole text, as when a model writes another notation, and not a single position. A few
+texts have a second defect or the defect in two places, so that the fastest code paths fail.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ EXACT = (
     "fence", "prose around", "raw newlines", "raw newlines in two strings", "missing closers",
     "string-encoded",
 )  # fmt: skip
-"""Defects that leave the JSON inside whole: the cheap ones."""
+"""Defects that leave the inner JSON valid. These are cheap to repair."""
 GENERAL = (
     "raw newlines and a comma", "unescaped quotes", "single quotes", "Python literals",
     "single quotes and literals", "missing commas", "trailing commas", "unquoted keys", "comments",
 )  # fmt: skip
-"""Defects for which every token has to be looked at."""
+"""Defects for which a parser must examine every token."""
 
 
 _ABSENT: Any = object()
@@ -32,7 +32,10 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One value in valid JSON as sent and as intended, and its schema (None: not declared)."""
+    """One value in valid JSON as sent and as intended.
+
+    `schema` is its declaration, or None if it is not declared.
+    """
 
     schema: dict[str, Any] | None
     sent: Any
@@ -69,7 +72,7 @@ FAULTS: dict[str, Fault] = {
     "unknown name": Fault(None, 42, 42),
     "missing name": Fault(_WHOLE, _ABSENT, _ABSENT, required=True),
 }  # fmt: skip
-"""What happens to one value of a call in valid JSON."""
+"""Faults of one value of a call in valid JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """The notation of a value; the defaults are JSON."""
+    """The notation of a value. The defaults are JSON."""
 
     quote: str = '"'
     literals: tuple[str, str, str] = ("null", "true", "false")
@@ -128,7 +131,6 @@ def _styled(**changes: Any) -> Callable[[Call], str]:
 
 
 def _two_lines(call: Call) -> Call:
-    """Return the call with a two-line text in place of each null parameter."""
     lines = {name: "see above\nand below" for name, value in call.arguments.items() if value is None}
     return replace(call, arguments=call.arguments | lines)
 
@@ -141,7 +143,7 @@ def _raw_newlines(call: Call) -> str:
 
 
 CHANGED: dict[str, Callable[[Call], Call]] = {"raw newlines in two strings": _two_lines}
-"""Defects for which the values have to be others."""
+"""Defects that need other values in the call."""
 _PYTHON = ("None", "True", "False")
 DEFECTS: dict[str, Callable[[Call], str]] = {
     "valid": lambda call: call.valid,
@@ -167,13 +169,13 @@ DEFECTS: dict[str, Callable[[Call], str]] = {
 
 
 def calls(seed: int = 0) -> tuple[Call, ...]:
-    """Return the three calls; another seed gives other values of the same kinds and similar lengths."""
+    """Return the three calls. Another seed gives other values of the same kinds and similar lengths."""
     chosen = random.Random(seed)
     return (_search(chosen), _write_file(chosen), _insert_rows(chosen))
 
 
 def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
-    """Yield each defect or fault, its call and the text; a defect that cannot occur in a call is left out."""
+    """Yield each defect or fault with its call and its text, except defects that are impossible in a call."""
     for call in calls(seed):
         seen: set[str] = set()
         for defect, write in DEFECTS.items():
@@ -187,7 +189,10 @@ def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
 
 
 def _with_value(call: Call, fault: Fault, value: Any) -> Call:
-    """Return the call with the parameter of a fault added, and with a value for it unless it is absent."""
+    """Return the call with the parameter of a fault added.
+
+    The parameter also gets a value, unless the fault is an absent value.
+    """
     declared, required = dict(call.tool.schema["properties"]), list(call.tool.schema["required"])
     if fault.schema is not None:
         declared["priority"] = fault.schema
@@ -205,11 +210,10 @@ def _tool(name: str, required: list[str], **properties: Any) -> Tool:
 
 
 _WORDS = ("target", "shared", "parent", "remote", "backup", "export", "hidden", "second")
-"""Of one length, so that texts of all seeds have one."""
+"""Words of equal length, so that the texts of all seeds have the same length."""
 
 
 def _search(chosen: random.Random) -> Call:
-    """Return a call of 300 bytes with six parameters of six kinds."""
     tool = _tool(
         "search_issues", ["query"], query=_TEXT, limit=_WHOLE, threshold={"type": "number"},
         include_closed=_YES_NO, labels=_LIST,
@@ -245,7 +249,6 @@ _CODE = '''def {name}(records: list[dict[str, str]], path: str = "{name}.csv") -
 
 
 def _write_file(chosen: random.Random) -> Call:
-    """Return a call of 20 KB, nearly all of it one string of code."""
     tool = _tool("write_file", ["path", "content"], path=_TEXT, content=_TEXT, overwrite=_YES_NO, mode=_WHOLE)
     names = [f"export_{chosen.choice(_WORDS)}_{index}" for index in range(10, 50)]
     content = "".join(_CODE.format(name=name) for name in names)[:19_500]
@@ -254,7 +257,6 @@ def _write_file(chosen: random.Random) -> Call:
 
 
 def _insert_rows(chosen: random.Random) -> Call:
-    """Return a call of 20 KB with many short values."""
     row = {
         "type": "object",
         "properties": {

@@ -1,6 +1,6 @@
 """Converts a JSON Schema to the Python types that pydantic and msgspec check.
 
-What neither can express (`not`, `if`, a recursive `$ref`) becomes any value.
+A keyword that neither library can express (`not`, `if`, a recursive `$ref`) allows any value.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ _BOUNDS = {
 }  # fmt: skip
 _DEEPEST = 12
 Fields = list[tuple[str, Any, bool]]  # name, type, required
-MakeObject = Callable[[str, Fields, bool], Any]  # (name, fields, allows others) → a class
+MakeObject = Callable[[str, Fields, bool], Any]  # parameters: name, fields, whether other fields are allowed
 
 
 class Types:
-    """Makes types from the schemas of one tool; `make_object` and `bounded` are the library's own."""
+    """Makes types from the schemas of one tool.
+
+    `make_object` and `bounded` are functions for one library.
+    """
 
     def __init__(self, root: Mapping[str, Any], make_object: MakeObject, bounded: Callable[..., Any]) -> None:
         self.root, self.make_object, self.bounded = root, make_object, bounded
@@ -73,7 +76,7 @@ class Types:
 def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return the kind of a schema: `enum` and values, `anyOf` and schemas, or `type` and names.
 
-    No names = any value.
+    Without names, any value is allowed.
     """
     if "const" in schema or "enum" in schema:
         return "enum", schema["enum"] if "enum" in schema else [schema["const"]]
@@ -85,7 +88,7 @@ def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def resolved(root: Mapping[str, Any], reference: str) -> Any:
-    """Return the target of a reference into the same schema; an empty schema if it has no target."""
+    """Return the target of a reference into the same schema, or an empty schema if there is no target."""
     steps = reference.removeprefix("#").strip("/")
     return reduce(lambda at, step: at.get(step, {}), steps.split("/") if steps else [], root)
 
@@ -100,7 +103,7 @@ def _literal(values: list[Any]) -> Any:
 
 
 def pydantic_model(schema: Mapping[str, Any]) -> Any:
-    """Return a pydantic model in lax mode that keeps unknown parameters, unless the schema forbids them."""
+    """Return a pydantic model in lax mode. It keeps unknown parameters unless the schema forbids them."""
     pydantic: Any = importlib.import_module("pydantic")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:
@@ -116,7 +119,7 @@ def pydantic_model(schema: Mapping[str, Any]) -> Any:
 
 
 def msgspec_struct(schema: Mapping[str, Any]) -> Any:
-    """Return a msgspec struct; it cannot keep unknown parameters, so it refuses them."""
+    """Return a msgspec struct. It refuses unknown parameters, because a struct cannot keep them."""
     msgspec: Any = importlib.import_module("msgspec")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:

@@ -1,6 +1,7 @@
-"""Runs one peer in its own process, so that a peer that hangs or crashes loses only one text.
+"""Runs a compared parser in its own process, so that a hang or crash costs only one text.
 
-An alarm would not work: it waits until native code returns. The child is `python -m bench.parser.worker`.
+An alarm would not work, because it waits until native code returns. The child process is `python -m
+bench.parser.worker`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from bench.parser.readings import Reader, Reading, Tool
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 2.0
-"""Seconds that a reader has for one text, its report included."""
+"""The maximum number of seconds of a parser for one text, including its report."""
 _START = 60.0
 
 
 class Worker:
-    """The process of one peer; started at the first text, and again after it hung or died."""
+    """The process of one compared parser.
+
+    It is started for the first text, and again after a hang or crash.
+    """
 
     def __init__(self, peer: str) -> None:
         self.peer = peer
@@ -30,7 +34,7 @@ class Worker:
         self._connection: Connection | None = None
 
     def read(self, raw: str | bytes, tool: Tool | None) -> Reading:
-        """Return the reading, or a refusal that begins with `hung` or `crashed`."""
+        """Return the result, or a refusal that begins with `hung` or `crashed`."""
         connection = self._connection or self._start()
         try:
             connection.send((raw, tool))
@@ -68,11 +72,12 @@ class Worker:
 
 
 def serve(peer: str, connection: Connection) -> None:
-    """Run the child: read texts, with one cached reader per tool."""
+    """Read texts in the child process, with one cached parser per tool."""
     from bench.peers import PEERS, read_with
 
     prepare = PEERS[peer].prepare
-    read_with(prepare(None), "{}")  # imports the peer's modules; the start does not count for the limit
+    # imports the parser's modules, so that the time limit does not include them
+    read_with(prepare(None), "{}")
     readers: dict[str, Reader | Reading] = {}
     connection.send("ready")
     while True:
@@ -85,10 +90,10 @@ def serve(peer: str, connection: Connection) -> None:
 
 
 def _prepared(prepare: Callable[[Tool | None], Reader], tool: Tool | None) -> Reader | Reading:
-    """Return the reader of a tool; a peer that cannot use the definition refuses every text."""
+    """Return the parser for a tool. A parser that cannot use the definition refuses every text."""
     try:
         return prepare(tool)
-    except Exception as refused:  # a peer may raise anything
+    except Exception as refused:  # a parser may raise anything
         return Reading(refusal=f"definition refused: {refused}"[:200])
 
 

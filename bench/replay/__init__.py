@@ -16,7 +16,7 @@ from callgauge.analysis.replay.scenarios import STORED, Scenario
 from callgauge.analysis.replay.tally import ReplayTally
 from lenient import ToolDefinition
 
-PROMISED = 10_000  # calls a second
+PROMISED = 10_000  # calls per second
 EDITED = (
     '{"name": "read_file", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}'
 )
@@ -45,7 +45,10 @@ def main(arguments: list[str]) -> int:
 
 
 def measured(store: Path) -> Iterator[tuple[str, int, float]]:
-    """Yield scenario, calls and CPU seconds, which other processes do not affect."""
+    """Yield the scenario, the number of calls and the CPU seconds.
+
+    Other processes do not affect CPU seconds.
+    """
     path = store / (store / "CURRENT").read_text(encoding="utf-8").strip()
     with open_generation(path, texts=True) as connection:
         for name, scenario in SCENARIOS.items():

@@ -1,4 +1,4 @@
-"""Simulates the statistics of the pages: coverage, false alarms and power, each cell with its error."""
+"""Simulates the statistics of the pages: coverage, false alarms and power, each with its simulation error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bench.statistics import (
 from bench.statistics.cells import Cell
 
 Simulation = Callable[..., Iterator[Cell]]
-# Each simulation with its number of draws a cell: of the named subset, and of the whole grid.
+# Each simulation has two numbers of repetitions per setting: for selected settings, and for the whole grid.
 SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "rates": (rate_cells.cover_rates, 4000, 4000),
     "rates_of_tables": (rate_cells.cover_tables, 6000, 6000),

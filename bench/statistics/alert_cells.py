@@ -1,7 +1,7 @@
-"""Simulates the nights of stores: false alerts, changes found in time, and the location of changes.
+"""Simulates alerts over many nights: false alerts, changes found in time, and the location of changes.
 
-A store has five models with equal traffic, two hosts, four prompts and five tools, and four rates of each.
-Sessions and days vary on the logit scale; half of the effect of a day is common to all models.
+A simulated store has five models with equal traffic, two hosts, four prompts, five tools and four rates.
+Sessions and days vary on the logit scale. Half of a day's effect is common to all models.
 """
 
 from __future__ import annotations
@@ -25,28 +25,33 @@ from callgauge.stats.over_time.window_changes import (
     locate_change,
 )
 
-MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07  # quiet nights with a new alert: independent days, or not
-LEAST_VISIBLE = 0.4  # share of changes of the size that a quiet night names, found in time
-WALKED = 28  # number of nights of a quiet store
-BEFORE = 49  # days before the first night
+# maximum shares of unchanged nights with a new alert, for independent and for dependent days
+MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07
+# minimum share of changes found in time, for changes of the size that the page calls visible
+LEAST_VISIBLE = 0.4
+WALKED = 28  # number of nights in a store without a change
+BEFORE = 49  # number of days before the first night
 _MODELS, _HOSTS, _PROMPTS, _TOOLS = 5, 2, 4, 5
 _RATES = {"parse_error": 0.05, "tool_rejected": 0.05, "execution": 0.1, "turn_success": 0.85}
 _PROMPT_SHARES = [0.4, 0.3, 0.2, 0.1]
 _TOOL_SHARES = [0.3, 0.25, 0.2, 0.15, 0.1]
-_TOOL_OFFSETS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])  # SD of the rates of tools, on the logit scale
-_CALLS = 6  # calls of a session, on average
+# differences between the tools' rates, on the logit scale
+_TOOL_OFFSETS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])
+_CALLS = 6  # mean number of calls per session
 _Array = np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The parameters of a simulated store. `sessions`: per model and day.
+    """The parameters of a simulated store.
 
-    `session_sd`, `day_sd`: standard deviations on the logit scale. `days`: the distribution of day effects,
-    "normal" or "t3"; `autocorrelation`: of neighbouring days. `mondays`: the shift of every seventh day on
-    the logit scale. `sizes` of sessions: "geometric" or "pareto". `usual`: the rate of parse errors;
-    `changed`: the rate of the first model during the nights, at the place `where`: "model" (all of it),
-    "host", "prompt" or "tool" (one of these).
+    `sessions` is the number of sessions per model and day. `session_sd` and `day_sd` are standard deviations
+    on the logit scale. `days` is the distribution of day effects, "normal" or "t3"; `autocorrelation` is the
+    correlation of neighbouring days. `mondays` shifts every seventh day on the logit scale. `sizes` is the
+    distribution of session sizes, "geometric" or "pareto".
+
+    `usual` is the rate of parse errors. `changed` is the rate of the first model during the nights. `where`
+    says which calls of this model change: "model" (all), or those of one "host", "prompt" or "tool".
     """
 
     sessions: int
@@ -75,10 +80,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class DrawnStore:
-    """The counts of a store. `names`: for each series, its rate, its dimension and the number of its value.
+    """The counts of a store. `names` has the rate, dimension and value number of each series.
 
-    `parts`: k and n of the first model's parse errors by host, prompt and tool: for each dimension an array
-    of shape (values, 2, days, GROUPS).
+    `parts` has the first model's parse errors and calls by host, prompt and tool. The array for each
+    dimension has the shape (values, 2, days, GROUPS).
     """
 
     names: tuple[tuple[str, str, int], ...]
@@ -98,7 +103,7 @@ QUIET = {
     Store(40, 1.0, day_sd=0.3, autocorrelation=0.5): MOST_FALSE_ALIKE,
     Store(40, 1.0, day_sd=0.3, days="t3"): MOST_FALSE_ALIKE,
 }
-"""Stores in which nothing changes, each with the most nights on which there may be a new alert."""
+"""Stores without a change, each with the maximum share of nights with a new alert."""
 POWER: dict[Store, dict[int, float]] = {
     Store(4, usual=0.02, changed=0.15): {},
     Store(16, usual=0.02, changed=0.15): {3: 0.9},
@@ -109,7 +114,7 @@ POWER: dict[Store, dict[int, float]] = {
     Store(60, usual=0.05, changed=0.10): {7: 0.95},
     Store(60, usual=0.05, changed=0.10, where="host"): {},
 }
-"""Stores with a change, each with the share of changes that are to be found within so many nights."""
+"""Stores with a change, each with the minimum shares of changes to find within a number of nights."""
 PLACES = tuple(
     Store(16, usual=0.02, changed=0.15, where=where) for where in ("model", "host", "prompt", "tool")
 )
@@ -117,7 +122,10 @@ VISIBLE = (Store(16), Store(60), Store(40, 1.0, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false alerts, changes found within 1, 3 and 7 nights, and their places; 30 draws: 4 min."""
+    """Yield shares of false alerts, of changes found within 1, 3 and 7 nights, and of right locations.
+
+    30 repetitions take 4 minutes.
+    """
     several = draws * (3 if whole else 1)
     for place, (store, most) in enumerate(QUIET.items()):
         yield count_false_nights(store, several, [seed, 1, place], most)
@@ -130,7 +138,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -> Cell:
-    """Return the nights with a new alert in stores without a change."""
+    """Return the share of nights with a new alert in stores without a change."""
     raised = sum(
         len({change.found for change in _walk(draw_store(store, WALKED, [*seed, number])).changes})
         for number in range(draws)
@@ -139,7 +147,7 @@ def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -
 
 
 def find_in_time(store: Store, draws: int, seed: list[int], least: dict[int, float]) -> Iterator[Cell]:
-    """Yield the share of changes of the first model that are found within 1, 3 and 7 nights."""
+    """Yield the shares of the first model's changes that are found within 1, 3 and 7 nights."""
     nights = [_find_first_night(draw_store(store, 7, [*seed, number])) for number in range(draws)]
     for within in (1, 3, 7):
         hits = sum(night is not None and night < within for night in nights)
@@ -149,7 +157,7 @@ def find_in_time(store: Store, draws: int, seed: list[int], least: dict[int, flo
 
 
 def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
-    """Yield the shares of alerts of the first model with a right and with a wrong place, after a week."""
+    """Yield the shares of the first model's alerts that have a right and a wrong location after a week."""
     right = wrong = located = 0
     for number in range(draws):
         drawn = draw_store(store, 7, [*seed, number])
@@ -170,7 +178,10 @@ def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
 
 
 def find_visible(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
-    """Yield how often a rise of the size that a quiet night names is found within a night and a week."""
+    """Yield how often a rise is found within a night and within a week.
+
+    The rise has the size that the page calls visible on a night without a change.
+    """
     sizes = [_read_visible(draw_store(store, 1, [*seed, number])) for number in range(min(draws, 5))]
     for name, nights, several in (
         ("a night", 1, [a for a, _ in sizes]),
@@ -200,7 +211,7 @@ def _walk(drawn: DrawnStore) -> Walk:
 
 
 def _find_first_night(drawn: DrawnStore) -> int | None:
-    """Return the first night that finds the rise of the first model or of a part of it; 0 is the first."""
+    """Return the first night that finds the rise of the first model or of a part of it, counted from 0."""
     own = {
         place
         for place, (rate, dimension, value) in enumerate(drawn.names)
@@ -219,9 +230,9 @@ _OF_FIRST_MODEL = {
 
 
 def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
-    """Return the dimension where the alert of a model is located, "model" if there is none.
+    """Return the dimension in which the alert of a model is located, or "model" if there is none.
 
-    A value other than the one that changed is "wrong".
+    Return "wrong" for a value of the dimension that did not change.
     """
     names = [(dimension, value) for dimension, shares in drawn.parts.items() for value in range(len(shares))]
     parts = [drawn.parts[dimension][value] for dimension, value in names]
@@ -234,14 +245,14 @@ def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
 
 
 _CHANGED = {"host": 0, "prompt": 1, "tool": 1}
-"""The value in which a change is, by dimension."""
+"""The number of the value that changes, for each dimension."""
 
 
 # --- the generator --------------------------------------------------------------------------------
 
 
 def draw_store(store: Store, nights: int, seed: list[int]) -> DrawnStore:
-    """Return the counts of BEFORE days and the following nights, during which the first model is changed."""
+    """Return the counts of BEFORE days and of the nights after them, when the first model is changed."""
     random = np.random.default_rng(seed)
     days = BEFORE + nights
     several = store.sessions * days * _MODELS
@@ -281,7 +292,6 @@ def _draw_sizes(store: Store, several: int, random: np.random.Generator) -> _Arr
 def _draw_levels(
     store: Store, rate: float, days: int, day: _Array, keys: dict[str, _Array], random: np.random.Generator
 ) -> _Array:
-    """Return the rate of each session on the logit scale."""
     level = find_level(rate, store.session_sd) + store.session_sd * random.standard_normal(len(day))
     if store.day_sd:
         effects = np.stack([_draw_days(store, days, random) for _ in range(_MODELS + 1)])
@@ -291,7 +301,6 @@ def _draw_levels(
 
 
 def _draw_days(store: Store, days: int, random: np.random.Generator) -> _Array:
-    """Return autocorrelated effects of variance 1."""
     t3 = store.days == "t3"
     effects = random.standard_t(3, days) / sqrt(3) if t3 else random.standard_normal(days)
     for place in range(1, days):
@@ -301,7 +310,6 @@ def _draw_days(store: Store, days: int, random: np.random.Generator) -> _Array:
 
 
 def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
-    """Return the rise of the level of each session and tool, of shape (sessions, tools)."""
     rise = find_level(store.changed or 0.0, store.session_sd) - find_level(store.usual, store.session_sd)
     changed = (day >= BEFORE) & (keys["model"] == 0)
     if store.where in keys and store.where != "model":
@@ -312,7 +320,7 @@ def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
 
 @cache
 def find_level(rate: float, sd: float) -> float:
-    """Return the logit mean at which sessions with this spread have the given average rate."""
+    """Return the logit mean at which sessions with this standard deviation have the given average rate."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     low, high = -15.0, 10.0
     for _ in range(60):
@@ -323,8 +331,6 @@ def find_level(rate: float, sd: float) -> float:
 
 
 class _Sums:
-    """Adds up sessions by series, day and group."""
-
     def __init__(self, days: int, day: _Array, group: _Array) -> None:
         self._days, self._day, self._group = days, day, group
         self._names: list[tuple[str, str, int]] = []
@@ -351,7 +357,6 @@ class _Sums:
             )  # fmt: skip
 
     def add_parts(self, keys: dict[str, _Array], k: _Array, n: _Array) -> None:
-        """Add the counts of the first model by host, prompt and tool."""
         first = keys["model"] == 0
         for dimension in ("host", "prompt"):
             place = keys[dimension]

@@ -1,4 +1,4 @@
-"""One measured cell of a simulation, with its Monte-Carlo interval and its allowed band."""
+"""One measured share of a simulation, with its Monte-Carlo interval and its allowed range."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from scipy.stats import beta
 
-_DOUBT = 0.001  # confidence of a Monte-Carlo interval: 99.9 %
+_DOUBT = 0.001  # a Monte-Carlo interval has a confidence of 99.9 %
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A share that a simulation measured: `hits` of `draws`, in one setting of one topic.
+    """A share that a simulation measured: `hits` of `draws` repetitions, for one topic in one setting.
 
-    `topic`: what was measured, such as "coverage of one rate"; `setting`: the parameters of the cell, in
-    words. `least` and `most`: the band that must contain the true share; None for no limit on that side.
+    `topic` is what was measured, such as "coverage of one rate". `setting` describes the parameters in words.
+    The true share must be between `least` and `most`; None means no limit on this side.
     """
 
     topic: str
@@ -39,6 +39,6 @@ class Cell:
 
     @property
     def leaves_band(self) -> bool:
-        """True when the whole Monte-Carlo interval is outside of the band."""
+        """True when the whole Monte-Carlo interval is outside of the allowed range."""
         low, high = self.doubt
         return (self.least is not None and high < self.least) or (self.most is not None and low > self.most)

@@ -1,7 +1,8 @@
 """Simulates series of days with and without a change, and the results of `find_changes`.
 
-Sessions of 1–50 calls have correlated calls (beta-binomial), days have an effect on the logit scale that may
-be autocorrelated. The true day is uniform over all days but the first and last sixth.
+Sessions of 1–50 calls have correlated calls (beta-binomial). Days have an effect on the logit scale, which
+may be autocorrelated. The day of the change is uniformly distributed over all days except the first and last
+sixth.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from scipy.special import expit, logit
 from bench.statistics.cells import Cell
 from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
-LEAST_COVERED = 0.93  # coverage of the ranges of days, if a change was found
+LEAST_COVERED = 0.93  # minimum coverage of the range of days, if a change was found
 _RATE = 0.05
-_ENOUGH_FOUND = 20  # with fewer found changes, the ranges are not judged
+_ENOUGH_FOUND = 20  # with fewer found changes, the coverage is not judged
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """The parameters of a simulated series.
 
-    `calls` per day in sessions of 1 to `longest` calls with `correlation`; `day_sd`: standard deviation of
-    the day effect on the logit scale, with `autocorrelation`; `after`: the rate after the change, from 5 %.
+    Each day has `calls` calls, in sessions of 1 to `longest` calls with `correlation`. `day_sd` is the
+    standard deviation of the day effects on the logit scale, and `autocorrelation` is their correlation. The
+    rate changes from 5 % to `after`.
     """
 
     days: int
@@ -71,9 +73,9 @@ CHANGED = (
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the false alarms, the found changes, and how often their ranges contain the true day.
+    """Yield the shares of false alarms, of found changes, and of ranges that contain the true day.
 
-    150 draws of the named subset take about half a minute. `whole`: the full grid.
+    150 repetitions of the selected settings take about half a minute. `whole` means all settings.
     """
     random = np.random.default_rng(seed)
     for series in _steady_grid() if whole else STEADY:
@@ -110,7 +112,7 @@ def _changed_grid() -> Iterator[Series]:
 
 
 def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
-    """Return True when the range of the nearest found change contains the true day; None without a change."""
+    """Return True when the range of the nearest found change contains the true day, None without a change."""
     margin = max(2, series.days // 6)
     true = int(random.integers(margin, series.days - margin + 1))
     changes = find_changes(draw_counts(series, true, random))
@@ -121,7 +123,7 @@ def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
 
 
 def draw_counts(series: Series, change: int, random: np.random.Generator) -> list[tuple[int, int]]:
-    """Return (k, n) of each day; the new rate begins on the day `change`."""
+    """Return the hits and calls (k, n) of each day. The new rate begins on the day `change`."""
     effect = random.standard_normal(series.days)
     for day in range(1, series.days):
         fresh = np.sqrt(1 - series.autocorrelation**2) * effect[day]

@@ -1,7 +1,7 @@
-"""Simulates comparisons when days matter: false verdicts between equal arms, and power.
+"""Simulates comparisons when days matter: false verdicts between equal variants, and power.
 
-Sessions of about six calls have their own rates (logit-normal, standard deviation 1). Each day has an effect
-on the logit scale, common to all arms and separate for each arm, which may be autocorrelated.
+Sessions of about six calls have their own rates (logit-normal, standard deviation 1). Each day has two
+effects on the logit scale, one for all variants and one for each variant. The effects may be autocorrelated.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from callgauge.stats import GROUPS, DayCounts, Share
 
 MOST_FALSE = 0.08
 _SESSION_SD = 1.0
-_CALLS = 6  # calls of a session, on average
+_CALLS = 6  # mean number of calls per session
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Arms on `days` days each with `sessions` per day: one after the other, or in parallel.
+    """Variants with `sessions` per day on `days` days each, either one after the other or in parallel.
 
-    `own_sd`: the standard deviation of the day effects of each arm; parallel arms also have common effects of
-    0.3. `rates`: the rate of each arm.
+    `own_sd` is the standard deviation of each variant's own day effects. Parallel variants also have common
+    day effects with standard deviation 0.3. `rates` contains the rate of each variant.
     """
 
     days: int
@@ -70,7 +70,7 @@ _SIDE_BY_SIDE = tuple(
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false verdicts between equal versions and between equal parallel models, and power."""
+    """Yield the shares of false verdicts between equal versions or equal parallel models, and power."""
     random = np.random.default_rng(seed)
     for setting in SUCCESSIVE if whole else SUCCESSIVE[4::5]:
         false = sum(is_called_different(setting, random) for _ in range(draws))
@@ -85,7 +85,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def is_called_different(setting: Setting, random: np.random.Generator) -> bool:
-    """Return True when the first of two drawn arms is called better or worse than the second."""
+    """Return True when the first of two simulated variants is called better or worse than the second."""
     first, second = draw_arms(setting, random)
     (comparison,) = compare_pairs([(first, second)])
     difference = comparison.difference
@@ -93,13 +93,13 @@ def is_called_different(setting: Setting, random: np.random.Generator) -> bool:
 
 
 def rank_models(setting: Setting, random: np.random.Generator) -> frozenset[tuple[str, str]]:
-    """Return the pairs (better, worse) in the table of drawn models."""
+    """Return the pairs (better, worse) in the table of simulated models."""
     several = draw_arms(setting, random)
     return rank_table(several, several[0]).wins
 
 
 def draw_arms(setting: Setting, random: np.random.Generator) -> list[Slice]:
-    """Return one drawn slice for each rate of the setting."""
+    """Return one simulated slice for each rate of the setting."""
     arms, length = len(setting.rates), setting.days
     calendar = length * arms if setting.is_successive else length
     common = _draw_effects(calendar, setting.own_sd if setting.is_successive else 0.3, setting, random)
@@ -138,7 +138,6 @@ def _draw_arm(
 
 @cache
 def _find_level(rate: float) -> float:
-    """Return the logit mean at which sessions have the given average rate."""
 
     def miss(level: float) -> float:
         return float((expit(level + _SESSION_SD * _NODES) * _WEIGHTS).sum() / _WEIGHTS.sum() - rate)

@@ -1,4 +1,4 @@
-"""Draws sessions with correlated calls: beta-binomial, of many sizes, over parts such as tools or days."""
+"""Simulates sessions of many sizes with correlated calls (beta-binomial), over tools or days."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Sessions:
-    """Draws the calls of sessions: `draws` independent repetitions at once.
+    """Simulates the calls of sessions in `draws` independent repetitions.
 
-    A session has its own rate, drawn from a beta distribution around `rate` with intra-session correlation
-    `rho`. Its size is uniform from 1 to 50 calls ("even"), or lognormal with a long tail up to 2,000
+    A session has its own rate, from a beta distribution around `rate` with intra-session correlation `rho`.
+    Its size is uniform from 1 to 50 calls ("even"), or lognormal with a long tail up to 2,000 calls
     ("heavy").
     """
 
@@ -24,7 +24,7 @@ class Sessions:
         self.random, self.draws, self.sizes = random, draws, sizes
 
     def draw_counts(self, sessions: int, rate: float | Floats, rho: float | Floats) -> tuple[Floats, Floats]:
-        """Return k and n of each session, arrays of shape (draws, sessions)."""
+        """Return the numbers of hits k and calls n of each session, as arrays of shape (draws, sessions)."""
         n = self.draw_sizes(sessions)
         return self.random.binomial(n.astype(int), self.draw_rates(sessions, rate, rho)).astype(float), n
 
@@ -47,10 +47,10 @@ class Sessions:
         return np.asarray(np.where(alike > 0, own, mean), dtype=float)
 
     def put_into_groups(self, k: Floats, n: Floats) -> Floats:
-        """Return k and n by random group, of shape (draws, 2, parts, GROUPS).
+        """Return hits k and calls n by random group, of shape (draws, 2, parts, GROUPS).
 
-        `k`, `n`: of shape (draws, sessions) or (draws, sessions, parts); a session is in one group with all
-        of its parts.
+        `k` and `n` have the shape (draws, sessions) or (draws, sessions, parts). All parts of a session are
+        in the same group.
         """
         k, n = (part[:, :, None] if part.ndim == 2 else part for part in (k, n))
         parts = k.shape[2]
@@ -66,9 +66,10 @@ class Sessions:
 
 
 def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:
-    """Return the shares of each draw's table, one for each arm, as a page makes them.
+    """Return the shares of each repetition's table, one share per variant, as a page computes them.
 
-    `arms`: k and n by group (draws, 2, 1, GROUPS) and the number of sessions of each arm.
+    `arms` contains, for each variant, hits and calls by group (draws, 2, 1, GROUPS) and the number of
+    sessions.
     """
     draws = len(arms[0][0])
     counts = np.stack([groups[:, :, 0] for groups, _ in arms], axis=1).reshape(draws * len(arms), 2, GROUPS)

@@ -1,6 +1,6 @@
-"""Simulates the gate of a store: how often it passes a rate worse by the margin, or fails an equal one.
+"""Simulates a quality gate: how often it passes a rate that is worse by the margin, or fails an equal rate.
 
-Sessions of 1–30 calls have correlated calls (beta-binomial); every day has an effect on the logit scale,
+Sessions of 1–30 calls have correlated calls (beta-binomial). Every day has an effect on the logit scale,
 which may be autocorrelated. The true rate is the expected rate over all days.
 """
 
@@ -23,13 +23,17 @@ from callgauge.stats import GROUPS, DayCounts, Share
 
 MOST_WRONG = 0.05
 MARGIN = 0.02
-_LONGEST = 30  # calls in a session
+_LONGEST = 30  # maximum number of calls in a session
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The compared spans: `days` (before, now) with about `calls` each, at the rate `rate` before."""
+    """The compared time spans.
+
+    `days` are the lengths of the earlier and the later span. Each day has about `calls` calls. `rate` is the
+    rate in the earlier span.
+    """
 
     rate: float
     calls: int
@@ -61,7 +65,7 @@ NAMED = (
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield wrong passes, wrong failures, and how often equal rates pass."""
+    """Yield the shares of wrong passes, of wrong failures, and of equal rates that pass."""
     random = np.random.default_rng(seed)
     for spans in _whole_grid() if whole else NAMED:
         worse = [judge_spans(spans, MARGIN, random) for _ in range(draws)]
@@ -85,7 +89,7 @@ def _whole_grid() -> Iterator[Spans]:
 
 
 def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> str:
-    """Return the gate's result for newer days with parse errors that are higher by this difference."""
+    """Return the gate's result if the later days have a parse error rate that is `worse_by` higher."""
     length = sum(spans.days)
     effects = random.standard_normal(length)
     for day in range(1, length):
@@ -101,7 +105,6 @@ def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> s
 
 
 def _find_level(rate: float, sd: float) -> float:
-    """Return the logit mean at which days with this standard deviation have the given average rate."""
 
     def miss(level: float) -> float:
         return float((expit(level + sd * _NODES) * _WEIGHTS).sum() / _WEIGHTS.sum() - rate)
@@ -110,7 +113,7 @@ def _find_level(rate: float, sd: float) -> float:
 
 
 def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return k and n of shape (2, GROUPS, days), and the sessions of each day."""
+    """Return hits and calls of shape (2, GROUPS, days), and the sessions of each day."""
     mean = spans.calls / ((1 + _LONGEST) / 2)
     sessions = np.maximum(random.poisson(mean * random.lognormal(0, 0.15, len(rates))), 1)
     day = np.repeat(np.arange(len(rates)), sessions)
@@ -128,7 +131,6 @@ def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> 
 
 
 def _make_slice(counts: np.ndarray, sessions: np.ndarray, days: slice) -> Slice:
-    """Return the slice of some of the days."""
     k, n = counts[:, :, days].sum(axis=2)
     ordinals = np.arange(counts.shape[2])[days]
     by_day = DayCounts(ordinals, *counts[:, :, days].sum(axis=1))

@@ -1,4 +1,7 @@
-"""Simulates breakdowns of two arms by model and tool: false interactions, false verdicts of strata, power."""
+"""Simulates breakdowns of two variants by model and tool.
+
+Measures false interactions, false verdicts on strata, and power.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,12 @@ _NAMED: tuple[tuple[Sizes, float, int, int, float], ...] = (
 )
 _RATE = RATES["parse_error"]
 _TOOLS = 4
-_SPREAD = 1.0  # standard deviation of a session's logit over its tools
+_SPREAD = 1.0  # standard deviation of a session's effects on its tools, on the logit scale
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The counts of one arm by model and by tool: each of shape (draws, 2, strata, GROUPS)."""
+    """The counts of one variant by model and by tool, each of shape (draws, 2, strata, GROUPS)."""
 
     by_model: Floats
     by_tool: Floats
@@ -40,7 +43,10 @@ class Drawn:
 
 
 def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn:
-    """Draw an arm: `sessions` of each model, whose `rates` differ, with calls of several tools in each."""
+    """Simulate a variant with `sessions` of each model; each session has calls of several tools.
+
+    `rates` contains the rate of each model.
+    """
     counts = [_spread_over_tools(drawn, *drawn.draw_counts(sessions, rate, rho)) for rate in rates]
     groups = [drawn.put_into_groups(*each) for each in counts]
     by_model = np.concatenate([each.sum(2, keepdims=True) for each in groups], axis=2)
@@ -48,14 +54,14 @@ def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn
 
 
 def _spread_over_tools(drawn: Sessions, k: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Return k and n of each session by tool: its calls are spread randomly over the tools."""
+    """Return hits and calls of each session by tool. Calls are distributed randomly over the tools."""
     even = np.full(_TOOLS, 1 / _TOOLS)
     hits = drawn.random.multinomial(k.astype(int), even)
     return hits.astype(float), hits + drawn.random.multinomial((n - k).astype(int), even).astype(float)
 
 
 def break_arms_down(a: Drawn, b: Drawn, draw: int) -> Breakdown:
-    """Return the breakdown of one draw, made as the pages make it."""
+    """Return the breakdown of one repetition, computed as on the pages."""
     slices = {}
     for dimension, counts in (
         ("model", (a.by_model, b.by_model)),
@@ -104,9 +110,10 @@ def _is_any_decided(breakdown: Breakdown) -> bool:
 
 
 def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often one model of five that a version made worse is named, and how often another one."""
+    """Yield how often the one model of five that got worse is named, and how often another model is named."""
     random = np.random.default_rng(seed)
-    # The sample's case is the first: 6 and 8 sessions of each model, one of which goes from 2 to 50 %.
+    # The first setting is that of the sample: one of five models goes from 2 to 50 %, with 6 and 8 sessions
+    # each.
     settings = [(6, 8, 0.05, 0.5, 0.35), (6, 8, 0.2, 0.5, 0.15), (20, 20, 0.05, 0.3, 0.7)]
     if whole:
         settings += [(20, 20, 0.2, 0.3, 0.2), (60, 60, 0.05, 0.1, 0.2), (60, 60, 0.2, 0.1, 0.05)]

@@ -1,4 +1,4 @@
-"""Writes docs/internal/benchmarks_statistics.md from the cells of the simulations."""
+"""Writes docs/internal/benchmarks_statistics.md from the results of the simulations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.statistics.cells import Cell
 
 PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_statistics.md"
-_LISTED = 4  # a topic with more cells shows only the lowest and the highest
+_LISTED = 4  # a topic with more results shows only the lowest and the highest
 
 _HEAD = """# Benchmarks of the statistics
 
@@ -23,7 +23,7 @@ outside if its whole 99.9 % Monte-Carlo interval (Clopper & Pearson) is outside.
 
 
 def write_page(results: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bool) -> str:
-    """Return the page: one table of all topics, then the cells of each."""
+    """Return the page: one table of all topics, then the results of each topic."""
     topics: dict[str, list[Cell]] = {}
     for cells in results.values():
         for cell in cells:

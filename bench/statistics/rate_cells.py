@@ -1,4 +1,4 @@
-"""Simulates the coverage of the interval of one rate, alone and in a table, and of a difference."""
+"""Simulates the coverage of the intervals of a single rate, of rates in a table, and of a difference."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bench.statistics.draws import Sessions, Sizes, share_tables
 from callgauge.stats.differences import compare_estimates
 
 LEAST, MOST = 0.935, 0.975
-_MANY_HITS = 20  # sessions with a hit; with fewer an interval may be too wide
-_TABLE = 12  # rates in a table
+_MANY_HITS = 20  # with fewer sessions that have a hit, an interval may be too wide
+_TABLE = 12  # number of rates in a table
 
 RHOS, RATES = (0.0, 0.05, 0.2, 0.5), (0.001, 0.01, 0.05, 0.2, 0.5)
 SESSIONS = (5, 10, 20, 50, 100, 200, 500)
@@ -29,7 +29,10 @@ _NAMED = {
 
 
 def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of one rate's interval, 280 cells when `whole`: the rate alone on a page."""
+    """Yield the coverage of one rate's interval when the page shows only this rate.
+
+    `whole` means all 280 settings.
+    """
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, RHOS, RATES, SESSIONS):
         if not whole and (rho, rate, sessions) not in _NAMED:
@@ -50,7 +53,7 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the rates of a table of twelve, which share their similarity estimate."""
+    """Yield the coverage of the rates in a table of twelve, which share one estimate of correlation."""
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, (*RHOS, None), RATES, SESSIONS):
         if not whole and (rho, rate, sessions) not in _NAMED:
@@ -107,7 +110,7 @@ def cover_differences(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
-    """Return the correlation; None means a different one in every arm."""
+    """Return the correlation; None means a different correlation for every variant."""
     return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
 
 

@@ -14,16 +14,18 @@ from callgauge.memory.alert_rules import AlertRule
 from callgauge.stats import Share
 from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
-MOST_AT_BOUND = 0.025  # share of nights that fire when the rate is at the bound and days are equal
+MOST_AT_BOUND = 0.025  # maximum share of nights on which a rule fires, for a rate at the bound and equal days
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
 _FIRST = date(2026, 9, 1)
 STORES = (Store(40), Store(4), Store(40, sizes="pareto"), Store(40, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a rule on a bound fires at and above it, and a rule on a change without a change.
+    """Yield how often rules fire.
 
-    Days that differ have no allowed band: the rate of such a day was above the bound. `whole` draws more.
+    A rule on a bound is tested with a rate at and below the bound. A rule on a change is tested without a
+    change. When days differ, there is no limit, because some days really exceed the bound. `whole` means more
+    repetitions.
     """
     for place, store in enumerate(STORES):
         several = [
@@ -40,7 +42,6 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _take_first(drawn: DrawnStore) -> DailySeries:
-    """Return only the parse errors of the first model, as a rule sees them."""
     place = drawn.find_place("parse_error", "model", 0)
     return DailySeries(
         drawn.series.counts[place : place + 1],

@@ -1,4 +1,4 @@
-"""Simulates sessions in several strata (tools, days, prompts), within one arm and in both arms."""
+"""Simulates sessions in several strata (tools, days, prompts), within one variant and in two variants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, compare_rates, make_shares, standardise
 
 LEAST, LARGEST = 0.935, 0.06
-_SPREAD = 1.0  # standard deviation of a session's logit: calls of a session correlate with 0.05 to 0.2
+# standard deviation of a session's logit, which correlates calls of a session with 0.05 to 0.2
+_SPREAD = 1.0
 
 
 def mean_rate(rate: float) -> float:
@@ -29,10 +30,10 @@ def mean_rate(rate: float) -> float:
 
 
 def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Floats:
-    """Return k and n by group of each part: of shape (draws, 2, parts, GROUPS).
+    """Return hits and calls of each part by group, of shape (draws, 2, parts, GROUPS).
 
-    A session spreads its calls over the parts by `mix`; its own effect is the same in all parts. `rates`: the
-    rate of each part, before the session's effect.
+    A session distributes its calls over the parts by `mix`. Its own effect is the same in all parts. `rates`
+    contains the rate of each part, before the session's effect.
     """
     n = drawn.random.multinomial(drawn.draw_sizes(sessions).astype(int), mix).astype(float)
     effect = _SPREAD * drawn.random.standard_normal((drawn.draws, sessions, 1))
@@ -41,7 +42,7 @@ def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Fl
 
 
 def make_parts(counts: Floats, sessions: int) -> list[Share]:
-    """Return the share of each part; `counts`: of shape (2, parts, GROUPS)."""
+    """Return the share of each part. `counts` has the shape (2, parts, GROUPS)."""
     return [
         Share(int(k.sum()), int(n.sum()), sessions, np.stack([k, n])) for k, n in zip(*counts, strict=True)
     ]
@@ -78,7 +79,7 @@ def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def rank_mixed(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false verdicts among equal models with different work, and right ones in Simpson's paradox."""
+    """Yield false verdicts on equal models with different work, and right ones in Simpson's paradox."""
     random = np.random.default_rng(seed)
     settings = [(6, 5, 100)] + ([(20, 20, 100), (20, 5, 60), (6, 10, 300)] if whole else [])
     for models, parts, sessions in settings:
@@ -117,7 +118,7 @@ def _find_simpson(draws: int, random: np.random.Generator) -> Cell:
 
 
 def _rank_arms(arms: list[tuple[Floats, int]]) -> RankedTable:
-    """Rank the arms as the page Models does, from the counts of each (2, parts, GROUPS)."""
+    """Rank the variants as the page Models does. The counts of each have the shape (2, parts, GROUPS)."""
     rate = RATES["parse_error"]
     whole = np.stack([counts.sum(1) for counts, _ in arms])
     totals = whole.sum(-1).astype(int).tolist()

@@ -1,4 +1,4 @@
-"""Simulates false alarms and power of a table of twenty models: verdicts, ranks and the top group."""
+"""Simulates a table of twenty models: false alarms, power, ranks and the top group."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _LARGEST = 0.06
 _BEHIND, _MANY = (
     0.05,
     100,
-)  # allowed loss of power against the oracle, from this number of sessions per arm on
+)  # allowed loss of power compared with the oracle; the minimum number of sessions per variant for this limit
 
 
 def rank_table(shares: Sequence[Share]) -> Ranking:
-    """Rank the arms with enough data, as the page Models does."""
+    """Rank the variants that have enough data, as the page Models does."""
     judged = [place for place, share in enumerate(shares) if share.has_enough]
     if len(judged) < 2:
         return Ranking([(1, len(shares))] * len(shares), list(range(len(shares))), {})
@@ -65,7 +65,7 @@ def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield how often a model with twice the rate of 19 others is called worse, by us and by an oracle.
 
-    The oracle knows the true intra-session correlation of every arm and uses the normal distribution.
+    The oracle knows the true intra-session correlation of every variant and uses the normal distribution.
     """
     random = np.random.default_rng(seed)
     settings = [(0.0, 0.05, 30), (0.05, 0.05, 100), (0.2, 0.05, 100), (0.2, 0.05, 300)]
@@ -93,14 +93,17 @@ def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
             if first and other:
                 oracle += compare_estimates([(other, first)])[0].p < 0.05 / (ARMS - 1)
         setting = f"{rate:.0%} and {2 * rate:.0%}, {ARMS} × {sessions} sessions, rho {rho}"
-        # With few sessions, not knowing rho costs more power; the cell is then reported, not judged.
+        # With few sessions, an unknown rho costs more power, so the result is reported but not judged.
         least = max(0.0, oracle / draws - _BEHIND) if sessions >= _MANY else None
         yield Cell("power for a doubled rate", setting, ours, draws, least)
         yield Cell("power of a test that knows rho", setting, oracle, draws)
 
 
 def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often the ranks of eight unequal models contain the true ones, and the top group the best."""
+    """Yield how often the rank ranges of eight unequal models contain the true ranks.
+
+    Also yield how often the top group contains the best models.
+    """
     random = np.random.default_rng(seed)
     rates = [0.02, 0.02, 0.04, 0.05, 0.08, 0.1, 0.15, 0.3]
     first = [1, 1, 3, 4, 5, 6, 7, 8]
@@ -111,7 +114,7 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         drawn = Sessions(random, draws)
         arms = [(drawn.put_into_groups(*drawn.draw_counts(sessions, rate, rho)), sessions) for rate in rates]
         ranked = [rank_table(table) for table in share_tables(arms)]
-        # The two best are equal: both orders are true.
+        # The two best models are equal, so both orders are right.
         hold = sum(
             all(
                 low <= least and most <= high
@@ -135,10 +138,10 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def name_best(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a best model is named: falsely among equal ones, and rightly if it is clearly best.
+    """Yield how often a best model is named: falsely among equal models, and rightly if it is clearly best.
 
-    Also yield how often the model with most sessions (the usual baseline) and another one are missing from
-    the top group although all are equal.
+    Also yield how often a model is missing from the top group although all models are equal. This is measured
+    for the model with most sessions, which is the usual baseline, and for another model.
     """
     random = np.random.default_rng(seed)
     for arms in (3, 5, 10, 20) if whole else (3, 5, 20):

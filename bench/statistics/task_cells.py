@@ -1,4 +1,4 @@
-"""Simulates coverage over few tasks: pass^k, paired differences of tasks, and the same calls judged twice."""
+"""Simulates coverage with few tasks: pass^k, paired differences of tasks, and the same calls judged twice."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from callgauge.stats import Difference, compare_paired, compare_same_calls, pass
 
 LEAST, MOST = 0.935, 0.975
 FALSE_ALARMS = 0.06
-ENOUGH_EACH = 20  # from this many expected passing and failing tasks on, an interval is not too wide
+ENOUGH_EACH = 20  # with at least this many expected passing and failing tasks, an interval is not too wide
 
-Trials = tuple[int, int]  # the fewest and the most trials of a task, uniformly distributed
+Trials = tuple[int, int]  # minimum and maximum number of trials per task, with a uniform distribution
 NEVER = "no effect"
 BY_TASK = "each task another effect, none on average"
 
 _UNITS = (3, 5, 10, 20, 50, 100)
-_RHOS = (0.0, 0.1, 0.3, 0.6, 0.9)  # 0: all tasks are equally hard; 1: each task passes always or never
+_RHOS = (0.0, 0.1, 0.3, 0.6, 0.9)  # at 0, all tasks are equally hard; at 1, each task always or never passes
 _PASS_TASKS = (3, 5, 10, 20, 50, 200)
 _PASS_TRIALS: tuple[Trials, ...] = ((2, 2), (4, 4), (8, 8), (2, 8))
 _PASS_RATES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
@@ -34,24 +34,28 @@ _ARMS: tuple[tuple[Trials, Trials], ...] = (
     ((8, 8), (8, 8)),
     ((8, 8), (4, 4)),
     ((8, 8), (2, 2)),
-    ((8, 8), (1, 1)),  # the documented limit of compare_paired: its cells leave the band
+    # the documented limit of compare_paired, where coverage is outside of the allowed range
+    ((8, 8), (1, 1)),
     ((1, 8), (1, 8)),
 )
 _EFFECTS: tuple[float | str, ...] = (NEVER, BY_TASK, 0.3, -0.3, 0.8)
 _SIZES = ("1 to 50", "lognormal to 2,000")
-# The shares of calls that change in each direction.
+# Each pair contains the shares of calls that change in each direction.
 _MOVES = ((0.01, 0.01), (0.03, 0.0), (0.1, 0.1), (0.2, 0.05), (0.003, 0.0), (0.6, 0.0), (0.45, 0.45))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield all cells of tasks; without `whole` a named subset, about 20 seconds for 500 draws a cell."""
+    """Yield all results for tasks.
+
+    Without `whole`, only selected settings are simulated, which takes about 20 seconds for 500 repetitions.
+    """
     yield from cover_pass_k(draws, whole=whole, seed=seed)
     yield from cover_paired(draws, whole=whole, seed=seed)
     yield from cover_same_calls(draws, whole=whole, seed=seed)
 
 
 def cover_pass_k(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of pass^k: beta-distributed task rates, 3 to 200 tasks of 2 to 8 trials."""
+    """Yield the coverage of pass^k for 3 to 200 tasks of 2 to 8 trials. Task rates are beta-distributed."""
     random = np.random.default_rng(seed)
     for trials, k, tasks, rate, rho in product(_PASS_TRIALS, range(1, 5), _PASS_TASKS, _PASS_RATES, _RHOS):
         named = (
@@ -78,7 +82,7 @@ def cover_pass_k(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_paired(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of a paired difference over 3 to 100 tasks, and its false alarms without effect."""
+    """Yield the coverage and false alarms of a paired difference over 3 to 100 tasks."""
     random = np.random.default_rng(seed)
     settings = product(_ARMS, _UNITS, (0.05, 0.5, 0.9), (0.0, 0.3, 0.8))
     for ((first, second), tasks, rate, rho), effect in product(settings, _EFFECTS):
@@ -99,7 +103,7 @@ def cover_paired(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_same_calls(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the change of a share if the calls of 3 to 100 sessions are judged twice."""
+    """Yield the coverage for a changed share, when the calls of 3 to 100 sessions are judged twice."""
     random = np.random.default_rng(seed)
     for sessions, sizes, (up, down), rho in product(_UNITS, _SIZES, _MOVES, (0.0, 0.05, 0.2, 0.5, 0.9)):
         named = sessions in (5, 20, 100) and rho in (0.05, 0.5) and up in (0.03, 0.2, 0.45)
@@ -128,7 +132,10 @@ def _judge(
 
 
 def _draw_rates(random: np.random.Generator, rate: float, rho: float, units: int) -> np.ndarray:
-    """Draw the rates of units, beta with mean `rate`; `rho` is the correlation of two trials of one unit."""
+    """Return beta-distributed rates of units with mean `rate`.
+
+    `rho` is the correlation of two trials of one unit.
+    """
     if rho == 0 or rate in (0, 1):
         return np.full(units, rate)
     weight = 1 / rho - 1
@@ -136,7 +143,6 @@ def _draw_rates(random: np.random.Generator, rate: float, rho: float, units: int
 
 
 def _expected_power(rate: float, rho: float, k: int) -> float:
-    """Return the mean of p^k over the distribution of `_draw_rates`."""
     if rho == 0:
         return rate**k
     weight = 1 / rho - 1
@@ -146,7 +152,10 @@ def _expected_power(rate: float, rho: float, k: int) -> float:
 def _apply_effect(
     random: np.random.Generator, before: np.ndarray, rate: float, rho: float, effect: float | str
 ) -> np.ndarray:
-    """Return the second arm's rates: an effect moves them towards 1, a negative one towards 0."""
+    """Return the second variant's rates.
+
+    A positive effect moves the rates towards 1, a negative effect towards 0.
+    """
     if isinstance(effect, str):
         return before if effect == NEVER else _draw_rates(random, rate, rho, len(before))
     return before + effect * (1 - before) if effect > 0 else before + effect * before

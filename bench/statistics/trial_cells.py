@@ -1,4 +1,4 @@
-"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals, the gate."""
+"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals, the quality gate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-MOST_FALSE = 0.06  # alpha of 5 %, plus one point
+MOST_FALSE = 0.06  # the significance level of 5 %, plus one percentage point
 LEAST_COVERED = 0.935
 _ALPHA, _REFERENCE = 0.05, "reference"
 _RHO = 0.3  # correlation of two calls of one task
@@ -25,7 +25,7 @@ _ATTEMPTS = 6
 
 
 def _share_with_retries(rate: float) -> float:
-    """Return Σk / Σn where each task repeats its call until it is valid, over the tasks' own rates."""
+    """Return the share of invalid calls when each task repeats its call until the call is valid."""
     weight, hardness = 1 / _RHO - 1, (np.arange(20_000) + 0.5) / 20_000
     rates = betaincinv(rate * weight, (1 - rate) * weight, hardness)
     calls: Floats = np.sum([rates**attempt for attempt in range(_ATTEMPTS)], axis=0)
@@ -34,12 +34,14 @@ def _share_with_retries(rate: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true behaviour of the arms: invalid calls of all calls, the reference first.
+    """The true rates of invalid calls. `rates` has one rate per variant; the reference comes first.
 
-    `retried`: a trial makes one call and repeats it until it is valid, six times at most; else it makes one
-    to three calls. Tasks that fail often then have more calls.
-    `grouped`: tasks per group, each with its own effects of mean zero. `lost`: the share of trials without a
-    reply. `look_at`: the tasks of the interim analyses, by default five at equal distances.
+    With `retried`, a trial makes one call and repeats it until it is valid, six times at most. Tasks that
+    fail often then have more calls. Without `retried`, a trial makes one to three calls.
+
+    `grouped` is the number of tasks per group; each group has its own effects with mean zero. `lost` is the
+    share of trials without a reply. `look_at` contains the task numbers of the interim analyses, by default
+    five at equal distances.
     """
 
     rates: tuple[float, ...]
@@ -58,7 +60,7 @@ class Truth:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of invalid calls of all calls, by arm."""
+        """The share of invalid calls among all calls of each variant."""
         return tuple(map(_share_with_retries, self.rates)) if self.retried else self.rates
 
     def describe(self) -> str:
@@ -74,12 +76,12 @@ class Truth:
 
 @dataclass(slots=True)
 class Run:
-    """One simulated run: the number of trials, the interim analyses, and the outcomes of its arms."""
+    """One simulated run: the number of trials, the interim analyses, and the outcomes of its variants."""
 
     design: TrialDesign
     looks: list[ArmLook] = field(default_factory=list)
     outcomes: list[TrialOutcome] = field(default_factory=list)
-    asked: int = 0  # tasks × arms
+    asked: int = 0  # number of tasks times number of variants
 
     def last(self, arm: str) -> tuple[ArmLook, list[ArmLook]]:
         looks = [look for look in self.looks if look.arm == arm]
@@ -112,7 +114,7 @@ EFFECTS = (
 
 
 def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield all cells of trials; `whole` measures the same cells with more draws."""
+    """Yield all results for trials. `whole` means the same settings with more repetitions."""
     random = np.random.default_rng(seed)
     yield from count_false_verdicts(random, draws)
     yield from measure_power(random, draws)
@@ -125,7 +127,7 @@ def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 def count_false_verdicts(
     random: np.random.Generator, draws: int, truths: Sequence[Truth] = NULLS
 ) -> Iterator[Cell]:
-    """Yield the share of runs of equal arms in which any arm is called better or worse."""
+    """Yield the share of runs with equal variants in which any variant is called better or worse."""
     for truth in truths:
         runs = [simulate_run(random, truth) for _ in range(draws)]
         false = sum(
@@ -138,7 +140,7 @@ def count_false_verdicts(
 def measure_power(
     random: np.random.Generator, draws: int, truths: Sequence[Truth] = EFFECTS
 ) -> Iterator[Cell]:
-    """Yield the power with five interim analyses and with none, and the number of tasks used."""
+    """Yield the power with and without five interim analyses, and the number of tasks used."""
     for truth in truths:
         looked, fixed = (
             [simulate_run(random, variant) for _ in range(draws)]
@@ -146,7 +148,7 @@ def measure_power(
         )
         without = _find(truth, fixed)
         yield Cell("real differences found without interim analyses", truth.describe(), without, draws)
-        # The allowed cost of interim analyses: two points of power, and the error of both simulations.
+        # Interim analyses may cost two points of power, plus the error of both simulations.
         least = max(0.0, without / draws - 0.02)
         yield Cell(
             "real differences found with five interim analyses",
@@ -166,7 +168,10 @@ def measure_power(
 
 
 def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the intervals contain the truth after a stop, and the side of the median."""
+    """Yield how often the intervals contain the truth after a stop.
+
+    Also yield how often the estimate is beyond the true difference.
+    """
     for truth in (
         Truth((0.1, 0.1), smallest=0.02),
         Truth((0.1, 0.2), smallest=0.02),
@@ -198,7 +203,10 @@ def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]
 
 
 def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield the share of runs called equivalent: for arms that differ by the margin, and equal ones."""
+    """Yield the share of runs that are called equivalent.
+
+    The variants differ by the margin or are equal.
+    """
     for truth in (
         Truth((0.05, 0.1), tasks=400),
         Truth((0.2, 0.1), tasks=200, smallest=0.1),
@@ -214,7 +222,7 @@ def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]
 
 
 def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the gate passes an arm that is worse by exactly its margin, and an equal one."""
+    """Yield how often the gate passes a variant that is worse by exactly the margin, or equal, or better."""
     for truth in (Truth((0.1, 0.15)), Truth((0.02, 0.07)), Truth((0.3, 0.4), smallest=0.1, repeats=3)):
         for rates, topic, most in (
             (truth.rates, "passes of the gate that are wrong", MOST_FALSE),
@@ -234,7 +242,10 @@ def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell
 
 
 def cover_at_any_time(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the anytime interval contains the truth at every fifth task from the tenth on."""
+    """Yield how often the anytime interval contains the truth.
+
+    The interval is checked at every fifth task from the tenth on.
+    """
     for truth in (
         Truth((0.1, 0.1)),
         Truth((0.1, 0.2)),
@@ -262,7 +273,10 @@ def _anytime_intervals(run: Run, truth: Truth) -> Iterator[tuple[float, float]]:
 
 
 def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
-    """Draw a run task by task, with the interim analyses of `trial run`: a decided arm is dropped."""
+    """Simulate a run task by task, with the interim analyses of `trial run`.
+
+    A variant with a verdict is dropped from the run.
+    """
     arms = (_REFERENCE, *(str(place) for place in range(1, len(truth.rates))))
     groups = {_task(i): f"g{i // truth.grouped}" for i in range(truth.tasks)} if truth.grouped else {}
     look_at = truth.look_at or plan_looks(truth.tasks, truth.looks)
@@ -288,7 +302,6 @@ def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
 def _draw_outcomes(
     random: np.random.Generator, truth: Truth, arms: Sequence[str]
 ) -> dict[str, list[TrialOutcome]]:
-    """Draw the outcomes of all trials: one to three calls each; a task is equally hard for every arm."""
     weight, outcomes = 1 / _RHO - 1, {}
     hardness = random.random(truth.tasks)
     for arm, rate in zip(arms, truth.rates, strict=True):
@@ -320,7 +333,6 @@ def _task(place: int) -> str:
 
 
 def _find(truth: Truth, runs: Sequence[Run]) -> int:
-    """Return the number of runs that distinguish the first arm from the reference."""
     wanted = "better" if truth.difference < 0 else "worse"
     return sum(run.last("1")[0].decision == wanted for run in runs)
 

@@ -1,4 +1,4 @@
-"""Measures how many calls written as text are read as intended, in every notation and with slips."""
+"""Measures how many calls written as text are read as intended, in every notation, with mistakes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CATALOG = ToolCatalog.load(list(TOOLS))
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """One text, with or without a known dialect: the calls read, and the verdict.
+    """The result for one text, with or without a known dialect: the calls read, and the verdict.
 
-    `unsaid` is True when a token or the text's end is missing without a report.
+    `unsaid` is True when a token or the end of the text is missing and the parser did not report this.
     """
 
     written: WrittenText
@@ -58,14 +58,14 @@ def _warns(call: TextCall) -> bool:
 
 
 def _is_unsaid(written: WrittenText, calls: tuple[TextCall, ...]) -> bool:
-    """Return True when the text lacks a token or its end, and no call has a diagnostic."""
+    """Return True when a token or the end of the text is missing, and no call has a diagnostic."""
     if not (written.unopened or written.cut) or not calls:
         return False
     return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in calls)
 
 
 def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
-    """Judge all texts of a seed, once with a known dialect and once without."""
+    """Judge all texts of a seed, with and without a known dialect."""
     return [
         judge_text(written, told=with_dialect)
         for with_dialect in (True, False)
@@ -74,7 +74,7 @@ def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
 
 
 def share_tables(judged: Iterable[JudgedText]) -> list[str]:
-    """Return Markdown tables by dialect, by slip and by the content of the values."""
+    """Return Markdown tables by dialect, by mistake and by the content of the values."""
     judgements, lines = list(judged), list[str]()
     for title, group in _GROUPS.items():
         lines += [f"### Calls written as text, by {title}", "", *_share_table(title, judgements, group), ""]
@@ -82,7 +82,10 @@ def share_tables(judged: Iterable[JudgedText]) -> list[str]:
 
 
 def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedText], str]) -> list[str]:
-    """Return one row per group: its texts, and the right and silent shares, with and without the dialect."""
+    """Return one row per group: the number of texts, and the shares of right and silently wrong results.
+
+    Both shares are given with and without a known dialect.
+    """
     tallies, unsaid = defaultdict[tuple[str, bool], Tally](Tally), defaultdict[str, int](int)
     for judgement in judged:
         for name in (group(judgement), "all"):
@@ -105,7 +108,10 @@ _GROUPS: dict[str, Callable[[JudgedText], str]] = {
 
 
 def main(options: list[str]) -> int:
-    """Print the tables by dialect, slip and content of values; `--show` prints the wrongly read texts."""
+    """Print the tables by dialect, by mistake and by content of the values.
+
+    `--show` prints the wrongly read texts.
+    """
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rounds", type=int, default=ROUNDS)

@@ -1,4 +1,4 @@
-"""The notations in which models write calls, as their makers document them.
+"""The notations in which models write calls, as the makers of the models document them.
 
 `lenient/calls/dialects/` lists the sources.
 """
@@ -15,33 +15,32 @@ from typing import Any
 class Values(Enum):
     """The ways in which a notation writes values."""
 
-    JSON = "json"  # one JSON object contains all of them
-    TAGS = "tags"  # each unchanged, between tags
+    JSON = "json"  # one JSON object contains all values
+    TAGS = "tags"  # each value is unchanged between two tags
     PYTHON = "python"  # keyword arguments of a Python call
-    DELIMITERS = "delimiters"  # texts between delimiters, the rest as JSON
+    DELIMITERS = "delimiters"  # texts are between delimiters, all other values are JSON
     PLAIN = "plain"  # JSON without tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One intended call."""
-
     name: str
     arguments: dict[str, Any]
 
 
 Write = Callable[[Call, int], str]
 Arguments = Callable[[dict[str, Any]], str]
-"""Writes the arguments of a call as JSON; a text may have them written with a slip."""
+"""Writes the arguments of a call as JSON. A caller can pass a function that makes a slip."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
     """The notation of one family of models.
 
-    A reply is `section[0]`, the calls between `separator`s, `section[1]`. A call is its opening token, its
-    body and its closing token; `opened` writes the first for the n-th call. `foreign` is a token of another
-    notation that models write in place of the closing token. `several` is False if a reply has only one call.
+    A reply is `section[0]`, the calls with `separator` between them, and `section[1]`. A call is its opening
+    token, its body and its closing token; `opened` returns the opening token of the n-th call. `foreign` is a
+    token of another notation that models write instead of the closing token. `several` is False if a reply
+    has only one call.
     """
 
     dialect: str
@@ -53,7 +52,7 @@ class Notation:
     separator: str = "\n"
     foreign: str | None = None
     several: bool = True
-    header_names: bool = False  # the opening token contains the name: without it there is no call
+    header_names: bool = False  # the opening token contains the name, so without this token there is no call
 
 
 def write_json(arguments: dict[str, Any]) -> str:
@@ -65,7 +64,6 @@ def _fixed(token: str) -> Callable[[Call, int], str]:
 
 
 def _object(name: str, arguments: str) -> Callable[[Call, Arguments], str]:
-    """Return one JSON object with the name and the arguments under these keys."""
     return lambda call, write: (
         f'{{"{name}": {json.dumps(call.name)}, "{arguments}": {write(call.arguments)}}}'
     )
@@ -80,7 +78,10 @@ def _as_written(value: Any) -> str:
 
 
 def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
-    """Return each parameter between tags; `opening` has `{key}` and maybe `{text}`, "true" for a text."""
+    """Return each parameter between tags.
+
+    `opening` contains `{key}`, and possibly `{text}`, which is "true" for a text.
+    """
 
     def write(call: Call, _: Arguments) -> str:
         return between.join(
@@ -114,7 +115,7 @@ _MINIMAX = "]<]minimax[>["
 
 
 def _elements(name: str, value: Any) -> str:
-    """Return an element of MiniMax M3: members and items are elements inside it."""
+    """Return an element of MiniMax M3, in which members and items are inner elements."""
     members = value.items() if isinstance(value, dict) else ()
     inner = [_elements("item", item) for item in value] if isinstance(value, list) else []
     inner += [_elements(*member) for member in members]

@@ -1,6 +1,6 @@
-"""Generates replies with calls from a seed: each notation, with one slip or none, and the intended calls.
+"""Generates replies with calls from a seed: each notation with one mistake or none, and the intended calls.
 
-Based on the documentation of the notations and on typical failures of models.
+Based on the documentation of the notations and on typical errors of models.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOOLS: tuple[dict[str, Any], ...] = tuple(
          ["id", "fields"]),
     )
 )  # fmt: skip
-"""What the model was offered, in Anthropic's shape."""
+"""The offered tools in Anthropic's format."""
 
 _SEVERAL = ("several calls", "no end between", "second cut off")
 _JSON_SLIPS = ("raw newlines", "trailing comma", "missing brace")
@@ -41,15 +41,15 @@ SLIPS = (
 
 _ESCAPE = re.compile(r"\\.")
 _NO_PAIR = ("</s>", "<|eom_id|>", "```")
-"""Tokens that end a message or a fence, whatever stands in it: their opening tokens are not missed."""
+"""Tokens that end any message or fence, so their opening tokens are not needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """One reply: its dialect, its slip, the content of its values, and the intended calls.
+    """One reply: its dialect, its mistake (`slip`), the content of its values, and the intended calls.
 
-    `cut` is True when the text ends within the last value. `unopened` is True when the opening token of the
-    calls is missing but the closing one is present: a reader should report this.
+    `cut` is True when the text ends within the last value. `unopened` is True when the text has the closing
+    token of the calls but not the opening token. A parser should report this.
     """
 
     id: str
@@ -63,7 +63,7 @@ class WrittenText:
 
 
 def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
-    """Yield the texts of every notation with every possible slip; the content of the values is random."""
+    """Yield the texts of every notation with every possible mistake. The content of the values is random."""
     rng = random.Random(seed)
     for notation in NOTATIONS:
         for slip in SLIPS:
@@ -98,7 +98,7 @@ def _hold_tags(rng: random.Random, _: Notation) -> str:
 
 
 def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
-    """Return a text about a notation: it contains the notation's tokens or an example call."""
+    """Return a text about a notation. It contains the notation's tokens or an example call."""
     example = Call("run_shell", {"command": "ls"})
     opened, closed = notation.opened(example, 0), notation.closed
     tokens = [each.strip() for each in (opened, closed, *notation.section) if each.strip()]
@@ -155,7 +155,7 @@ _HOLDINGS = {
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of a reply: the text around all calls, and the opening, body and closing of each call."""
+    """The parts of a reply: the text around the calls, and opening, body and closing of each call."""
 
     begin: str
     openings: list[str]
@@ -170,8 +170,6 @@ class _Parts:
 
 
 class _Maker:
-    """Generates one text of a notation, with one slip."""
-
     def __init__(self, rng: random.Random, notation: Notation, slip: str) -> None:
         self.rng = rng
         self.notation = notation
@@ -179,7 +177,7 @@ class _Maker:
         self.holds = rng.choice(sorted(_HOLDINGS))
 
     def make(self, name: str) -> WrittenText | None:
-        """Return the text, None when the notation cannot have the slip."""
+        """Return the text, or None when the notation cannot have this mistake."""
         notation, slip = self.notation, self.slip
         if slip in _JSON_SLIPS and notation.values not in (Values.JSON, Values.PLAIN):
             return None
@@ -204,7 +202,10 @@ class _Maker:
         )
 
     def draw_call(self, *, textual: bool = False) -> Call:
-        """Return a call whose texts have the drawn content; `textual`: a text comes last."""
+        """Return a call with random values of the chosen content.
+
+        `textual` means that the last value is a text.
+        """
         text = _HOLDINGS[self.holds](self.rng, self.notation)
         path = self.rng.choice(("notes.md", "src/a b.py", "docs/ä.txt"))
         kinds = ["write_file", "run_shell"] if textual else [str(tool["name"]) for tool in TOOLS]
@@ -239,7 +240,7 @@ class _Maker:
         return written
 
     def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
-        """Return the parts with a token missing or wrong, by the slip; None if there is no such token."""
+        """Return the parts with a token missing or wrong, as the mistake requires, or None if impossible."""
         closer = parts.end.strip("]\n ")
         if self.slip == "no section begin":
             missed = parts.begin.rstrip("[\n ")
@@ -269,7 +270,10 @@ class _Maker:
         return parts
 
     def cut(self, name: str, calls: list[Call], text: str) -> WrittenText | None:
-        """Return the text cut off within the last value, which must be a text without escapes up to there."""
+        """Return the text, cut off within the last value.
+
+        This value must be a text without escapes before the cut.
+        """
         key, value = list(calls[-1].arguments.items())[-1]
         for length in range(len(value) // 2, 2, -1):
             part = value[:length]
@@ -284,13 +288,13 @@ class _Maker:
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the opening token of a call, "" if nothing of the notation would be left without it."""
+    """Return the opening token of a call, or "" if the notation could not be recognised without it."""
     first = opening.strip().split("\n")[0]
     if first.startswith("<|start|>"):
         return "<|start|>assistant<|channel|>"
     if name not in first:
         return first
     if first.startswith("]<]"):
-        return ""  # a token before each tag: without the tag itself there is no call
+        return ""  # the notation has a token before each tag, so without the tag there is no call
     before = first[: first.index(name)].removesuffix("functions.").removesuffix("function<｜tool▁sep｜>")
     return before[: before.rfind(">") + 1] if before.endswith(("=", '"')) else before

@@ -1,1 +1,1 @@
-"""Reads the arguments of one call: runs the stages in order and builds the result."""
+"""Reads the arguments of one call: unwraps, repairs, converts and checks them."""

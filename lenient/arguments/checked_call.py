@@ -16,9 +16,10 @@ _MOST_SENTENCES = 8
 
 
 class CheckedCall(NamedTuple):
-    """A call to run, or the reply to the model: `arguments` or `reply` is None, never both.
+    """The arguments to run a call with, or the reply to the model.
 
-    `arguments` contains the declared defaults. `request` has the diagnostics.
+    Exactly one of `arguments` and `reply` is None. `arguments` include the declared defaults. `request`
+    contains the diagnostics.
     """
 
     arguments: dict[str, Any] | None
@@ -36,9 +37,11 @@ def check_call(
 ) -> CheckedCall:
     """Return the arguments to run a call with, or the reply to send to the model as the call's result.
 
-    `raw` is the text that the model sent, or the object that an SDK decoded from it. `tools` are the
-    definitions that the model was offered. A call must not run when its tool is unknown, when its arguments
-    cannot be read, when `policy` does not accept them, or when they lost meaning (unless `accepts_lossy`).
+    `raw` is the text that the model sent, or the object that an SDK decoded from this text. `tools` are the
+    definitions that the model was offered.
+
+    A call must not run when its tool is unknown, when its arguments cannot be read, or when `policy` does not
+    accept them. It must not run either when the arguments lost meaning, unless `accepts_lossy` is True.
 
     Never raises for any text.
     """
@@ -54,7 +57,7 @@ def check_call(
 
 
 def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
-    """Return why a call was not run, for the model: codes, sentences, and the parameters of the tool."""
+    """Return the message that tells the model why its call was not run, with the tool's parameters."""
     reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
     grave = [
         diagnostic.message
@@ -71,7 +74,6 @@ def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> st
 
 
 def describe_cut_off(definition: ToolDefinition) -> str:
-    """Return the text for a model whose answer ended in the middle of a call."""
     return (
         "The tool was not run. Your answer ended before the call did. "
         f"Send the whole call again: {_describe_parameters(definition)}"
@@ -79,7 +81,6 @@ def describe_cut_off(definition: ToolDefinition) -> str:
 
 
 def describe_unknown_tool(name: str | None, offered: Sequence[str]) -> str:
-    """Return the text for a model that called an unknown tool."""
     near = get_close_matches(name or "", offered, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     listed = f" The tools are: {', '.join(offered)}." if offered else " No tools are available."
@@ -87,7 +88,7 @@ def describe_unknown_tool(name: str | None, offered: Sequence[str]) -> str:
 
 
 def _describe_parameters(definition: ToolDefinition) -> str:
-    """Return a definition in one line: `search_orders(customer: string, limit?: integer)`."""
+    """Return the tool's signature in one line: `search_orders(customer: string, limit?: integer)`."""
     schema = definition.to_json_schema()
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     parts = [

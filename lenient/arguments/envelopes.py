@@ -1,4 +1,4 @@
-"""Removes envelopes around the arguments: a whole call, or an object with the arguments under one name."""
+"""Removes envelopes: a whole call around its arguments, or an object with one key such as `arguments`."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from lenient.scan.source_text import LocatedValue
 _NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
 HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
-"""The names under which a call or an envelope holds arguments."""
+"""The keys under which a call or an envelope contains the arguments."""
 _BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
 
 Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
-"""Reads the object or array whose JSON text a string value holds; None when it holds neither."""
+"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """An object around the arguments, with the arguments under the key `key`.
+    """An object that wraps the arguments under the key `key`.
 
-    `is_call` is True for a whole call, which names the tool. `text` is the text that holds the arguments as
-    JSON, with the diagnostics of its decoding in `findings`; None when they are an object.
+    `is_call` is True when the object is a whole call, which names the tool. `text` is the JSON text of
+    arguments that were encoded as a string, and `findings` are the diagnostics of decoding it. `text` is None
+    when the arguments are an object.
     """
 
     outer: LocatedValue
@@ -37,12 +38,11 @@ class Envelope:
     findings: Findings
 
     def report(self) -> Diagnostic:
-        """Return the diagnostic for removing the envelope."""
         code = "call_envelope_removed" if self.is_call else "arguments_envelope_removed"
         return _report(code, self.outer, "$", self.key)
 
     def report_text(self) -> list[Diagnostic]:
-        """Return the diagnostics of the text that contained the arguments."""
+        """Return the diagnostics of decoding arguments that were encoded as a string."""
         if self.text is None:
             return []
         where, became = render_path((None, self.key)), shorten(to_json_text(self.inner.value))
@@ -51,10 +51,10 @@ class Envelope:
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
-    """Return the envelopes around the arguments, the outermost first; at most `most` of them.
+    """Return the envelopes around the arguments, the outermost first; at most `most` envelopes.
 
-    `name` is the tool's name: a whole call must name it. Where an envelope has no name, the names within must
-    be declared.
+    `name` is the tool's name, which a whole call must contain. When an envelope is not a whole call, the
+    definition must declare the keys inside.
     """
     opened: list[Envelope] = []
     count = 0
@@ -88,13 +88,13 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
 
 
 def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[LocatedValue, str] | None:
-    """Return the object with the arguments of a call to this tool, and their key; None if there is no call.
+    """Return the object that contains the arguments of a call to this tool, and their key.
 
-    The tool must not declare a parameter with the name of that key. The object may have no other keys except
-    those of a call (`id`, `type`).
+    Return None when there is no such call. The tool must not declare a parameter with the name of the key.
+    All other keys must belong to a call (`name`, `id`, `type`).
     """
     if not known_fields(node) or node.extra is not None:
-        return None  # where further fields are allowed, each name may be one of the tool's own
+        return None  # with undeclared parameters allowed, every key may be a parameter
     if "function" in located.value and located.value.keys() <= _BESIDE | {"function"}:
         inner = located.value["function"]
         located = located.child("function") if isinstance(inner, dict) else located
@@ -107,7 +107,7 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
-    """Return an object whose only key is an undeclared name for arguments, and this key."""
+    """Return an object whose only key is an undeclared word such as `arguments`, and this key."""
     [*names] = located.value
     if len(names) != 1 or names[0] not in _ARGUMENTS or _is_declared(node, names[0]):
         return None
@@ -115,9 +115,9 @@ def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedV
 
 
 def _may_unwrap(node: Node, value: dict[str, Any]) -> bool:
-    """Return True when the envelope of these arguments cannot be a parameter of the tool itself.
+    """Return True when the object around these arguments cannot be a parameter of the tool.
 
-    Where further fields are allowed it can be one, unless the arguments contain all required parameters.
+    When the tool allows undeclared parameters, the arguments must contain all required parameters.
     """
     return node.extra is None or bool(node.required and node.required <= value.keys())
 
@@ -127,7 +127,6 @@ def _fits_names(value: Any, node: Node) -> bool:
 
 
 def _is_declared(node: Node, name: str) -> bool:
-    """Return True when the definition declares the name, or another spelling of it."""
     fields = known_fields(node)
     if name in fields or inner_nodes(node, name):
         return True

@@ -1,4 +1,4 @@
-"""Reads the raw arguments of a call: runs the stages in order and returns a ToolCallRequest.
+"""Reads the raw arguments of a call in several stages and returns a ToolCallRequest.
 
 Never raises for any text, bytes or definition.
 """
@@ -55,12 +55,12 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
     Outcome.REPAIRED,
     Outcome.UNMEASURED,
-)  # an attribute lookup on the enum takes a tenth of a fast parse
+)  # constants, because enum lookups would take 10 % of the time of a fast parse
 _COERCE = Stage.COERCE
-_NEW = tuple.__new__  # calling the named tuple's class takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # characters that are searched for single members
-_MAX_NAME = 100  # characters; the cost of a comparison is the product of both lengths
+_MAX_SEARCHED = 200_000  # maximum of the number of misfits times the length of the text
+_MAX_NAME = 100  # longer names are not compared, because the time grows with the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
 
@@ -74,20 +74,19 @@ def parse_arguments(
 ) -> ToolCallRequest:
     """Read the raw arguments of one call; return the typed arguments and the diagnostics.
 
-    `tool` is the definition against which the values are checked, or a catalog of all tools that the model
-    was offered. In a catalog, `tool_name` is looked up; a name that the catalog lacks is reported as an
-    unknown tool. `tool_name` is the name of `tool` unless given; special tokens of the model's own format in
-    `tool_name` are removed and reported.
+    `tool` is the tool's definition, or a catalog of all tools that the model was offered. `tool_name` is
+    looked up in a catalog; a name that is not in the catalog is reported as an unknown tool. The default of
+    `tool_name` is the name of `tool`. Special tokens in `tool_name` are removed and reported.
 
-    `policy` decides which diagnostics count as errors in `parse_error`. It changes neither the diagnostics
-    nor `arguments`.
+    `policy` decides which diagnostics count as errors in `parse_error`. The diagnostics and `arguments` do
+    not depend on `policy`.
     """
     if tool_name is not None and not tool_name.isidentifier():
         clean, leaked = clean_tool_name(tool_name)
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
     value = None
-    if type(raw) is str:  # most calls: valid JSON that fits unchanged
+    if type(raw) is str:  # most calls are valid JSON that fits unchanged
         if type(tool) is ToolDefinition:
             value = (tool.compiled or compile_tool(tool)).read(raw)
             if type(value) is dict:
@@ -109,10 +108,10 @@ def parse_arguments(
             value = NO_JSON
     name = tool.name if tool_name is None and tool is not None else tool_name
     call = _NEW(_Call, (raw, value, tool, (name, tool_call_id, raw), policy))
-    if type(value) is dict:  # valid JSON: it fits unchanged, or its values are located, converted and checked
+    if type(value) is dict:  # valid JSON fits unchanged, or its values are converted and checked
         accepted = None if type(raw) is str else _accept_bytes(call)
         return accepted or _convert_misfits(call) or _convert_values(call) or _TolerantReader(call).read()
-    # Try the fast repair of plain defects first; any other text is unwrapped, repaired, converted, checked.
+    # Repair simple defects quickly if possible; else use the slower reader that repairs any text.
     return _repair_plainly(call) or _TolerantReader(call).read()
 
 
@@ -122,9 +121,9 @@ def _read_under_clean_name(
     policy: Policy,
     names: tuple[str, str, str | None],
 ) -> ToolCallRequest:
-    """Read the call under its cleaned tool name, and report the cleaning.
+    """Read the call under its cleaned tool name, and report the removed tokens.
 
-    `names` holds the name that was sent, the cleaned name and the call id.
+    `names` contains the name that was sent, the cleaned name and the call id.
     """
     sent, clean, tool_call_id = names
     request = parse_arguments(raw, tool, policy=policy, tool_name=clean, tool_call_id=tool_call_id)
@@ -138,7 +137,7 @@ def _read_under_clean_name(
 def _read_for_unknown_tool(
     raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
 ) -> ToolCallRequest:
-    """Read the text without a definition and add an error; the error suggests a tool with a similar name."""
+    """Read the text without a definition and add an error that suggests a tool with a similar name."""
     request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
     near = _find_similar_name(name or "", offered)
     hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
@@ -148,9 +147,9 @@ def _read_for_unknown_tool(
 
 
 def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
-    """Return the offered name that is most similar to `name`, None when none is similar.
+    """Return the offered name that is most similar to `name`, None when no name is similar.
 
-    An offered name that equals `name` without its namespace comes first.
+    An offered name that equals `name` without its namespace is preferred.
     """
     bare = _NAMESPACE.sub("", name[:_MAX_NAME])
     if offered.get(bare) is not None:
@@ -160,27 +159,24 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
 
 
 class _Call(NamedTuple):
-    """A call to read. `value` is the value that orjson decoded from the raw arguments, or NO_JSON.
+    """A call to read.
 
-    `head` contains the first three fields of the result: the tool's name, the call id and the raw arguments.
+    `value` is what orjson decoded from the raw arguments, or NO_JSON. `head` contains the tool's name, the
+    call id and the raw arguments.
     """
 
     raw: str | bytes
     value: Any
     tool: ToolDefinition | None
-    head: tuple[str | None, str | None, str | bytes]  # the first fields of the result
+    head: tuple[str | None, str | None, str | bytes]  # tool name, call id and raw arguments
     policy: Policy
 
     def make_validator(self, findings: list[Diagnostic], rejected: dict[str, Any]) -> Validator:
-        """Return a validator of members that adds to `findings` and `rejected`."""
         return _Run(self, Findings(findings), rejected).make_validator(depth=1)
 
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
-    """Return the request for valid JSON in bytes that fits unchanged, else None.
-
-    `parse_arguments` has already tried this for text.
-    """
+    """Return the request for bytes that contain valid JSON that fits unchanged, else None."""
     if isinstance(call.raw, str):
         return None
     if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
@@ -192,7 +188,10 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 
 
 def _convert_misfits(call: _Call) -> ToolCallRequest | None:
-    """Convert the members of valid JSON that do not fit; return None if definition or text is not plain."""
+    """Convert the members of valid JSON that do not fit the definition.
+
+    Return None when the definition or the text is too complex for this fast method.
+    """
     sent, tool = call.value, call.tool
     if tool is None or not (compiled := tool.compiled or compile_tool(tool)).is_plain:
         return None
@@ -233,7 +232,7 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
 
 
 def _repair_plainly(call: _Call) -> ToolCallRequest | None:
-    """Return the request for text with plain defects in JSON or around JSON that fits, else None."""
+    """Repair text whose only defects are simple, and return the request. Return None for other text."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
@@ -258,7 +257,7 @@ def _repair_plainly(call: _Call) -> ToolCallRequest | None:
 def _convert_plain(
     call: _Call, text: str, arguments: dict[str, Any], diagnostics: tuple[Diagnostic, ...]
 ) -> ToolCallRequest | None:
-    """Convert and check the values of a text with plain defects. Return None when the scanner is needed."""
+    """Convert and check the values of a text with simple defects. Return None when the scanner is needed."""
     mark = locate_values(text, plain=True)
     if mark is None:
         return None
@@ -274,7 +273,7 @@ def _convert_plain(
 
 
 class _Run:
-    """The state of parsing one call: its diagnostics, and the steps that the result shows."""
+    """The state of parsing one call: its diagnostics, and the steps that changed the arguments."""
 
     def __init__(
         self, call: _Call, findings: Findings | None = None, rejected: dict[str, Any] | None = None
@@ -285,14 +284,13 @@ class _Run:
         self.trace: list[tuple[Stage, str, Any, Any]] = []
         self.rejected: dict[str, Any] = {} if rejected is None else rejected
         self.tried = ["strict JSON"]
-        self.decoded = 0  # characters of decoded strings in the value
+        self.decoded = 0  # the number of characters in all decoded string values
 
     @property
     def node(self) -> Node | None:
         return compile_tool(self.tool).root if self.tool is not None else None
 
     def check(self, located: LocatedValue) -> ToolCallRequest:
-        """Remove envelopes, coerce and check the arguments, and return the request."""
         may_hold = not located.settled and isinstance(located.value, dict)
         if self.node is not None and may_hold and not HOLDS_ARGUMENTS.isdisjoint(located.value):
             located = self.unpack_call(located, self.node)
@@ -300,9 +298,9 @@ class _Run:
         return self.finish(self.validate(located), located.value, earlier)
 
     def finish(self, arguments: dict[str, Any] | None, sent: Any, earlier: int = 0) -> ToolCallRequest:
-        """Return the request; `arguments` are the converted value `sent`.
+        """Return the request with the converted value `sent` as its arguments.
 
-        The first `known` of the findings are older than the conversion.
+        The first `known` diagnostics were added before the conversion.
         """
         changes = converted = 0
         for diagnostic in self.findings.items[:earlier]:
@@ -320,7 +318,6 @@ class _Run:
         return _NEW(ToolCallRequest, self.call.head + rest)
 
     def validate(self, located: LocatedValue) -> dict[str, Any] | None:
-        """Return the parameters that fit the definition, None when the value is not an object."""
         if located.settled and isinstance(located.value, dict):
             return located.value
         validator = self.make_validator()
@@ -336,7 +333,7 @@ class _Run:
         return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments inside a call or an envelope; else return the value unchanged."""
+        """Return the arguments inside a call or an envelope, or the value unchanged when there is none."""
         name = self.tool.name if self.tool is not None else ""
 
         def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:
@@ -353,16 +350,15 @@ class _Run:
     def decode_text(
         self, located: LocatedValue, node: Node, path: Path, findings: Findings
     ) -> LocatedValue | None:
-        """Return the object or array encoded in a string value, None when there is none.
+        """Return the object or array encoded in a string value, or None when there is none.
 
-        Also return None when the strings decoded so far are many times longer than the raw arguments.
+        Also return None when all decoded strings together are many times longer than the raw arguments.
         """
         self.decoded += len(located.value)
         is_affordable = self.decoded <= 50_000 + 20 * len(self.call.raw)
         return decode_nested(located, node, path, findings) if is_affordable else None
 
     def describe_tried(self) -> str:
-        """Return a sentence that lists the steps tried on the text."""
         return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
 
     def refuse_too_many(self) -> ToolCallRequest:
@@ -371,16 +367,12 @@ class _Run:
         return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 
     def refuse(self, error: Diagnostic) -> ToolCallRequest:
-        """Return a failed request without arguments, with `error` as its only diagnostic."""
         rest = (None, Outcome.FAILED, (error,), self.call.policy, self.tool, NOTHING_REJECTED, ())
         return _NEW(ToolCallRequest, self.call.head + rest)
 
 
 class _TolerantReader(_Run):
-    """Reads the arguments from any text: unwraps and repairs the text as needed."""
-
     def read(self) -> ToolCallRequest:
-        """Decode, unwrap and repair the text, coerce and check its value, and return the request."""
         try:
             piece = self.decode_bytes()
             located = extract_value(
@@ -416,7 +408,6 @@ class _TolerantReader(_Run):
         return SourceText(text)
 
     def fits(self, value: Any, text: str | None) -> bool:
-        """Return True when a value fits the definition unchanged."""
         if self.tool is None or type(value) is not dict:
             return False
         compiled = compile_tool(self.tool)
@@ -425,7 +416,7 @@ class _TolerantReader(_Run):
     def refuse_unreadable(self, reason: str, position: int) -> ToolCallRequest:
         """Return a failed request for text that cannot be read.
 
-        The error gives the reason and the position, quotes the start of the text and names what was tried.
+        The error contains the reason, the position, the start of the text and the steps that were tried.
         """
         text = _replace_invalid(self.call.raw)
         made = ", ".join(dict.fromkeys(diagnostic.code for diagnostic in self.findings.items))
@@ -441,7 +432,6 @@ class _TolerantReader(_Run):
 
 
 def _replace_invalid(raw: str | bytes) -> str:
-    """Return the raw arguments as text, with replacement characters for invalid bytes and lone surrogates."""
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "replace")
     return raw if raw.isascii() else _SURROGATE.sub(REPLACEMENT, raw)
@@ -454,10 +444,10 @@ _KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:
-    """Return the name without special tokens of the model's format, and True if any were removed.
+    """Return the name without the special tokens of a model's format, and True if any were removed.
 
-    `functions.bash<|channel|>commentary` and `bash<|channel|>json` become `bash`; so does Kimi's id
-    `functions.bash:0`. A name that consists of special tokens only is returned unchanged.
+    `functions.bash<|channel|>commentary`, `bash<|channel|>json` and Kimi's id `functions.bash:0` all become
+    `bash`. A name that consists only of special tokens is returned unchanged.
     """
     if name.isidentifier():
         return name, False

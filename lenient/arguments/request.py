@@ -1,6 +1,7 @@
 """The result of reading one call's arguments: the raw text, the typed arguments and the diagnostics.
 
-A policy is a threshold for the diagnostics of one run. Applying a stricter policy needs no second run.
+A policy sets the severity up to which diagnostics are accepted. A stricter policy can be applied without
+reading the text again.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 class Outcome(StrEnum):
     """The result of reading a call's arguments.
 
-    CLEAN: valid JSON that fits the definition. COERCED: values were converted. REPAIRED: the text was
-    unwrapped or repaired. FAILED: an error was found. UNMEASURED: no repair was needed, and no definition was
-    available for a check.
+    CLEAN: the text is valid JSON that fits the definition. COERCED: values were converted. REPAIRED: the text
+    was unwrapped or repaired. FAILED: an error was found. UNMEASURED: no repair was needed, but there was no
+    definition to check the arguments against.
     """
 
     CLEAN = "clean"
@@ -40,13 +41,13 @@ CHANGES: Mapping[str, int] = {
     | (CONVERTED if row.stage is Stage.COERCE else 0)
     for code, row in CODES.items()
 }
-"""What each code says of a reading: that a value was converted, the text was changed, or it failed."""
+"""What each code means, as bit flags: a value was converted, the text was changed, or the text failed."""
 OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.FAILED] * 4)
-"""The outcome by the `CHANGES` of all codes of a reading; UNMEASURED without any and without a definition."""
+"""The outcome for the combined `CHANGES` flags of all codes. UNMEASURED is not in this list."""
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
-    """Return the outcome of a reading with these diagnostic codes.
+    """Return the outcome for these diagnostic codes.
 
     `defined` is True when the arguments were checked against a definition.
     """
@@ -57,11 +58,11 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
 
 class Policy(StrEnum):
-    """A threshold: the highest severity of diagnostics with which arguments are accepted."""
+    """The highest severity of diagnostics with which arguments are accepted."""
 
-    STRICT = "strict"  # none
-    SAFE = "safe"  # notes
-    LENIENT = "lenient"  # notes and warnings
+    STRICT = "strict"  # accepts no diagnostics
+    SAFE = "safe"  # accepts notes
+    LENIENT = "lenient"  # accepts notes and warnings
 
     def accepts(self, diagnostics: Iterable[Diagnostic]) -> bool:
         """Return True when no diagnostic is more severe than this policy allows."""
@@ -84,12 +85,12 @@ class Step:
     after: str
 
 
-class ToolCallRequest(NamedTuple):  # creating a frozen dataclass of this size takes ten times as long
+class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many fields takes ten times as long
     """The result of reading the arguments of one call.
 
-    `raw_arguments` holds the raw arguments unchanged. `arguments` holds the values that fit the definition,
+    `raw_arguments` is the unchanged input. `arguments` contains the values that fit the definition; it is
     None when there is no object. `rejected` maps the path of each value that could not be converted to the
-    value that was sent. `trace` holds the data of `steps`: stage, title, and the texts or values before and
+    value that was sent. `trace` contains the data of `steps`: stage, title, and the text or value before and
     after.
     """
 
@@ -105,17 +106,20 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass of this size t
     trace: tuple[tuple[Stage, str, Any, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts for pickle and copy; `rejected` becomes a dict, which can be pickled."""
+        """Return the parts for pickle and copy.
+
+        `rejected` becomes a dict because a read-only mapping cannot be pickled.
+        """
         return ToolCallRequest, (*self[:8], dict(self.rejected), self.trace)
 
     @property
     def parse_error(self) -> str | None:
-        """The diagnostics that the policy rejects: `code:detail` joined by `; `; None if there are none."""
+        """The diagnostics that the policy rejects, as `code:detail` joined by `; `, or None."""
         return join_diagnostics(self._select_diagnostics(refused=True))
 
     @property
     def parse_warning(self) -> str | None:
-        """The diagnostics that the policy accepts: `code:detail` joined by `; `; None if there are none."""
+        """The diagnostics that the policy accepts, as `code:detail` joined by `; `, or None."""
         return join_diagnostics(self._select_diagnostics(refused=False))
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
@@ -133,13 +137,16 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass of this size t
 
     @property
     def lossy(self) -> bool:
-        """True when meaning was lost or invented. Ask before you run a tool on these arguments."""
+        """True when a repair lost or invented meaning.
+
+        Ask the user before you run a tool with these arguments.
+        """
         return any(diagnostic.lossy for diagnostic in self.diagnostics)
 
     def accepted_under(self, policy: Policy) -> bool:
         """Return True when there are arguments and `policy` accepts all diagnostics.
 
-        Check `lossy` as well before a tool runs on the arguments.
+        Also check `lossy` before you run a tool with the arguments.
         """
         return self.arguments is not None and Policy(policy).accepts(self.diagnostics)
 
@@ -152,9 +159,9 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass of this size t
         )
 
     def with_defaults(self) -> ToolCallRequest:
-        """Return the request with declared defaults for absent parameters, and add a note for each.
+        """Return the request with declared defaults for absent parameters, and a note for each default.
 
-        A default that does not fit its own declaration is left out, with a warning.
+        A default that does not fit its own declaration is left out and causes a warning.
         """
         if self.arguments is None or self.tool is None:
             return self

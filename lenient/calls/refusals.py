@@ -1,7 +1,7 @@
 """Recognises error messages of servers and tools that reject a malformed call.
 
 A server reports that it could not parse the call; a tool or its framework reports that the arguments do not
-fit. Neither error is a failure of the server or the tool.
+fit. In both cases, the call caused the error, not the server or the tool.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
 class ServerRefusal(NamedTuple):
     """A call that a server could not parse.
 
-    `raw` is the text that the model wrote, None where the error does not quote all of it. `message` is the
-    server's complaint.
+    `raw` is the text that the model wrote, or None when the error does not quote the whole text. `message` is
+    the server's error message.
     """
 
     raw: str | None
@@ -26,12 +26,12 @@ class ServerRefusal(NamedTuple):
 
 
 def read_server_refusal(error: Any) -> ServerRefusal | None:
-    """Return the call that an error of a chat API is about, None when the error has another cause.
+    """Return the call that an error of a chat API rejects, or None when the error has another cause.
 
-    `error` is the field `error` of the answer, an object or a text. Groq's has the text in
-    `failed_generation`, Ollama's (`error parsing tool call: raw='…', err=…`, server/routes.go) in its
-    message; llama-server's (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) quotes only
-    the end.
+    `error` is the field `error` of the response, an object or a text. Groq quotes the call in
+    `failed_generation`. Ollama quotes the call in its message (`error parsing tool call: raw='…', err=…`,
+    server/routes.go). llama-server (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) quotes
+    only the end of the call.
     """
     error_object = error if isinstance(error, Mapping) else {"message": error}
     raw, message = error_object.get("failed_generation"), error_object.get("message")
@@ -46,21 +46,21 @@ def read_server_refusal(error: Any) -> ServerRefusal | None:
 
 # --- tools ---------------------------------------------------------------------------------------------
 
-# Sentences with which MCP servers begin the result: the TypeScript SDK, the Python SDK.
+# The TypeScript SDK and the Python SDK of MCP begin the result of a rejected call with these sentences.
 MCP_REFUSALS = (
     r"^MCP error -32602|^Input validation error: ",
     r"^Error executing tool [^\n]{1,200}\d validation errors? for ",
 )
-# Words of schema libraries and of Python, anywhere in a message.
+# Schema libraries and Python use these words anywhere in their error messages.
 LIBRARY_REFUSALS = (
     r"ValidationError|validation errors? for |ZodError",
     r"missing \d{1,9} required positional argument",
     r"(?:^|: )Invalid (?:arguments?|parameters?|time ?zone|time format|date|date format)\b",
 )
-_LONGEST = 4_000  # characters that are searched; the sentences are at the beginning
+_LONGEST = 4_000  # the number of characters to search; the sentences are at the beginning
 _REFUSALS = re.compile("|".join((*MCP_REFUSALS, *LIBRARY_REFUSALS)))
 
 
 def refuses_arguments(message: str) -> bool:
-    """Return True when a failed tool blames the arguments."""
+    """Return True when the error message of a tool blames the arguments."""
     return _REFUSALS.search(message[:_LONGEST]) is not None

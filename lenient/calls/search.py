@@ -1,7 +1,4 @@
-"""Searches a text for tool calls in all dialects, or in the dialect that the caller names.
-
-This is the only module that lists all dialects.
-"""
+"""Searches a text for tool calls in all dialects, or in the dialect that the caller names."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
     "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
 }
-"""Dialects with tokens of their own, and strings of which one must occur. The more specific first."""
+"""The dialects with tokens, and strings of which one must occur. More specific dialects come first."""
 
 TEXT_DIALECTS: Mapping[str, Dialect] = {
     "gemma_tool_code": gemma_tool_code,
@@ -84,7 +81,7 @@ TEXT_DIALECTS: Mapping[str, Dialect] = {
     "fenced_json": fenced_json,
     "bare_json": bare_json,
 }
-"""Dialects without tokens, in the order in which they are tried: the first that finds a call counts."""
+"""The dialects without tokens, in the order of the search. The first dialect that finds a call counts."""
 
 _MARKS = tuple({mark for _, marks in TOKEN_DIALECTS.values() for mark in marks})
 DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
@@ -94,16 +91,17 @@ DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 def extract_tool_calls(
     text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
 ) -> tuple[TextCall, ...]:
-    """Return the tool calls in a text, in order; () when there are none. Never raises for any text.
+    """Return the tool calls in a text, in order, or () when there are none. Never raises for any text.
 
-    `catalog` holds the tools that were offered to the model. `dialect` is the name, from `DIALECTS`, of the
-    notation in which the model writes calls. Without `dialect`, or when no call is found in that dialect, all
-    dialects are tried: first those with tokens of their own, then those without. Text in reasoning blocks,
+    `catalog` contains the tools that were offered to the model. `dialect` is a name from `DIALECTS`: the
+    notation in which the model writes calls. Without `dialect`, or when that dialect finds no call, all
+    dialects are tried: dialects with tokens first, then dialects without tokens. Text in reasoning blocks,
     inline code and announced examples does not count as a call.
 
-    Between tokens, a call of any name counts; with a catalog, a name that was not offered gets the diagnostic
-    `unknown_tool`. Without tokens, a JSON object or a Python call counts when its name was offered (in any
-    spelling), or when the object or call is the whole reply and has the shape of a call and nothing else.
+    Between tokens, a call of any name counts; a name that is not in the catalog gets the diagnostic
+    `unknown_tool`. Without tokens, a JSON object or a Python call counts in two cases: its tool was offered
+    (in any spelling), or the whole reply consists of the call.
+
     Raises ValueError for an unknown dialect.
     """
     if dialect is not None:
@@ -123,15 +121,15 @@ def extract_tool_calls(
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
-    """Return the calls that an assistant wrote into its text instead of making them natively.
+    """Return the calls that an assistant wrote into its text instead of making native calls.
 
     Such calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
-    `extract_tool_calls`: calls between a dialect's own tokens count outside of fences only; without tokens, a
-    call counts when its name was offered, its arguments fit the definition or nearly fit, and its lines or
-    its fence contain nothing else.
+    `extract_tool_calls`. Calls between a dialect's own tokens count only outside of fences. Without tokens, a
+    call counts when its tool was offered, its arguments fit or nearly fit, and its lines or its fence contain
+    no other text.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
-        return ()  # the usual case in a load: thirty times faster than a search for calls
+        return ()  # most texts contain no call; this test is 30 times faster than a search
     reply = ModelText(text, catalog)
     marked = [each for each in _find_between_tokens(reply) if reply.fence_around(each[1].start) is None]
     if marked:
@@ -151,7 +149,7 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the calls of all dialects with tokens; of calls that overlap, the one that begins first."""
+    """Return the calls of all dialects with tokens. Of overlapping calls, keep the call that begins first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
@@ -178,9 +176,9 @@ def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
 
 
 def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls that share their lines, or the fence around them, with no other text.
+    """Return the calls whose lines, or whose surrounding fence, contain no other text.
 
-    Calls on one line are judged together: other text on that line removes all of them.
+    Calls on one line are judged together: other text on this line removes all of them.
     """
     together: list[list[tuple[str, FoundCall]]] = []
     for each in sorted(calls, key=lambda pair: pair[1].start):
@@ -194,7 +192,7 @@ def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -
 
 
 def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bool:
-    """Return True when the lines of these calls, or the fence around them, contain nothing else."""
+    """Return True when the lines of these calls, or the fence around them, contain no other text."""
     start, end = group[0][1].start, group[-1][1].end
     fence = reply.fence_around(start)
     if fence is not None:
@@ -209,8 +207,8 @@ def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bo
 def _nearly_fits(call: TextCall) -> bool:
     """Return True when the arguments may be meant for the called tool.
 
-    Arguments that failed may still be meant when a parameter is missing or ill-typed, but not when one is
-    undeclared.
+    Arguments that failed may still be meant when a parameter is missing or has a wrong type, but not when a
+    parameter is undeclared.
     """
     request = call.request
     if request.arguments is None:
@@ -228,15 +226,15 @@ _TOKEN = re.compile(
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
 )
-"""The tokens around calls, of all dialects that have two of them."""
+"""The tokens around calls, for all dialects with an opening and a closing token."""
 _CLOSING = re.compile(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 
 
 def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls; add a diagnostic to each call that a closing token without an opening token follows.
+    """Return the calls; add a diagnostic to each call before a closing token that has no opening token.
 
-    `found` are the calls with their dialects. Tokens within a call are text, or belong to it alone.
+    `found` contains the calls with their dialects. Tokens inside a call are not considered.
     """
     calls = sorted(found_calls, key=lambda each: each[1].start)
     opened, position = 0, 0

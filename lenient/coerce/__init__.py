@@ -1,1 +1,1 @@
-"""Validation: converts decoded values to the declared types and checks them against the definition."""
+"""Converts decoded values to the declared types and checks them against the definition."""

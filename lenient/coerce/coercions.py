@@ -1,7 +1,7 @@
-"""Coercions: converts one decoded value to the wanted kind, or rejects it.
+"""Converts one decoded value to the wanted kind, or rejects the value.
 
-`COERCIONS` lists, for each pair of wanted kind and found JSON type, the conversions that are tried and the
-code that each of them reports.
+The keys of `COERCIONS` are pairs of wanted kind and found JSON type. The values list the conversions to try,
+with the diagnostic code that each conversion reports.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.scan.strings.unquoted import MAX_DIGITS
 
 REFUSED: Final = object()
-"""What a coercion returns when it cannot convert the value."""
+"""A coercion returns this when it cannot convert the value."""
 
 
 OBJECT_AS_TEXT = "object_retained_as_text"
 WRAPPING = frozenset({"scalar_coerced_to_list", "separated_text_coerced_to_list"})
-"""The codes of a single value that became a list."""
+"""The codes for a single value that became a list."""
 
 
 class JsonType(StrEnum):
-    """The JSON type of a decoded value; `WHOLE` is a float that equals an integer."""
+    """The JSON type of a decoded value; `WHOLE` is a float with the value of an integer."""
 
     STRING = "string"
     INTEGER = "integer"
-    WHOLE = "whole number"  # 3.0
-    FRACTION = "fraction"  # 3.7
+    WHOLE = "whole number"  # for example 3.0
+    FRACTION = "fraction"  # for example 3.7
     BOOLEAN = "boolean"
     OBJECT = "object"
     ARRAY = "array"
@@ -42,13 +42,13 @@ class JsonType(StrEnum):
 
 
 class ValueSource(Protocol):
-    """The source of a value: gives a coercion its JSON text, and decodes the JSON inside a string value."""
+    """The source of a value: it provides the value's JSON text and decodes JSON inside a string value."""
 
     def json_text(self) -> str:
-        """Return the value's JSON text as it was sent."""
+        """Return the JSON text of the value as it was sent."""
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the value of the type `wanted` whose JSON the string holds, else REFUSED.
+        """Return the value of the type `wanted` that the string contains as JSON, else REFUSED.
 
         The source reports the repairs of this JSON.
         """
@@ -58,7 +58,7 @@ Convert = Callable[[Any, ValueSource], Any]
 
 
 class Coercion(NamedTuple):
-    """One conversion: the function `convert`, and the code that its success reports (None = no report)."""
+    """One conversion: the function `convert`, and the code that a success reports (None = no report)."""
 
     code: str | None
     convert: Convert
@@ -76,18 +76,20 @@ _FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
 _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
 _SEPARATORS = re.compile(r"[,;，；、\r\n]")
 _BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
-"""Brackets whose separators part something else: `*.{ts,tsx}`, `f(a, b)`."""
+"""Brackets in which separators do not separate list items: `*.{ts,tsx}`, `f(a, b)`."""
 _EXACT_DIGITS = 15
 _EXACT = 10.0**_EXACT_DIGITS
-"""Two decimal numbers of so many digits are never the same float."""
+"""Two decimal numbers with this many digits are never the same float."""
 _MILLISECONDS_FROM = 1e11
-"""Seconds reach this in the year 5138, milliseconds passed it in 1973."""
+"""A smaller timestamp is in seconds, which reach this number in the year 5138. Milliseconds passed it in
+1973.
+"""
 
 
 def json_type(value: Any) -> JsonType:
     """Return the JSON type of a decoded value.
 
-    NaN and the infinities count as fractions; all coercions to numbers, booleans and timestamps refuse them.
+    NaN and the infinities count as fractions. All coercions to numbers, booleans and timestamps refuse them.
     """
     if isinstance(value, float):
         return JsonType.WHOLE if value.is_integer() else JsonType.FRACTION
@@ -106,7 +108,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True when the text is a scheme, a colon and at least one more character, without whitespace."""
+    """Return True when the text has a scheme, a colon, one more character at least, and no whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -131,7 +133,10 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the number in a text without rounding; None when there is no number or it is too large."""
+    """Return the number in a text without rounding.
+
+    Return None when there is no number, or when the number is too large.
+    """
     text = text.strip()
     if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
         return None
@@ -142,7 +147,7 @@ def _parse_exact(text: str) -> Fraction | None:
 
 
 def _exact_number(value: float, source: ValueSource) -> Fraction:
-    """Return the number as it was sent, read from its text, because the float may be rounded."""
+    """Return the number as it was sent, read from the JSON text because the float may be rounded."""
     exact = _parse_exact(source.json_text())
     return Fraction(value) if exact is None else exact
 
@@ -187,15 +192,15 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
 
 
 def _wrap_separated(value: str, _: ValueSource) -> Any:
-    """Wrap a text that commas, semicolons or line breaks separate into possible items."""
+    """Split a text at commas, semicolons or line breaks into the items of a list."""
     parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
     return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
 
 
 def read_timestamp(text: str) -> datetime | None:
-    """Return the moment of an ISO 8601 text, None for other text.
+    """Return the moment of an ISO 8601 text, or None for other text.
 
-    A text without an offset gives a moment without one. Digits of a second beyond the sixth are cut off.
+    The moment has a UTC offset only if the text has one. Digits of a second after the sixth are cut off.
     """
     trimmed = text.strip()
     if len(trimmed) > _LONGEST_TIMESTAMP or not _TIMESTAMP.fullmatch(trimmed):
@@ -244,7 +249,7 @@ def _convert_epoch(value: float, _: ValueSource) -> Any:
 
 
 def _write_timestamp(moment: datetime, sent: str) -> str:
-    """Return the moment in RFC 3339, with all digits of a second that the text `sent` has."""
+    """Return the moment in RFC 3339, with all second digits of the text `sent`."""
     fraction = _FRACTION.search(sent)
     written = moment.isoformat(timespec="seconds")
     end = len("2026-12-01T09:00:00")
@@ -297,7 +302,7 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     },
     (_K.URI, _J.STRING): _KEPT,
 }
-"""What is tried, in order, by the kind wanted and the type found. A pair that is not listed is refused."""
+"""The conversions to try for each pair of wanted kind and found type. Any other pair is refused."""
 
 REFUSALS: Mapping[ValueKind, str] = {
     _K.STRING: "unsupported_string_literal",
@@ -316,7 +321,7 @@ REFUSALS: Mapping[ValueKind, str] = {
 def coerce(kind: ValueKind, value: Any, source: ValueSource) -> tuple[Any, str | None]:
     """Return the value converted to the wanted kind, and the code to report (None = no report).
 
-    When no coercion converts the value, return REFUSED and the code of the refusal.
+    When no conversion succeeds, return REFUSED and the code of the failure.
     """
     for row in COERCIONS.get((kind, json_type(value)), ()):
         converted = row.convert(value, source)

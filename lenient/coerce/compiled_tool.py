@@ -1,8 +1,8 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
-The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments.
-Where msgspec is installed, a definition of plain types also becomes a msgspec decoder, which decodes and
-checks in one step. It returns the values that orjson decodes and the fast check accepts, only faster.
+The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments. If
+msgspec is installed, a definition of simple types also becomes a msgspec decoder, which decodes and checks in
+one step. This decoder returns the same values as orjson with the fast check, only faster.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from lenient.scan.valid_json import (
 )
 
 _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")
-"""Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""
+"""Outside of these bounds, orjson may have turned an integer into a rounded float."""
 
 MAX_CHECKED = MAX_DEPTH // 4
-"""Levels of nested nodes that the fast check follows."""
+"""The number of levels of nested nodes that the fast check examines."""
 _CONTAINERS = (dict, list)
 _TEXT_KINDS = (ValueKind.STRING, ValueKind.ENUM_TOKEN, ValueKind.ATTACHMENT_REFERENCE)
 _SCALAR_KINDS = frozenset(ValueKind) - {ValueKind.JSON_OBJECT, ValueKind.JSON_ARRAY, ValueKind.URI}
@@ -57,7 +57,7 @@ _PROMOTED = frozenset({"true", "false", "null"})
 
 
 class _AcceptedTypes(dict[type, Any]):
-    """The Python types that a node may take; -1 for any other type."""
+    """A dict whose keys are the Python types that a node allows. Any other key has the value -1."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class _AcceptedTypes(dict[type, Any]):
 
 
 class _AcceptedFields(dict[str, Mapping[type, Any]]):
-    """The types that each field may take; empty for an undeclared name."""
+    """A dict from field names to allowed types. An undeclared field allows none."""
 
     __slots__ = ()
 
@@ -81,10 +81,9 @@ _NOTHING = _AcceptedTypes()
 class CompiledTool:
     """A compiled tool definition: its node graph `root`, and the fast check of decoded arguments.
 
-    `check` returns the number of double quotes around the keys and strings of arguments that fit without a
-    diagnostic, and -1 for any other arguments. `read` returns the arguments that a JSON text holds when they
-    fit without a diagnostic and no key is repeated, None for any other text. `is_plain` is True when the root
-    constrains only its fields.
+    `check` returns how many double quotes the keys and strings of the arguments need in JSON, or -1 when the
+    arguments need a diagnostic. `read` returns the arguments in a JSON text, or None when they need a
+    diagnostic or a key is repeated. `is_plain` is True when the root restricts only its fields.
     """
 
     root: Node
@@ -93,9 +92,9 @@ class CompiledTool:
     is_plain: bool
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
-        """Return True when arguments decoded from `text` are certain to fit and no key is repeated.
+        """Return True when arguments decoded from `text` certainly fit and no key is repeated.
 
-        False means that the validator must examine them.
+        False means that the validator must examine the arguments.
         """
         return _fits_without_repeats(self.check, arguments, text)
 
@@ -106,11 +105,11 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition; it is compiled on first use and cached in the definition."""
+    """Return the compiled form of a definition, which is cached in the definition."""
     compiled = tool.compiled
     if compiled is None:
         compiled = _compile_root(compile_schema(tool.to_json_schema()))
-        object.__setattr__(tool, "compiled", compiled)  # a cache in a frozen dataclass
+        object.__setattr__(tool, "compiled", compiled)  # caches the result in a frozen dataclass
     return compiled  # type: ignore[no-any-return]  # the slot is typed Any, because `tools` does not know this module
 
 
@@ -129,9 +128,9 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
 
 
 def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return the members of an object that may not fit: the validator must examine them.
+    """Return the members of an object that may not fit and that the validator must examine.
 
-    The second value is the number of quotes around the keys and strings of the object, -1 when it is unknown.
+    The second value is the number of quotes around the keys and strings of the object, or -1 when unknown.
     """
     accepted = node.accepted_fields
     if accepted is None:
@@ -152,16 +151,16 @@ def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int
 
 
 def fits(node: Node, value: Any) -> bool:
-    """Return True when a value is certain to need neither a conversion nor a diagnostic."""
+    """Return True when a value certainly needs no conversion and no diagnostic."""
     quotes = (node.accepted or compile_accepted(node))[type(value)]
     return (quotes if type(quotes) is int else quotes(value)) >= 0
 
 
 def compile_accepted(node: Node) -> Mapping[type, Any]:
-    """Return the Python types that one node may take without a diagnostic; computed on first use.
+    """Return the Python types that one node allows without a diagnostic; computed on first use.
 
-    Each type maps to the number of quotes around such a value, or to a function that counts them and returns
-    -1 for a value that does not fit.
+    The value for a type is the number of quotes around such a value, or a function that counts the quotes.
+    The function returns -1 for a value that does not fit.
     """
     if node.accepted is None:
         node.accepted = _AcceptedTypes({
@@ -184,7 +183,7 @@ def compile_accepted(node: Node) -> Mapping[type, Any]:
 
 
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that a node allows without a diagnostic, each with the test of its values."""
+    """Return the Python types that a node allows without a diagnostic, each with the test for its values."""
     if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
@@ -200,7 +199,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that any branch allows, each with the test of its values.
+    """Return the Python types that any branch allows, each with the test for its values.
 
     The validator would choose the first branch that fits without a diagnostic.
     """
@@ -252,8 +251,8 @@ def _make_value_tests(node: Node, python_type: type) -> list[FieldTest]:
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
     """Return True when arguments without a definition can be used unchanged.
 
-    Such arguments have no repeated key, none of the texts true, false and null, no number that orjson may
-    have rounded, and no deep nesting.
+    They must contain no repeated key, no deep nesting and no number that orjson may have rounded. None of
+    their strings may be true, false or null.
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
@@ -294,30 +293,31 @@ def needs_no_conversion(arguments: dict[str, Any]) -> bool:
 
 
 read_undeclared_plain = make_reader(is_plain)
-"""Returns the object in a JSON text when it can be taken as it is without a definition, else None."""
+"""Returns the object in a JSON text when it can be used unchanged without a definition, else None."""
 
 
 # --- decoding and checking in one step -----------------------------------------------------------------
 
 try:
     import msgspec
-except ImportError:  # msgspec is optional
+except ImportError:
     _IS_INSTALLED = False
 else:
     _IS_INSTALLED = True
 
 _Written = dict[type, Any]
-"""The Python types that a node allows without a diagnostic, each as msgspec's type; {} allows no value."""
+"""Maps the Python types that a node allows without a diagnostic to msgspec types; {} allows no value."""
 
 
 class _NotPlainError(Exception):
-    """A part of the definition has no msgspec type."""
+    """Raised when a part of the definition has no msgspec type."""
 
 
 def _compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:
-    """Compile a reader of the arguments that fit a definition; `accepts` checks those with a long string.
+    """Compile a msgspec reader for arguments that fit a definition.
 
-    Return None when the definition demands more than plain types, or when msgspec is not installed.
+    `accepts` checks the arguments that contain a long string. Return None when the definition needs more than
+    simple types, or when msgspec is not installed.
     """
     if not _IS_INSTALLED:
         return None
@@ -339,7 +339,8 @@ def _compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:
 
 
 _READ_PLAIN = [
-    " if text[-1:] != '}': return None",  # a rejected decode takes as long as an accepted one
+    # without this test, a failed decode would take as long as a successful one
+    " if text[-1:] != '}': return None",
     f" if len(text) >= {LONG} and (apart := decode_around_string(text)) is not None:",
     "  return apart[0] if accepts(*apart) else None",
     " try: value = decode(text)",
@@ -349,13 +350,12 @@ _READ_PLAIN = [
 
 
 class _TypeWriter:
-    """Writes the nodes of one definition as msgspec types."""
-
     def __init__(self) -> None:
-        self.written: dict[int, _Written | None] = {}  # by id; None while a node is being written
+        # the key is the node's id; the value is None while the node is converted
+        self.written: dict[int, _Written | None] = {}
 
     def write(self, node: Node, depth: int) -> _Written:
-        """Return what a node allows. Raises _NotPlainError where the fast check would call a function."""
+        """Return what a node allows. Raise _NotPlainError where the fast check would call a function."""
         if id(node) in self.written:
             written_type = self.written[id(node)]
             if written_type is None:  # the node contains itself
@@ -390,11 +390,11 @@ class _TypeWriter:
         for branch in node.branches:
             for python_type, msgspec_type in self.write(branch, depth + 1).items():
                 if merged.setdefault(python_type, msgspec_type) != msgspec_type:
-                    raise _NotPlainError  # msgspec would have to try the branches one by one
+                    raise _NotPlainError  # msgspec types cannot express a trial of one branch after another
         return merged
 
     def write_type(self, node: Node, python_type: type, depth: int) -> Any:
-        """Return the msgspec type of the values of one Python type, None when no such value is allowed."""
+        """Return the msgspec type for the values of one Python type, or None when no value is allowed."""
         if node.choices is not None:
             texts = tuple(value for value in node.choices.allowed if isinstance(value, str))
             if python_type is not str:
@@ -402,7 +402,7 @@ class _TypeWriter:
             for text in texts:
                 text.encode()
             return Literal[texts] if texts else None
-        if python_type is float:  # within these bounds orjson does not round
+        if python_type is float:  # orjson does not round within these bounds
             return Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
         if python_type is list:
             return self.write_list(node, depth)
@@ -415,10 +415,10 @@ class _TypeWriter:
         return list[_join(items)]  # type: ignore[misc]  # made at run time
 
     def write_object(self, node: Node, depth: int) -> Any:
-        """Return the type of an object. A field that allows no value is left out, as if undeclared."""
+        """Return the msgspec type of an object. A field that allows no value is treated as undeclared."""
         fields: dict[str, Any] = {}
         for name, field in node.fields.items():
-            name.encode()  # msgspec would drop half of a surrogate pair
+            name.encode()  # raises for half of a surrogate pair, which msgspec would drop
             types = self.write(field, depth + 1)
             if types:
                 fields[name] = Required[_join(types)] if name in node.required else _join(types)
@@ -430,11 +430,10 @@ class _TypeWriter:
         return make("Arguments", fields, total=False)
 
     def write_quote_count(self, root: Node) -> list[str]:
-        """Write the end of `read_plain`, which finds keys that are repeated or undeclared by their quotes.
+        """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys.
 
-        Quotes are counted by the declared types, unless an object or a mixed list is declared: then writing
-        the value again is faster. An escaped quote also makes the two counts differ; then, too, the value is
-        written again.
+        Quotes are counted by the declared types. If an object or a mixed list is declared, or an escaped
+        quote changes the count, the value is written as JSON again instead.
         """
         always, lines = 0, []
         for name, field in root.fields.items():

@@ -1,6 +1,6 @@
-"""Adds the declared defaults of absent parameters to arguments.
+"""Adds the declared defaults of absent parameters to the arguments.
 
-A default is converted like a value that was sent, so that the result fits the definition.
+A default is converted like a value that was sent, so the result fits the definition.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def apply_defaults(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """Return the arguments with the defaults of absent parameters, and one diagnostic for each default.
 
-    `rejected` contains the rejected values by path; a parameter with a rejected value is not absent. A
-    default of null is left out, without a diagnostic, where the definition does not allow null.
+    `rejected` maps paths to rejected values; a parameter with a rejected value is not absent. A default of
+    null is left out silently when the definition does not allow null.
     """
     filled = dict(arguments)
     diagnostics: list[Diagnostic] = []
@@ -58,7 +58,7 @@ def _is_at_or_below(place: str, path: str) -> bool:
 
 
 def convert_default(tool: ToolDefinition, parameter: ToolParameter) -> Any:
-    """Return a copy of the default in the declared type, or REJECTED when it does not fit."""
+    """Return a copy of the default in the declared type, or REJECTED when the default does not fit."""
     node = known_fields(compile_tool(tool).root).get(parameter.name)
     if node is None:
         return deepcopy(parameter.default)

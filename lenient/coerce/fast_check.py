@@ -1,7 +1,7 @@
-"""Fast check: compiles the tests of an object's fields to one Python function, which also counts quotes.
+"""Compiles the tests of an object's fields to one Python function, which also counts quotes.
 
-The function is written as source and compiled, as dataclasses write their `__init__`: a loop over the fields
-takes twice as long (timeit). Only names and constants of this module enter the source, field names by `repr`.
+The function is written as source code and compiled, as in dataclasses. A loop over the fields takes twice as
+long (timeit). The source contains only names and constants of this module, and field names quoted by `repr`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
     ValueKind.JSON_OBJECT: (dict,),
     ValueKind.JSON_ARRAY: (list,),
 }
-"""The Python types of values that need no conversion. URIs are left to the validator."""
+"""The Python types of values that need no conversion. The validator checks URIs."""
 SCALARS = (str, bool, int, type(None))
-"""Those of values for which nothing is declared."""
+"""The Python types of scalars without a declaration."""
 _ONE = 1 << 40
-"""Fields are counted above this, quotes below: no text has so many."""
+"""The weight of one field in a count. Quotes are counted below this number, because no text has so many."""
 
 
 class FieldTest(NamedTuple):
-    """The test of one value: a Python expression over `v`; each `{}` is a placeholder for an object.
+    """The test of one value: a Python expression over `v`, where each `{}` is a placeholder for an object.
 
-    When `counts` is True, the expression gives the number of quotes, or -1 for a value that does not fit;
-    otherwise it is true for a value that fits. An empty expression means that every value fits.
+    When `counts` is True, the expression returns the number of quotes, or -1 for a value that does not fit.
+    Otherwise the expression is true for a value that fits. With an empty expression, every value fits.
     """
 
     expression: str
@@ -46,7 +46,7 @@ class FieldTest(NamedTuple):
 
 ALWAYS_FITS = FieldTest("")
 TypeTests = Mapping[type, FieldTest]
-"""The Python types that are allowed, each with a further test of the value."""
+"""The allowed Python types, each with an additional test of the value."""
 
 
 def make_function_test(function: Callable[[Any], object]) -> FieldTest:
@@ -55,12 +55,12 @@ def make_function_test(function: Callable[[Any], object]) -> FieldTest:
 
 
 def make_counting_test(fit: FastCheck) -> FieldTest:
-    """Return the test of a list or an object whose check `fit` counts quotes."""
+    """Return the test of a list or an object whose check function `fit` counts quotes."""
     return FieldTest("{}(v)", (fit,), counts=True)
 
 
 def require_all(tests: list[FieldTest]) -> FieldTest:
-    """Return a test that passes when all `tests` pass; the first of them may count quotes."""
+    """Return a test that passes when all `tests` pass; only the first test may count quotes."""
     if len(tests) <= 1:
         return tests[0] if tests else ALWAYS_FITS
     first, rest = tests[0], tests[1:]
@@ -72,7 +72,7 @@ def require_all(tests: list[FieldTest]) -> FieldTest:
 
 
 def require_any(python_type: type, tests: list[FieldTest]) -> FieldTest:
-    """Return a test that a value of the type `found` passes when it passes one of `tests`."""
+    """Return a test that a value of the type `found` passes when at least one of `tests` passes."""
     if ALWAYS_FITS in tests or len(tests) == 1:
         return ALWAYS_FITS if ALWAYS_FITS in tests else tests[0]
     fits = [compile_value_check({python_type: test}) for test in tests]
@@ -80,7 +80,7 @@ def require_any(python_type: type, tests: list[FieldTest]) -> FieldTest:
 
 
 def compile_value_check(types: TypeTests) -> FastCheck:
-    """Compile the check of one value: its type must be in `types`, and it must pass the type's test."""
+    """Compile the check of one value: its type must be in `types`, and the test of this type must pass."""
     bound: dict[str, object] = {}
     lines = [" kind = type(v)"]
     for python_type, test in types.items():
@@ -92,7 +92,7 @@ def compile_value_check(types: TypeTests) -> FastCheck:
 
 
 def compile_list_check(types: TypeTests) -> FastCheck:
-    """Return the check of a list whose items must be of `types` and pass the tests of their types."""
+    """Return the check of a list whose items must be of `types` and pass the test of their type."""
     if all(test is ALWAYS_FITS for test in types.values()):
         allowed, texts = frozenset(types), str in types
         if texts and len(types) > 1:
@@ -115,13 +115,13 @@ def compile_list_check(types: TypeTests) -> FastCheck:
 
 
 def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[str]) -> FastCheck:
-    """Compile the check of an object, from the allowed types of each field.
+    """Compile the check of an object from the types that each field allows.
 
     An object with an undeclared field, or without a required field, does not fit.
     """
     bound: dict[str, object] = {}
     lines: list[str] = []
-    required_weight = 0  # the weight of the required fields
+    required_weight = 0  # sum of the weights of the required fields
     for name, types in fields.items():
         written, weight = _write_field_test(f"value[{name!r}]", types, bound)
         if name in required:
@@ -139,10 +139,10 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
 
 
 def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
-    """Return the source lines that test a field, and the weight that the caller adds to the total.
+    """Return the source lines that test a field, and the field's minimum weight.
 
-    `read` is the source expression for the field's value. The weight is `_ONE` for the field plus the least
-    number of quotes; the lines add the other quotes.
+    `read` is the source expression for the field's value. The weight is `_ONE` for the field plus its minimum
+    number of quotes. The lines add any further quotes.
     """
     weights = {_ONE + (4 if python_type is str else 2) for python_type in types}
     weight = min(weights, default=0)
@@ -165,15 +165,18 @@ def _type_name(python_type: type) -> str:
 
 
 def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
-    """Return the expression of a test with its objects bound to new names in `bound`."""
+    """Return the expression of a test; its objects are bound to new names in `bound`."""
     names = [f"o{len(bound) + index}" for index in range(len(test.objects))]
     bound.update(zip(names, test.objects, strict=True))
     return test.expression.format(*names)
 
 
 def compile_function(argument: str, lines: list[str], bound: dict[str, object]) -> FastCheck:
-    """Compile a function with one argument; `lines` is its body, `bound` the objects that the body names."""
-    # Default arguments bind what the tests name: local names are the fastest to look up.
+    """Compile a function with one argument.
+
+    `lines` is the body; `bound` contains the objects that the body uses.
+    """
+    # Default arguments bind the objects, because local names are the fastest to look up.
     space: dict[str, Any] = {**bound, "NoneType": type(None)}
     head = f"def fit({argument}{''.join(f', {name}={name}' for name in space)}):"
     exec("\n".join([head, *lines]), space)  # noqa: S102  nothing of a definition enters but quoted names

@@ -1,8 +1,8 @@
-"""Converts the members of valid JSON that do not fit their definition; all others are kept as they are.
+"""Converts only those members of valid JSON that do not fit their definition.
 
-The most common faults take one simple conversion: a scalar or a list sent as text, a null for an optional
-parameter, an unknown, misspelt or missing name. This module converts them in a third of the validator's time,
-with the same result. The validator converts the members with any other fault.
+Most faults need one simple conversion: a scalar or list sent as text, null for an optional parameter, or an
+unknown, misspelt or missing name. This module converts such members in a third of the validator's time, with
+the same result. The validator converts all other members.
 """
 
 from __future__ import annotations
@@ -29,21 +29,19 @@ from lenient.diagnostics import MAX_FOUND, Diagnostic, join_path, shorten
 from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
 from lenient.scan.valid_json import holds_each_key_once, locate_member, may_hold_value
 
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CONTAINERS = (ValueKind.JSON_ARRAY, ValueKind.JSON_OBJECT)
 _MAX_TEXT = 10_000
-"""Characters of a text that is decoded here; the validator limits what all texts together may take."""
+"""The maximum number of characters of a text that is decoded here. The validator limits the total."""
 _Conversion = tuple[str | None, Any, str | None, str | None]
 """The code to report (None = no report), the converted value, the detail and the hint."""
 
 
 class _NeedsValidatorError(Exception):
-    """The error for a text that may contain a list or an object but is not its JSON."""
+    """Raised for a text that may contain a list or an object but is not valid JSON."""
 
 
 class _SentValue(NamedTuple):
-    """A member of the arguments: its value, and the span of the value in the text of valid JSON."""
-
     text: str
     span: ValueSpan
     value: Any
@@ -53,7 +51,6 @@ class _SentValue(NamedTuple):
         return self.text[start:end]
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the list or object whose JSON the value is."""
         if not may_hold_value(self.value):
             return REFUSED
         try:
@@ -72,10 +69,10 @@ def convert_misfits(
     text: str,
     make_validator: Callable[[list[Diagnostic], dict[str, Any]], Validator],
 ) -> tuple[dict[str, Any], list[Diagnostic], dict[str, Any]] | None:
-    """Convert and report `misfits`, which `find_misfits` found in the arguments `sent`.
+    """Convert and report `misfits`, the members of the arguments `sent` that do not fit.
 
-    `text` is the JSON of the arguments. Return the converted arguments, the diagnostics and the refused
-    values by path, as the validator does; None when a value cannot be located. Raises TooManyFindingsError.
+    `text` is the JSON of the arguments. Return the converted arguments, the diagnostics and a dict that maps
+    paths to rejected values. Return None when a value cannot be located. Raises TooManyFindingsError.
     """
     arguments = {**sent}
     findings: list[Diagnostic] = []
@@ -123,7 +120,10 @@ def convert_misfits(
 def _convert_simply(
     node: Node, name: str, field: Node | None, member: _SentValue, earlier: int
 ) -> _Conversion | None:
-    """Return the conversion of a member, after `earlier` diagnostics; None when the validator is needed."""
+    """Return the conversion of a member, or None when the validator is needed.
+
+    `earlier` is the number of diagnostics so far.
+    """
     value = member.value
     if field is None:
         if node.extra is not None or not (type(value) is str or is_finite(value)):
@@ -149,7 +149,6 @@ def _convert_simply(
 
 
 def _report(member: _SentValue, place: str, conversion: _Conversion) -> Diagnostic:
-    """Return the diagnostic of a conversion."""
     (text, (start, end, _), value), (code, converted, detail, hint) = member, conversion
     shown, became = text[start:end], None
     if end - start > MAX_FOUND:

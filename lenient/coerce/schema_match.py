@@ -1,8 +1,8 @@
 """Decides whether a value fits a schema without conversion, as JSON Schema validation does.
 
-The validator needs the answer where one demand of a definition depends on another: `not`, `if`, `contains`,
-`oneOf`, names of fields. The answer is True, False or None (unknown). Formats are hints and count as met. A
-keyword that is not supported makes the answer None, and the negation of None is None.
+The validator asks for `not`, `if`, `contains`, `oneOf` and names of fields, where one constraint depends on
+another. The answer is True, False or None (unknown). Formats do not matter for the answer. An unsupported
+keyword makes the answer None, and the negation of None is None.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lenient.definitions.json_schema.schema_compiler import is_of_kind
 Answer = bool | None
 
 _MAX_DEPTH = 48
-"""Levels of nodes within nodes; beyond, the answer is unknown: a recursive definition may not end."""
+"""The maximum depth of nested nodes. A recursive definition may not end, so deeper answers are unknown."""
 
 
 class Unmet(NamedTuple):
-    """The code and detail of a demand that a value does not meet, or may not meet."""
+    """The code and detail of a constraint that a value does not meet, or may not meet."""
 
     code: str
     detail: str
@@ -52,10 +52,10 @@ class SchemaMatcher:
     """Matches values against nodes in linear time: each object and list is examined once for each node."""
 
     known: dict[tuple[int, int], tuple[Answer, Node, Any]] = field(default_factory=dict)
-    """Answers by the ids of node and value; both are kept, so that no id is used again."""
+    """The answers by the ids of node and value. Both objects are kept, so that no id is used again."""
 
     def matches(self, node: Node, value: Any, depth: int = 0) -> Answer:
-        """Return True when the value fits the node without conversion, None when that is unknown."""
+        """Return True when the value fits the node without conversion, None when the answer is unknown."""
         if node.never:
             return False
         if depth > _MAX_DEPTH:
@@ -64,12 +64,16 @@ class SchemaMatcher:
             return all_of(self._iter_answers(node, value, depth))
         key = (id(node), id(value))
         if key not in self.known:
-            self.known[key] = True, node, value  # a value inside itself adds no constraint
+            # assume True while the value is examined, so that a value inside itself ends the recursion
+            self.known[key] = True, node, value
             self.known[key] = all_of(self._iter_answers(node, value, depth)), node, value
         return self.known[key][0]
 
     def choose_node(self, conditions: Conditions, value: Any, depth: int = 0) -> Node:
-        """Return the node that `conditions` choose for a value, by which of their tests it fits."""
+        """Return the node that `conditions` choose for a value.
+
+        The choice depends on the tests that the value fits.
+        """
         return conditions.choose(tuple(self.matches(test, value, depth + 1) for test in conditions.tests))
 
     def _iter_answers(self, node: Node, value: Any, depth: int) -> Iterator[Answer]:
@@ -117,9 +121,9 @@ class SchemaMatcher:
             yield True if inner is None else self.matches(inner, item, depth + 1)
 
     def unmet_demands(self, demands: Demands, node: Node, value: Any, depth: int = 0) -> Iterator[Unmet]:
-        """Yield the members of `demands` that a value does not meet.
+        """Yield the constraints in `demands` that a value does not meet.
 
-        A member for which the answer is unknown is yielded with the code `schema_keyword_unsupported`.
+        A constraint whose answer is unknown has the code `schema_keyword_unsupported`.
         """
         for forbidden in demands.forbidden:
             yield from _report_unmet(

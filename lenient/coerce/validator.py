@@ -1,7 +1,8 @@
 """Converts a decoded value to the types of its definition, checks it, and reports changes and misfits.
 
-Values that do not fit are left out of the result and kept in `rejected`. The decoder's limit on nesting
-bounds the recursion. Without a definition, only the texts true, false and null are converted.
+Values that do not fit are left out of the result and kept in `rejected`. The decoder limits the nesting
+depth, so the recursion is also limited. Without a definition, only the texts true, false and null are
+converted.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ from lenient.diagnostics.codes import CODES, Severity
 from lenient.scan.source_text import LocatedValue
 
 REJECTED: Final = object()
-"""What stands in place of a value that does not fit."""
+"""Replaces a value that does not fit."""
 ABSENT: Final = object()
-"""What stands in place of a null that means an absent parameter."""
+"""Replaces a null that means an absent parameter."""
 
 DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
-"""Reads the object or array whose JSON text a string value holds; None when it holds neither."""
+"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
 
 _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
     ValueKind.JSON_OBJECT,
@@ -52,22 +53,22 @@ _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
     ValueKind.TIMESTAMP,
     ValueKind.URI,
 )  # an attribute lookup on the enum is slow
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
-_MAX_TAKEN = 200  # characters of the listed values in a message
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
+_MAX_TAKEN = 200  # maximum number of characters for the allowed values in a message
 _MAX_DECLARED_DEPTH = 64
-"""Levels that a recursive definition is followed; each takes a few Python frames."""
+"""The maximum depth of a recursive definition; each level takes a few Python frames."""
 _DEPTH_HINT = f"The limit is {_MAX_DECLARED_DEPTH} levels of a definition; each union is a level, too."
 
 _MAX_CHECKED_DEPTH = _MAX_DECLARED_DEPTH - MAX_CHECKED - 1
-"""The level of nodes from which on the fast check is not used, as the value may be nested too deep."""
+"""The depth of nodes from which the fast check is not used, because the value may be nested too deeply."""
 
 
 @dataclass(slots=True)
 class Validator:
     """The validation of one value.
 
-    `findings` collects the diagnostics, `rejected` the refused values by path. `tried` caches the result of
-    each branch, and `attempts` limits the number of branches tried. `depth` is the current level of nested
+    `findings` collects the diagnostics. `rejected` maps paths to rejected values. `tried` caches the result
+    of each branch, and `attempts` limits the number of branches tried. `depth` is the current level of nested
     nodes.
     """
 
@@ -86,10 +87,10 @@ class Validator:
         return self._matcher
 
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
-        """Convert the arguments object; return the parameters that fit, and True when there is no error.
+        """Convert the arguments object.
 
-        Unlike an inner object, the arguments object is not rejected as a whole when one parameter does not
-        fit.
+        Return the parameters that fit, and True when there is no error. One parameter that does not fit does
+        not reject the whole arguments object.
         """
         self.depth += 1
         if self.depth >= _MAX_DECLARED_DEPTH:
@@ -113,7 +114,7 @@ class Validator:
         return result, fits
 
     def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to what the node demands, or REJECTED when it does not fit."""
+        """Return the value converted to what the node allows, or REJECTED when it does not fit."""
         if self.depth >= _MAX_DECLARED_DEPTH:
             return self.reject("nested_too_deep", located, path, hint=_DEPTH_HINT)
         self.depth += 1
@@ -131,7 +132,7 @@ class Validator:
         return value
 
     def convert_shape(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to the node's kind, with its assertions checked, or REJECTED."""
+        """Return the value converted to the node's kind, or REJECTED when it violates a constraint."""
         if located.value is None and (node.nullable or _is_listed(node.choices, None)):
             return None
         if node.branches:
@@ -149,7 +150,10 @@ class Validator:
     # --- kinds ---------------------------------------------------------------------------------------
 
     def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return a value without a declared type; its fields or items are converted if declared."""
+        """Return a value without a declared type.
+
+        Its fields or items are converted if they are declared.
+        """
         has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
         if isinstance(located.value, dict) and has_fields:
             return self.convert_object(node, located, path)
@@ -158,7 +162,7 @@ class Validator:
         return self.accept_any(located, path)
 
     def accept_any(self, located: LocatedValue, path: Path) -> Any:
-        """Return the value unchanged; REJECTED when it holds NaN or infinity, which JSON cannot carry."""
+        """Return the value, or REJECTED when it contains NaN or infinity, which JSON cannot represent."""
         if is_finite(located.value):
             return located.value
         return self.reject("unsupported_number_literal", located, path)
@@ -166,7 +170,7 @@ class Validator:
     def convert_kind(self, node: Node, kind: ValueKind, located: LocatedValue, path: Path) -> Any:
         """Return the value converted to the declared kind by `COERCIONS`, or REJECTED.
 
-        When the kind is only implied by other keywords, a value of another type is accepted.
+        When only other keywords imply the kind, a value of another type is accepted.
         """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
@@ -174,7 +178,7 @@ class Validator:
             return self.convert_untyped(node, located, path)  # the definition does not exclude other types
         is_listed = node.choices is not None and _is_listed(node.choices, located.value)
         if is_listed and not _is_listed(node.choices, value):
-            return located.value  # the definition lists this value, whatever its declared type
+            return located.value  # the enum contains this value, even if the declared type excludes it
         if value is REFUSED:
             return self.reject(REFUSALS[kind], located, path)
         if code == OBJECT_AS_TEXT and node.holds_json:
@@ -191,9 +195,10 @@ class Validator:
         return value
 
     def convert_items(self, node: Node, located: LocatedValue, path: Path, *, wrapped: bool = False) -> Any:
-        """Return the converted items of a list, or with `wrapped` of a list with this one value.
+        """Return the converted items of a list.
 
-        Return REJECTED when one item does not fit, because leaving it out would shift the others.
+        With `wrapped`, convert the single value as a list of one item. Return REJECTED when one item does not
+        fit, because without this item the other positions would change.
         """
         values = [located.value] if wrapped else located.value
         result = []
@@ -210,7 +215,7 @@ class Validator:
     # --- objects -------------------------------------------------------------------------------------
 
     def convert_object(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the converted object; REJECTED when a field is missing or does not fit."""
+        """Return the converted object, or REJECTED when a field is missing or does not fit."""
         result, is_whole = self.convert_fields(node, located, path)
         return result if is_whole else REJECTED
 
@@ -243,12 +248,12 @@ class Validator:
         return result, is_whole
 
     def report_missing(self, node: Node, sent: Set[str], located: LocatedValue, path: Path) -> None:
-        """Report the required fields that are not among the names `sent`."""
+        """Report the required fields that are missing from the names `sent`."""
         for name in list_missing(node, sent):
             self.report("missing_required", located, (path, name), detail=name, found=False)
 
     def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the converted value of one field, REJECTED, or ABSENT for a null in an optional field."""
+        """Return the converted value of one field, REJECTED, or ABSENT when an optional field is null."""
         own, others = node.fields.get(name), None
         if node.demands is not None:
             for pattern, _ in node.demands.patterns:
@@ -273,7 +278,8 @@ class Validator:
     def convert_undeclared(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
         """Return the value of a field that is not declared, or REJECTED.
 
-        Unless the node allows further fields, the field is reported, with a similar declared name as a hint.
+        The field is reported, with a similar declared name as a hint, unless the node allows undeclared
+        fields.
         """
         if isinstance(node.extra, Node):
             return self.convert(node.extra, located, path)
@@ -287,8 +293,8 @@ class Validator:
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
         """Return the value converted by the best branch: fewest errors, then losses, warnings and notes.
 
-        Of equal branches the first is chosen. Its diagnostics and rejected values are added to those of this
-        validator.
+        The first of several equal branches is chosen. The validator takes over the branch's diagnostics and
+        rejected values.
         """
         best: Trial | None = None
         for branch in select_branches(node, located.value):
@@ -306,7 +312,7 @@ class Validator:
     def choose_node(self, conditions: Conditions, located: LocatedValue, path: Path) -> Node:
         """Return the node that the conditions choose for a value.
 
-        The tests examine the converted value, or the value as sent when the conversion is refused.
+        The tests examine the converted value, or the original value when the conversion fails.
         """
         value = self.try_branch(conditions.base, located, path).value
         return self.matcher.choose_node(conditions, located.value if value is REJECTED else value)
@@ -314,8 +320,8 @@ class Validator:
     def try_branch(self, branch: Node, located: LocatedValue, path: Path) -> Trial:
         """Return the result of converting the value by one branch.
 
-        The result is cached for each branch and place, so that nested branches take linear time. Raises
-        TooManyFindingsError when `attempts` branches were tried.
+        The result is cached for each branch and path, so nested branches take linear time. Raises
+        TooManyFindingsError after `attempts` branches.
         """
         if len(self.tried) >= self.attempts:
             raise TooManyFindingsError
@@ -335,7 +341,7 @@ class Validator:
     # --- checks --------------------------------------------------------------------------------------
 
     def check_assertions(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value, in its listed spelling, when every assertion holds, else REJECTED."""
+        """Return the value, in the spelling of the enum, when it meets all constraints, else REJECTED."""
         if value is not REJECTED and node.choices is not None and not node.choices.holds(value):
             value = self.check_listed(node.choices, value, located, path)
         if value is REJECTED:
@@ -349,7 +355,7 @@ class Validator:
         return self.reject_quietly(located, path) if is_refused else value
 
     def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the listed value that differs only in case or outer whitespace, or REJECTED."""
+        """Return the enum value that differs only in case or outer whitespace, or REJECTED."""
         listed = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
         if listed is None:
             shown = value if isinstance(value, str) else to_json_text(value)
@@ -360,7 +366,7 @@ class Validator:
         return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when it meets all of `node.demands`, else REJECTED; report each unmet demand."""
+        """Return the value when it meets all of `node.demands`, else report why not and return REJECTED."""
         if value is REJECTED or node.demands is None:
             return value
         is_refused = False
@@ -372,7 +378,7 @@ class Validator:
     # --- reports -------------------------------------------------------------------------------------
 
     def reject_quietly(self, located: LocatedValue, path: Path) -> Any:
-        """Keep a rejected value that is already reported, and return REJECTED.
+        """Keep a rejected value that was already reported, and return REJECTED.
 
         A rejected arguments object is not kept, because the parameters that fit remain valid.
         """
@@ -406,7 +412,7 @@ class Validator:
     ) -> None:
         """Add a diagnostic with the value's span in the raw text.
 
-        `found` is the text to show; True shows the start of the value's text, False nothing.
+        `found` is the text to show. True means the start of the value's text, False means no text.
         """
         start, end, _ = located.mark
         shown = located.snippet() if found is True else found or None
@@ -425,8 +431,7 @@ class Validator:
 class Trial:
     """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    `node` and `located` are kept so that Python does not give their ids, which are cache keys, to other
-    objects.
+    The ids of `node` and `located` are cache keys. Both are kept so that no other object gets the same id.
     """
 
     value: Any
@@ -437,7 +442,7 @@ class Trial:
 
     @property
     def score(self) -> tuple[int, int, int, int]:
-        """The numbers of errors, of lossy diagnostics, of warnings and of notes."""
+        """The number of errors, of lossy diagnostics, of warnings and of notes."""
         counts = [0, 0, 0]
         for finding in self.findings:
             counts[2 - finding.severity.rank] += 1
@@ -456,7 +461,7 @@ class _LocatedSource:
     located: LocatedValue
     path: Path
     inner: LocatedValue | None = None
-    findings: Findings | None = None  # of the decoding, if it succeeded
+    findings: Findings | None = None  # diagnostics of a successful decoding
 
     def json_text(self) -> str:
         return self.located.text()
@@ -471,14 +476,11 @@ class _LocatedSource:
 
 
 class _Misfit(NamedTuple):
-    """The code and detail of one assertion that does not hold."""
-
     code: str
     detail: str | None = None
 
 
 def _failed_assertions(node: Node, value: Any) -> Iterator[_Misfit]:
-    """Yield the bounds, sizes, pattern and format of a node that a value does not meet."""
     for rule in node.rules:
         if not rule.holds(value):
             yield _Misfit(rule.code, rule.detail)
@@ -501,14 +503,14 @@ def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
 _MAX_NAME = 64
 _SIMILAR = 0.75
 _MAX_SUGGESTED = 100
-_MAX_NAMES = 200  # as many as a call can reasonably have
+_MAX_NAMES = 200  # maximum number of names to compare; no call needs more
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name that `key` is another spelling of, else `key` itself.
+    """Return the declared name of which `key` is another spelling, else `key` itself.
 
-    Exactly one declared name must match, and neither this name nor an earlier spelling of it may be in
-    `sent`.
+    Exactly one declared name must match. `sent` must contain neither this name nor an earlier key that
+    matches it.
     """
     if len(key) > _MAX_NAME or key in node.fields or (node.demands is not None and inner_nodes(node, key)):
         return key
@@ -520,28 +522,28 @@ def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
 
 
 def list_missing(node: Node, sent: Set[str]) -> list[str]:
-    """Return the required fields that are not among the names `sent`, in the order of the definition."""
+    """Return the required fields that are missing from the names `sent`, in the order of the definition."""
     return [name for name in node.fields if name in node.required and name not in sent]
 
 
 def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:
-    """Return the hint for an undeclared field; None without a similar name or after many diagnostics."""
+    """Return the hint for an undeclared field, or None when no name is similar or after many diagnostics."""
     near = suggest_name(node, name) if earlier < _MAX_SUGGESTED else None
     hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
     return " ".join(hints) or None
 
 
 def suggest_name(node: Node, name: str) -> str | None:
-    """Return the declared name most similar to an undeclared name, None when none is similar.
+    """Return the declared name most similar to an undeclared name, or None when no name is similar.
 
-    The result serves as a hint only; the value is not moved to that name.
+    The name is only a hint; the value does not move to that name.
     """
     if len(name) > _MAX_NAME:
         return None
     return _find_similar(name, tuple(node.fields)[:_MAX_NAMES])
 
 
-@lru_cache(maxsize=1_024)  # a model repeats its names
+@lru_cache(maxsize=1_024)  # caches results, because a model repeats the same unknown names
 def _find_similar(name: str, declared_names: tuple[str, ...]) -> str | None:
     letters, length = {*name}, len(name)
     near = [
@@ -549,7 +551,7 @@ def _find_similar(name: str, declared_names: tuple[str, ...]) -> str | None:
         for declared in declared_names
         if (needed := (length + (size := len(declared))) * _SIMILAR / 2) <= min(length, size)
         and size - len({*declared} - letters) >= needed
-    ]  # other names share too few letters; comparing them takes far longer
+    ]  # names with too few common letters are skipped, because a comparison takes long
     near = difflib.get_close_matches(name, near, 1, _SIMILAR) if near else []
     return near[0] if near else None
 
@@ -570,10 +572,10 @@ _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
 
 
 def read_undeclared(located: LocatedValue, validator: Validator) -> dict[str, Any]:
-    """Return the arguments as sent, with the texts true, false and null converted to JSON values.
+    """Return the arguments unchanged, except that the texts true, false and null become JSON values.
 
-    A parameter that holds a number which JSON cannot carry is left out. The function is iterative, because a
-    value without a definition may be as deep as the decoder allows.
+    A parameter is left out if it contains a number that JSON cannot represent. The function uses no
+    recursion, because a value without a definition may be as deep as the decoder allows.
     """
     validator.findings.extend(NO_DEFINITION)
     root: dict[str, Any] = {}

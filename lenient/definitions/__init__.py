@@ -1,1 +1,1 @@
-"""Tool definitions: read from any provider's format or from Python functions, written for any provider."""
+"""Reads tool definitions from provider formats or Python functions, and writes provider formats."""

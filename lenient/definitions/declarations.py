@@ -1,6 +1,6 @@
 """Reads tool declarations of any provider: their name, description and JSON Schema.
 
-The shapes are Anthropic `input_schema`, OpenAI chat and Responses `function`, MCP `inputSchema`, Gemini
+Supported formats: Anthropic `input_schema`, OpenAI chat and Responses `function`, MCP `inputSchema`, Gemini
 `functionDeclarations`, Bedrock `toolSpec`, LangChain `args_schema`, plain JSON Schema, and lists or
 catalogues of these.
 """
@@ -19,19 +19,19 @@ _SCHEMA_KEYS = (
     "input_schema", "inputSchema", "parameters", "parametersJsonSchema", "parameters_json_schema", "schema",
     "args_schema",
 )  # fmt: skip
-_FIELD_KEYS = ("args", "inputs")  # LangChain, smolagents: the properties alone
+_FIELD_KEYS = ("args", "inputs")  # LangChain and smolagents declare only the properties
 _MAX_NESTED = 16
 _WRAPPERS = ("function", "toolSpec", "custom", "result", "toolConfig")
 _JSON_SCHEMA_SIGNS = ("properties", "$schema", "$defs", "anyOf", "oneOf", "allOf", "$ref")
 
 
 class ToolDefinitionError(ValueError):
-    """The error for an unusable tool definition; its message is one sentence for its author."""
+    """Raised for an unusable tool definition; the message is one sentence for the definition's author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A tool declaration as read; `schema` is the JSON Schema of the arguments, or None."""
+    """A tool declaration; `schema` is the JSON Schema of the arguments, or None."""
 
     name: str
     description: str
@@ -47,7 +47,7 @@ def decode_declarations(text: str | bytes) -> Any:
             f"The tool definition is not JSON (line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
     try:
-        return json.loads(text)  # orjson rounds integers beyond 64 bits
+        return json.loads(text)  # not orjson, which rounds integers beyond 64 bits
     except (ValueError, RecursionError):
         return value
 
@@ -94,7 +94,6 @@ def read_declaration(value: Any, default_name: str | None = None) -> Declaration
 
 
 def _unwrap(value: Any) -> Mapping[str, Any]:
-    """Return the declaration inside `function` and similar wrappers."""
     for _ in range(_MAX_NESTED):
         if not isinstance(value, Mapping):
             raise ToolDefinitionError(f"A tool definition is an object; this is {_describe_type(value)}.")
@@ -118,7 +117,7 @@ def _find_schema(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if isinstance(schema_value, str):
             schema_value = decode_declarations(schema_value)
         if isinstance(schema_value, Mapping):
-            inner = schema_value.get("json")  # Bedrock keeps the schema one level down
+            inner = schema_value.get("json")  # Bedrock puts the schema under the key `json`
             schema = inner if isinstance(inner, Mapping) and len(schema_value) == 1 else schema_value
             return _from_gemini_schema(schema) if _is_gemini_schema(schema) else schema
         if schema_value is not None:
@@ -143,7 +142,7 @@ def _find_list(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _is_named_map(value: Mapping[str, Any]) -> bool:
-    """Return True for a map of tool names to declarations that has no key of a single declaration."""
+    """Return True when the object maps tool names to declarations and is not itself a declaration."""
     own_keys = {"type", "name", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
     return (
         bool(value)
@@ -178,7 +177,7 @@ _MAX_DEPTH = 32
 
 
 def _is_gemini_schema(schema: Mapping[str, Any]) -> bool:
-    """Return True for a schema in Gemini's dialect, whose types are in capitals."""
+    """Return True for a schema in Gemini's dialect, which writes types in capitals."""
     declared = schema.get("type")
     return isinstance(declared, str) and declared.isupper()
 
@@ -215,7 +214,6 @@ def _allow_null(result: dict[str, Any]) -> None:
 
 
 def _change_inner(schema: dict[str, Any], change: Any) -> dict[str, Any]:
-    """Apply `change` to each schema directly inside `schema`, in place, and return `schema`."""
     if isinstance(schema.get("properties"), Mapping):
         schema["properties"] = {name: change(inner) for name, inner in schema["properties"].items()}
     if "items" in schema:
@@ -226,7 +224,7 @@ def _change_inner(schema: dict[str, Any], change: Any) -> dict[str, Any]:
 
 
 def to_gemini_schema(schema: Any) -> dict[str, Any] | None:
-    """Convert a schema to Gemini's dialect; None when it cannot be expressed there without loss."""
+    """Convert a schema to Gemini's dialect. Return None when the conversion would lose constraints."""
     try:
         return _write_schema(schema, 0)
     except ValueError:
@@ -254,7 +252,7 @@ def _write_schema(schema: Any, depth: int) -> dict[str, Any]:
 def _write_values(result: dict[str, Any], *, nullable: bool) -> None:
     """Convert `enum` and `examples` of `result` to Gemini's dialect, in place.
 
-    Gemini takes only texts in `enum`, and one example. Raises ValueError for other values.
+    Gemini allows only texts in `enum`, and one example. Raises ValueError for other values.
     """
     if "enum" in result:
         listed = result["enum"]

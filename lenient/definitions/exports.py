@@ -1,8 +1,8 @@
 """Writes tool declarations in the formats of the providers, and as Markdown for prompts and pages.
 
-Nothing is lost: if a format cannot express a schema, an error is raised, or the schema is written in another
-form that the provider accepts. Declared defaults are the exception: we apply them ourselves
-(`lenient.ToolCallRequest.with_defaults`). The model sees them only when the caller asks for it.
+If a format cannot express a schema, an error is raised, or the schema is written in another form that the
+provider accepts. Only declared defaults are omitted, unless the caller asks for them:
+`lenient.ToolCallRequest.with_defaults` applies defaults after the call.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _MAX_DEPTH = 200
 _NAMED_SCHEMAS = frozenset({
     "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions",
 })  # fmt: skip
-"""Keywords that hold schemas by name."""
+"""The keywords whose value maps names to schemas."""
 _SCHEMAS = frozenset({
     "items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties",
     "unevaluatedProperties", "propertyNames", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
 })  # fmt: skip
-"""Keywords that hold a schema, or a list of schemas."""
+"""The keywords whose value is a schema or a list of schemas."""
 
 
 def write_for_models(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """Return the schema without its `default` keywords and with its examples in their declared type.
 
-    Parameters and values of that name stay. Text next to `type: integer` would teach models to send text.
+    Parameters and values named `default` stay. A text example for an integer would teach models to send text.
     """
     written = {key: _write_inside(key, value, depth) for key, value in schema.items() if key != "default"}
     if "example" in written:
@@ -66,7 +66,7 @@ def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict
 
 
 def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
-    """Write a declaration for OpenAI chat completions. With `strict`, may raise ToolDefinitionError."""
+    """Write a declaration for OpenAI chat completions. With `strict`, this may raise ToolDefinitionError."""
     responses = to_openai_responses(name, description, schema, strict=strict)
     return {"type": "function", "function": {key: responses[key] for key in responses if key != "type"}}
 
@@ -74,7 +74,7 @@ def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict:
 def to_openai_responses(
     name: str, description: str, schema: Mapping[str, Any], *, strict: bool
 ) -> dict[str, Any]:
-    """Write a declaration for OpenAI's Responses API. With `strict`, may raise ToolDefinitionError."""
+    """Write a declaration for OpenAI's Responses API. With `strict`, this may raise ToolDefinitionError."""
     parameters = _write_strict_schema(name, schema) if strict else dict(schema)
     declared = {"type": "function", "name": name, "description": description, "parameters": parameters}
     return {**declared, "strict": True} if strict else declared
@@ -83,7 +83,7 @@ def to_openai_responses(
 def _write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema in the form of OpenAI's strict mode.
 
-    Raises ToolDefinitionError, whose message lists the parts of the schema that strict mode cannot express.
+    Raises ToolDefinitionError with a list of the parts that strict mode cannot express.
     """
     writer = _StrictWriter(schema)
     written = writer.write({"type": "object", **schema})
@@ -102,12 +102,12 @@ def to_mcp(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, 
 def to_gemini(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Write a Gemini function declaration.
 
-    `parameters` is in Gemini's dialect; a schema that cannot be expressed there is written under
-    `parametersJsonSchema`, which Gemini takes instead.
+    `parameters` is in Gemini's dialect. A schema that this dialect cannot express is written as JSON Schema
+    under `parametersJsonSchema`.
     """
     declared: dict[str, Any] = {"name": name, "description": description}
     if not schema.get("properties") and schema.keys() <= {"type", "properties", "required"}:
-        return declared  # a tool without parameters has no such key
+        return declared  # a tool without parameters has no key `parameters`
     dialect = to_gemini_schema(schema)
     if dialect is None:
         return {**declared, "parametersJsonSchema": dict(schema)}
@@ -132,9 +132,9 @@ _MAX_STRICT_DEPTH = 32
 
 
 class _StrictWriter:
-    """A writer of one schema for strict mode.
+    """Converts one schema to strict mode.
 
-    `lost` lists the parts of the schema that strict mode cannot express, as `path: part`.
+    `lost` lists the parts that strict mode cannot express, as `path: part`.
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -216,7 +216,6 @@ def _list_types(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _allow_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with null allowed."""
     if "type" in schema and not {"anyOf", "$ref"} & schema.keys():
         types = _list_types(schema)
         result = {**schema, "type": types if "null" in types else [*types, "null"]}
@@ -240,9 +239,9 @@ def _split_branches(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 # --- Markdown ------------------------------------------------------------------------------------------
 
 _MARKUP = re.compile(
-    r"[\\`*\[\]<>|~&$#@^]"  # anywhere
-    r"|(?<!\w)_|_(?!\w)|:(?=//)|:(?=[\w+-]{1,40}:)|(?<=www)\."  # emphasis, links, image names
-    r"|^[-+=]|(?<=^\d)[.)]"  # lists
+    r"[\\`*\[\]<>|~&$#@^]"  # characters that are markup anywhere
+    r"|(?<!\w)_|_(?!\w)|:(?=//)|:(?=[\w+-]{1,40}:)|(?<=www)\."  # markup of emphasis, links and image names
+    r"|^[-+=]|(?<=^\d)[.)]"  # markup of lists
 )
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
 _PLAIN_NAME = re.compile(r"[\w.\[\]*:/ -]{1,200}")
@@ -259,7 +258,7 @@ _BOUNDS = {
 
 
 def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> str:
-    """Return a definition as Markdown; an optional field has an empty cell in the column `required`."""
+    """Return a definition as Markdown. The table cell `required` is empty for an optional field."""
     parts = [f"### {_write_name(name)}"]
     if description.strip():
         parts.append(_escape_markup(description))
@@ -269,12 +268,15 @@ def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> st
 
 
 def _escape_markup(value: str) -> str:
-    """Return a text on one line, at most 1,000 characters, escaped so that Markdown shows it unchanged."""
+    """Return a text of at most 1,000 characters on one line, escaped so that Markdown shows it unchanged."""
     return _MARKUP.sub(r"\\\g<0>", shorten(_BLANKS.sub(" ", value).strip(), _MAX_TEXT))
 
 
 def _write_name(value: str) -> str:
-    """Return a name as Markdown code, exactly as a model must write it; escape an unusual name as text."""
+    """Return a name as Markdown code, so that it looks as a model must write it.
+
+    An unusual name is escaped as text.
+    """
     return f"`{value}`" if _PLAIN_NAME.fullmatch(value) else _escape_markup(value)
 
 

@@ -1,4 +1,4 @@
-"""One parameter of a tool: the values that it takes, and the JSON Schema that declares them."""
+"""One parameter of a tool: its allowed values, and the JSON Schema that declares them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from lenient.definitions.json_schema.value_kinds import (
 
 
 class Unset(Enum):
-    """The type of UNSET; an enum, so that a pickled UNSET is the same object in every process."""
+    """The type of UNSET.
+
+    UNSET is an enum member, so a pickled UNSET is the same object in every process.
+    """
 
     UNSET = "UNSET"
 
@@ -26,11 +29,11 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
-"""Stands for a default that was not declared: None is a default like any other."""
+"""Means that no default was declared. None, in contrast, is a declared default."""
 
 
 class Cardinality(StrEnum):
-    """How many values a parameter takes: one, one or null, a list, or an object with values of any name."""
+    """How many values a parameter takes: one, one or null, a list, or an object with fields of any name."""
 
     SINGLE = "single"
     OPTIONAL = "optional"
@@ -42,8 +45,7 @@ class Cardinality(StrEnum):
 class EnumConstraint:
     """The allowed values of a parameter.
 
-    Unless `case_sensitive`, a text that differs from a listed value only in case is changed to the listed
-    value.
+    Unless `case_sensitive`, a text that differs only in case is changed to the allowed value.
     """
 
     allowed: tuple[Any, ...]
@@ -54,8 +56,8 @@ class EnumConstraint:
 class ToolParameter:
     """One declared parameter of a tool.
 
-    `schema` is the JSON Schema from which the parameter was read. When it is present, it decides, and the
-    other fields only summarise it.
+    `schema` is the JSON Schema from which the parameter was read. If there is a `schema`, the other fields
+    only summarise it.
     """
 
     name: str
@@ -159,7 +161,7 @@ def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
 
 
 def _convert_listed(value: Any, kind: ValueKind) -> Any:
-    """Return a listed value converted to the kind of its parameter: a number may be listed as text."""
+    """Return an allowed value in the kind of its parameter, because an enum may list a number as text."""
     if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
         return value
     try:

@@ -37,10 +37,10 @@ from lenient.definitions.json_schema.json_values import to_json_value
 
 
 def read_function(function: Callable[..., Any], without: Collection[str] = ()) -> Declaration:
-    """Return the declaration of a callable, without the parameters named in `without`.
+    """Return the declaration of a callable without the parameters named in `without`.
 
-    Type hints that cannot be resolved are ignored.
-    Raises ToolDefinitionError for an object that cannot be called, or that has no signature.
+    Type hints that cannot be resolved are ignored. Raises ToolDefinitionError for an object that cannot be
+    called or has no signature.
     """
     if isinstance(function, (staticmethod, classmethod)):
         function = function.__func__
@@ -69,14 +69,13 @@ def read_function(function: Callable[..., Any], without: Collection[str] = ()) -
 
 
 def _unwrap_partial(function: Any) -> Any:
-    """Return the function inside a `functools.partial`, which has the name, hints and docstring."""
     while isinstance(function, functools.partial):
         function = function.func
     return function
 
 
 def _find_called(target: Any) -> Any:
-    """Return the function that a call runs, for classes and for callable objects."""
+    """Return the function that Python runs when a class or a callable object is called."""
     if isinstance(target, type):
         return target.__init__  # type: ignore[misc]  # only its hints are read; it is not called
     return target if inspect.isroutine(target) else type(target).__call__
@@ -85,7 +84,8 @@ def _find_called(target: Any) -> Any:
 def _read_documentation(target: Any) -> str:
     if isinstance(target, type) or inspect.isroutine(target):
         text = inspect.getdoc(target) or ""
-        generated = text.startswith(f"{getattr(target, '__name__', '')}(")  # a dataclass writes its signature
+        # the generated docstring of a dataclass is only its signature
+        generated = text.startswith(f"{getattr(target, '__name__', '')}(")
         return "" if generated else text
     return inspect.getdoc(type(target).__call__) or inspect.getdoc(type(target)) or ""
 
@@ -127,7 +127,7 @@ def _declare_parameter(
 
 
 def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with the `$defs` of inner schemas at its top, where references point to them."""
+    """Return the schema with the `$defs` of inner schemas moved to the top, where references expect them."""
     shared: dict[str, Any] = {}
     waiting: list[Any] = [schema]
     while waiting:
@@ -160,10 +160,9 @@ _FIELD = re.compile(r":[a-z]+[^:\n]*:")
 
 @dataclass(slots=True)
 class _Docstring:
-    """A docstring as read.
+    """The parts of a docstring.
 
-    `summary` is the text above the first section or field; `parameters` are the descriptions by parameter
-    name.
+    `summary` is the text above the first section or field. `parameters` maps parameter names to descriptions.
     """
 
     summary: str = ""
@@ -171,7 +170,6 @@ class _Docstring:
 
 
 def _read_docstring(text: str) -> _Docstring:
-    """Read a docstring whose indentation was cleaned by `inspect.getdoc`."""
     lines = text.splitlines()
     result = _Docstring()
     first = len(lines)
@@ -189,7 +187,7 @@ def _read_docstring(text: str) -> _Docstring:
 
 
 def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield each section: the line number of its title, the title in lower case, its lines."""
+    """Yield the line number of each section's title, the title in lower case, and the section's lines."""
     starts = [at for at in range(len(lines)) if _read_title(lines, at)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         title = _read_title(lines, start) or ""
@@ -200,9 +198,9 @@ def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _read_title(lines: list[str], at: int) -> str | None:
-    """Return the section title on the line `at` in lower case, None when the line is not a title.
+    """Return the section title on the line `at` in lower case, or None when the line is not a title.
 
-    A title is `Args:`, or `Parameters` with a rule under it.
+    A title is `Args:`, or `Parameters` with a line of dashes below.
     """
     line = lines[at]
     title = line.strip().rstrip(":").lower()
@@ -213,9 +211,9 @@ def _read_title(lines: list[str], at: int) -> str | None:
 
 
 def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
-    """Return the descriptions in a section by name.
+    """Return a dict from the names in a section to their descriptions.
 
-    Names have the smallest indentation; descriptions are on the same line or indented below.
+    Names have the smallest indentation. A description is on the same line or on indented lines below.
     """
     indents = [len(line) - len(line.lstrip()) for line in body if line.strip()]
     least = min(indents, default=0)
@@ -250,7 +248,7 @@ def _read_sphinx_fields(lines: list[str]) -> dict[str, str]:
 
 
 def _join_lines(lines: list[str], *, paragraphs: bool = False) -> str:
-    """Join lines to running text; blank lines separate paragraphs if `paragraphs`, else are dropped."""
+    """Join lines to running text. Blank lines separate paragraphs if `paragraphs`, else they are removed."""
     text = "\n".join(line.strip() for line in lines).strip()
     parts = re.split(r"\n{2,}", text)
     return ("\n\n" if paragraphs else " ").join(" ".join(part.split()) for part in parts)
@@ -285,9 +283,10 @@ _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def _convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of a type hint; `{}` (any value) when the hint has no schema.
+    """Return the JSON Schema of a type hint, or `{}` (any value) when the hint has no schema.
 
-    `above` are the classes around the hint: a class inside itself becomes an object with any fields.
+    `above` are the classes that contain the hint. A class that contains itself becomes an object with any
+    fields.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
@@ -306,9 +305,9 @@ def _convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
 
 
 def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the description among the extras of an `Annotated` as a schema, `{}` when there is none.
+    """Return a schema with the description from the metadata of `Annotated`, or `{}` when there is none.
 
-    The description is a text, or the attribute `description` or `documentation` of an extra.
+    The description is a text, or the attribute `description` or `documentation` of a metadata object.
     """
     for extra in extras:
         text = extra if isinstance(extra, str) else getattr(extra, "description", None)
@@ -319,7 +318,6 @@ def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _enum_schema(values: list[Any]) -> dict[str, Any]:
-    """Return the schema of listed values, with their type when all values have the same type."""
     names = {_JSON_TYPES.get(type(value)) for value in values}
     [name] = names if len(names) == 1 else [None]
     return {"type": name, "enum": values} if name is not None else {"enum": values}
@@ -377,7 +375,7 @@ def _class_schema(hint: Any, above: tuple[type, ...]) -> dict[str, Any]:
 
 
 def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the schema from the class's own `model_json_schema`, as in pydantic.
+    """Return the schema that the class's method `model_json_schema` returns, as in pydantic.
 
     Return None when the class has no such method, or when the method fails.
     """
@@ -390,7 +388,6 @@ def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
 
 
 def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
-    """Return the schema of a dataclass, TypedDict or NamedTuple."""
     if hint in above:
         return {"type": "object"}
     try:
@@ -421,7 +418,7 @@ def _is_required(record: type, hint: Any) -> bool:
 def _collect_defaults(hint: type) -> Mapping[str, Any]:
     """Return the defaults of a record class by field name.
 
-    A default factory that makes an empty container is called; for any other factory the default is `...`.
+    A default factory that makes an empty container is called. For any other factory the default is `...`.
     """
     if not dataclasses.is_dataclass(hint):
         return getattr(hint, "_field_defaults", {})
@@ -439,7 +436,7 @@ def _collect_defaults(hint: type) -> Mapping[str, Any]:
 
 
 def is_json(value: Any) -> bool:
-    """Return True when JSON can carry the value."""
+    """Return True when JSON can represent the value."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and is_json(inner) for key, inner in value.items())
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Tool definitions: the name and parameters of a tool, declared by hand or read from any provider's shape.
+"""Tool definitions: the name and parameters of a tool, declared in Python or read from a provider's format.
 
-A definition read from a JSON Schema keeps that schema; for a definition declared by hand, the schema is made
-from its parameters.
+A definition read from a JSON Schema keeps that schema. For a definition declared in Python, the schema is
+made from its parameters.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from lenient.definitions.parameters import ToolParameter, read_parameter
 class ToolDefinition:
     """A tool's name, description and parameters.
 
-    `schema` is the JSON Schema of the whole arguments object, None for a definition declared by hand.
-    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use; it does not count when
-    definitions are compared.
+    `schema` is the JSON Schema of the whole arguments object, or None for a definition declared in Python.
+    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use; comparisons ignore it.
     """
 
     name: str
@@ -34,7 +33,7 @@ class ToolDefinition:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the data from which pickle and copy rebuild the definition.
 
-        They leave out `compiled`, which holds generated code.
+        `compiled` contains generated code, so it is left out.
         """
         return ToolDefinition, (self.name, self.description, self.parameters, self.schema)
 
@@ -44,8 +43,8 @@ class ToolDefinition:
     ) -> ToolDefinition:
         """Return the definition of a tool whose arguments have this JSON Schema.
 
-        An empty `description` is taken from the schema. Raises ToolDefinitionError when `schema` is not an
-        object.
+        If `description` is empty, the schema's description is used. Raises ToolDefinitionError when `schema`
+        is not an object.
         """
         if not isinstance(schema, Mapping):
             raise ToolDefinitionError(f"The JSON Schema of {name!r} is not an object.")
@@ -58,7 +57,7 @@ class ToolDefinition:
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read a chat or a Responses function tool, strict or not.
+        """Read a function tool of OpenAI's chat or Responses API, strict or not.
 
         Raises ToolDefinitionError for an unusable `tool`.
         """
@@ -85,8 +84,9 @@ class ToolDefinition:
     ) -> ToolDefinition:
         """Read a Python function or method: its signature, type hints, defaults and docstring.
 
-        `name` and `description` replace those of the function. The parameters in `without`, which the caller
-        fills in, are left out. Raises ToolDefinitionError for an object without a signature.
+        `name` and `description` replace those of the function. `without` names parameters that the caller
+        fills in, so that the definition leaves them out. Raises ToolDefinitionError for an object without a
+        signature.
         """
         declared = signatures.read_function(function, without)
         return _define_tool(
@@ -106,33 +106,39 @@ class ToolDefinition:
         return written
 
     def to_anthropic(self, *, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition in the shape of the Anthropic Messages API.
+        """Write this definition in the format of the Anthropic Messages API.
 
-        Declared defaults are applied on our side (`ToolCallRequest.with_defaults`). The declaration contains
-        them only with `defaults`; without it, a definition read from the declaration has no defaults.
+        The output contains declared defaults only if `defaults` is True. `ToolCallRequest.with_defaults` can
+        apply them after the call. A definition read from an output without defaults has no defaults.
         """
         return exports.to_anthropic(self.name, self.description, self._write_schema(defaults))
 
     def to_openai(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition in the shape of OpenAI chat completions.
+        """Write this definition in the format of OpenAI chat completions.
 
-        `strict` closes every object, requires every field and makes the optional ones nullable; raises
-        ToolDefinitionError when strict mode cannot express this definition. `defaults` as for `to_anthropic`;
-        strict mode takes none.
+        `strict` closes every object, requires every field and makes the optional fields nullable. It raises
+        ToolDefinitionError when strict mode cannot express this definition. `defaults` is explained in
+        `to_anthropic`; strict mode allows no defaults.
         """
         return exports.to_openai(self.name, self.description, self._write_schema(defaults), strict=strict)
 
     def to_openai_responses(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition in the shape of OpenAI's Responses API; options as for `to_openai`."""
+        """Write this definition in the format of OpenAI's Responses API.
+
+        The options are those of `to_openai`.
+        """
         schema = self._write_schema(defaults)
         return exports.to_openai_responses(self.name, self.description, schema, strict=strict)
 
     def to_mcp(self, *, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition for the Model Context Protocol; `defaults` as for `to_anthropic`."""
+        """Write this definition for the Model Context Protocol. `defaults` is explained in `to_anthropic`."""
         return exports.to_mcp(self.name, self.description, self._write_schema(defaults))
 
     def to_gemini(self, *, defaults: bool = False) -> dict[str, Any]:
-        """Write this definition as a Gemini function declaration; `defaults` as for `to_anthropic`."""
+        """Write this definition as a Gemini function declaration.
+
+        `defaults` is explained in `to_anthropic`.
+        """
         return exports.to_gemini(self.name, self.description, self._write_schema(defaults))
 
     def _write_schema(self, defaults: bool) -> dict[str, Any]:
@@ -140,9 +146,9 @@ class ToolDefinition:
         return schema if defaults else exports.write_for_models(schema)
 
     def to_markdown(self, *, defaults: bool = False) -> str:
-        """Write this definition for prompts: heading, description and a table of parameters.
+        """Write this definition for prompts: a heading, the description and a table of parameters.
 
-        `defaults` as for `to_anthropic`.
+        `defaults` is explained in `to_anthropic`.
         """
         return exports.write_markdown(self.name, self.description, self._write_schema(defaults))
 
@@ -158,7 +164,10 @@ class ToolCatalog:
     repeated: tuple[str, ...] = ()
 
     def overlay(self, other: ToolCatalog) -> ToolCatalog:
-        """Return a catalog of both; if both contain a name, the definition in `other` counts."""
+        """Return a catalog with the definitions of both.
+
+        If both contain a name, the definition in `other` counts.
+        """
         return ToolCatalog({**self.tools, **other.tools})
 
     @classmethod
@@ -176,7 +185,7 @@ class ToolCatalog:
         """Return the catalog in a file, in JSON text, or in decoded declarations of any provider.
 
         A string that is empty or begins with `{` or `[` is JSON text; any other string is a path. Raises
-        ToolDefinitionError with one sentence, which names the file if there is one.
+        ToolDefinitionError with a message of one sentence, which contains the file name if there is one.
         """
         if not isinstance(source, (str, Path)):
             return cls.from_definitions(map(_define_tool, declarations.read_declarations(source)))

@@ -1,4 +1,4 @@
-"""Diagnostics of the parser, as data; the property `message` makes the sentence."""
+"""Diagnostics of the parser as data. The property `message` returns the sentence for people."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 from lenient.regex import compile_regex
 
 MAX_DEPTH = 128
-"""Levels of nesting beyond which a value is refused: no tool takes it, and orjson writes no more than 254."""
+"""The maximum nesting depth of a value. No tool needs more, and orjson writes at most 254 levels."""
 MAX_FOUND = 100
 MAX_FINDINGS = 10_000
 _MAX_PATH = 1_000
 _MAX_KEY = 100
 _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
-"""Errors whose detail names no parameter: so they are spelled in the logs that exist."""
+"""Errors whose detail has no parameter name, because existing logs spell these errors without it."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
-"""Errors whose detail is the name of the parameter."""
+"""Errors whose detail is only the parameter name."""
 _ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
 _ITEM = compile_regex(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
 
 Path = tuple["Path", str | int] | None
-"""A place in a value, innermost last: `((None, "filters"), 2)` is `$.filters[2]`; None is the root."""
+"""The path of a value, innermost step last: `((None, "filters"), 2)` is `$.filters[2]`. None is the root."""
 
 
 class TooManyFindingsError(Exception):
-    """The error for a text that needs more than `MAX_FINDINGS` repairs.
+    """Raised for a text that needs more than `MAX_FINDINGS` repairs.
 
-    `parse_arguments` catches it.
+    `parse_arguments` catches this error.
     """
 
 
 class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as long
     """One diagnostic of the parser; `code` is a key of `CODES`.
 
-    `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of characters
-    in the raw text, None where the place is unknown. `found` is the text as sent and `became` the text as
-    read, each at most 100 characters long.
+    `path` is `$` for the root, or for example `$.filters[2].name`. `start`/`end` is a half-open span of
+    characters in the raw text, or None when the position is unknown. `found` is the original text and
+    `became` the text after the repair. Both have at most 100 characters.
     """
 
     code: str
@@ -64,9 +64,9 @@ class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as
 
     @property
     def text(self) -> str:
-        """`code:detail`, or `code` alone: the spelling in parse_error and parse_warning.
+        """`code:detail`, or only `code`: the spelling in parse_error and parse_warning.
 
-        The detail of an error begins with the name of the parameter, as `name_parameter` writes it.
+        The detail of an error begins with the name of the parameter, as `name_parameter` returns it.
         """
         detail = self.detail
         if self.path != "$" and self.severity is Severity.ERROR and self.code not in _SPELLED:
@@ -76,7 +76,7 @@ class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as
 
     @property
     def message(self) -> str:
-        """One or two English sentences for the reader."""
+        """One or two English sentences that explain the diagnostic."""
         parts = [f"{self.path}: {CODES[self.code].summary}"]
         if self.detail is not None:
             reason = REASONS.get(self.detail) if self.code == "json_parse_error" else None
@@ -123,7 +123,10 @@ def shorten(text: str, limit: int = MAX_FOUND) -> str:
 
 
 def render_path(path: Path) -> str:
-    """Write a path as `$.filters[2]["odd key"]`; keys are cut at 100 characters, the path at 1,000."""
+    """Return a path as text: `$.filters[2]["odd key"]`.
+
+    A key has at most 100 characters, the path at most 1,000.
+    """
     if path is not None and path[0] is None:
         return join_path("$", path[1])
     steps: list[str] = []
@@ -134,9 +137,9 @@ def render_path(path: Path) -> str:
 
 
 def name_parameter(path: str) -> str:
-    """Return the name of the parameter at a rendered path: `limit`, `filters[*].name` for any item of a list.
+    """Return the parameter name for a path: `limit`, or `filters[*].name` for any item of a list.
 
-    Positions are left out, so that the same error has the same name in every call.
+    Item positions are left out, so that the same error has the same name in every call.
     """
     below = path.removeprefix("$").removeprefix(".")
     odd = _ODD_NAME.fullmatch(below)
@@ -163,7 +166,7 @@ def _render_step(step: str | int) -> str:
 
 
 def join_diagnostics(diagnostics: Iterable[Diagnostic]) -> str | None:
-    """Join the texts of diagnostics by `; `; None when there are none."""
+    """Join the texts of diagnostics with `; `. Return None when there are none."""
     return "; ".join(diagnostic.text for diagnostic in diagnostics) or None
 
 
@@ -188,11 +191,11 @@ REASONS: Mapping[str, str] = {
 }
 
 FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
-"""Hint of `unknown_parameter` where the definition allows no further fields; the value is still kept."""
+"""The hint of `unknown_parameter` if the definition forbids undeclared fields. The value is kept anyway."""
 
 
 class UnreadableError(Exception):
-    """The error at the offset `position` of a text that cannot be repaired without inventing content.
+    """Raised for a text that cannot be repaired without inventing content; `position` is the offset.
 
     `reason` is the detail of the diagnostic `json_parse_error`.
     """

@@ -1,10 +1,11 @@
-"""The codes of the parser: stage, severity, what they mean, why they matter, and an example that is run.
+"""The diagnostic codes of the parser: stage, severity, meaning, reason to care, and a tested example.
 
-Names say what is wrong with the input and are never reused. The severity says how certain the reading is:
-`note` = the meaning is provably unchanged, `warning` = a guess, `error` = refused. `lossy` codes lose or
-invent meaning: ask before you run a tool on such arguments. The text `"true"` becomes true with a definition,
-and also without one, as the first session log requires. Without a definition this is a guess, so it is a
-warning everywhere.
+A code names the defect in the input and is never reused. The severity tells how certain the interpretation
+is: `note` = the meaning is provably unchanged, `warning` = a guess, `error` = rejected. A `lossy` code means
+that meaning was lost or invented: ask the user before you run a tool on such arguments.
+
+The text `"true"` becomes true, with or without a definition. Without a definition this is a guess, so the
+severity is always a warning.
 """
 
 # ruff: noqa: E501  a row of the table is read across: summary and example on one line, the reason on the next
@@ -18,7 +19,7 @@ from typing import Any
 
 
 class Stage(StrEnum):
-    """The stage of parsing that reports a diagnostic; the members are in the order of the stages."""
+    """The stage of parsing that reports a diagnostic. The members are in the order of the stages."""
 
     UNWRAP = "unwrap"
     REPAIR = "repair"
@@ -27,7 +28,10 @@ class Stage(StrEnum):
 
 
 class Severity(StrEnum):
-    """How certain the reading of a text is; the members are in the order from the mildest to the worst."""
+    """How certain the interpretation of a text is.
+
+    The members are in order, from the mildest to the worst.
+    """
 
     NOTE = "note"
     WARNING = "warning"
@@ -44,19 +48,19 @@ _RANKS = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Raw arguments that make a code appear; without `properties`, no tool definition is used."""
+    """Raw arguments that cause a diagnostic. Without `properties`, no tool definition is used."""
 
     raw: str | bytes
     properties: Mapping[str, Any] | None = None
     required: tuple[str, ...] = ()
     with_defaults: bool = False  # also apply the declared defaults
-    called: str | None = None  # the called name; only the tool `example` was offered
+    called: str | None = None  # the called name, although only the tool `example` was offered
     is_text: bool = False  # `raw` is a model's text that contains a call
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One row of the table. `summary` says what happened, `why` says why it matters."""
+    """One diagnostic code. `summary` explains what happened, and `why` explains why it matters."""
 
     name: str
     stage: Stage
@@ -356,6 +360,6 @@ _CHECK_ROWS = (
 )  # fmt: skip
 
 RETIRED = frozenset({"timestamp_truncated_to_microseconds"})
-"""Codes of earlier versions, which stores may still hold. They are never used again."""
+"""The codes of earlier versions, which stores may still contain. They are never used again."""
 
 CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

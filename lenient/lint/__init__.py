@@ -25,7 +25,7 @@ _MAX_FINDINGS = 1_000
 def definition_findings(subject: ToolDefinition | ToolCatalog) -> tuple[DefinitionFinding, ...]:
     """Return all findings about a tool or a catalog, at most 1,000 for the schema of each tool.
 
-    Findings about several tools of a catalog come first, then each tool's own, in the order of its
+    Findings about several tools come first. The findings about each tool follow, in the order of its
     definition.
     """
     if isinstance(subject, ToolDefinition):
@@ -90,7 +90,7 @@ def apply_edits(definition: ToolDefinition) -> tuple[ToolDefinition, tuple[Defin
     """Return the definition with the suggested edits of its parameters, and the findings that they fix.
 
     Only warnings and errors whose suggestion is a JSON merge patch are applied. The tool keeps its name. An
-    edit that does not fix its finding, as inside a shared `$ref`, is left out.
+    edit that does not fix its finding, for example inside a shared `$ref`, is left out.
     """
     made: list[DefinitionFinding] = []
     for finding in definition_findings(definition)[:_MOST]:
@@ -114,7 +114,7 @@ def _apply_edit(definition: ToolDefinition, finding: DefinitionFinding) -> ToolD
 
 
 def _merge_patch(target: dict[str, Any], patch: Any) -> None:
-    """Apply a merge patch to an object, in place; None removes a member (RFC 7396)."""
+    """Apply a JSON merge patch to an object, in place. A value of None removes the member (RFC 7396)."""
     for name, value in patch.items():
         if value is None:
             target.pop(name, None)

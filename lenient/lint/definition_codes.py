@@ -1,7 +1,7 @@
-"""Codes of the lint: for each, the problem, the reason why models fail on it, advice, and a tested example.
+"""The lint codes: the problem, why models fail because of it, advice, and a tested example.
 
-A severity says how certain the harm is: `error` = providers reject the definition, or no call can fit it;
-`warning` = models measurably fail more often on it; `note` = the definition could be better. Names are never
+The severity tells how certain the harm is. `error` = providers reject the definition, or no call can fit it.
+`warning` = models measurably fail more often. `note` = the definition could be better. Codes are never
 reused.
 """
 
@@ -18,7 +18,7 @@ from lenient.diagnostics.codes import Severity
 
 @dataclass(frozen=True, slots=True)
 class DefinitionCode:
-    """One row of the table. `example` is a declaration, or a list of them, that has this problem."""
+    """One lint code. `example` is a declaration, or a list of declarations, with this problem."""
 
     name: str
     severity: Severity
@@ -150,11 +150,11 @@ DEFINITION_CODES: Mapping[str, DefinitionCode] = {row.name: row for row in _ROWS
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFinding:
-    """One problem at one place of a tool definition.
+    """One problem in one part of a tool definition.
 
-    `path` is `$` for the arguments, `$.filters.year` below them, and None for the tool's own name and
-    description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the tool if
-    the path is None. It is a sentence if only a person can decide.
+    `path` is `$` for the arguments, for example `$.filters.year` for an inner field, and None for the tool's
+    name and description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the
+    tool if the path is None. If only a person can decide, `suggested` is a sentence.
     """
 
     code: str
@@ -169,7 +169,7 @@ class DefinitionFinding:
 
     @property
     def message(self) -> str:
-        """One or two English sentences for the reader."""
+        """One or two English sentences that explain the problem."""
         where = self.tool if self.path is None else f"{self.tool} {self.path}"
         detail = f" ({self.detail})" if self.detail is not None else ""
         summary = DEFINITION_CODES[self.code].summary
@@ -178,7 +178,7 @@ class DefinitionFinding:
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """A finding of one check at one place; the caller adds the tool and the path."""
+    """A finding of one check; the caller adds the tool and the path."""
 
     code: str
     detail: str | None = None

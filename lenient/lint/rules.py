@@ -1,7 +1,7 @@
-"""Rules of the lint: find names, descriptions, types, fields and values that make models fail.
+"""Rules of the lint: finds names, descriptions, types, fields and values that make models fail.
 
-Constraints that a description states and the schema lacks are found with linear-time patterns.
-Doubtful findings are not reported.
+Linear-time patterns find constraints that the description states but the schema does not declare. Doubtful
+findings are not reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lenient.definitions.tools import ToolDefinition
 from lenient.lint.definition_codes import LintFinding
 
 MAX_DESCRIPTION = 1_024
-_READ = 2_000  # characters of a description that are checked
+_READ = 2_000  # the number of description characters that are checked
 
 
 def _compile_words(pattern: str) -> re.Pattern[str]:
@@ -71,7 +71,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
-    """Yield the findings about the name and the description of one place."""
+    """Yield the findings about the name and the description of one part of the schema."""
     described = _find_description(place)
     if not described.strip():
         if place.name is not None:
@@ -93,7 +93,7 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def _find_description(place: SchemaPlace) -> str:
-    """Return the description at a place, else the description of its reference's target, else ''."""
+    """Return the description of a part, else the description of its reference's target, else ''."""
     for schema in (place.own, place.schema):
         if isinstance(schema.get("description"), str):
             return str(schema["description"])
@@ -130,7 +130,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the values that a description lists as the only allowed ones; [] when the list may be open."""
+    """Return the values that a description lists as the only allowed ones, or [] when others may be too."""
     for listing in _LISTED.finditer(described):
         text = listing.group(1).strip()
         after = described[listing.end() : listing.end() + 4]
@@ -161,7 +161,7 @@ _FIELDS = {
 
 
 def check_schema(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintFinding]:
-    """Yield the findings about the schema of one place; `root` is the document that holds its `$defs`."""
+    """Yield the findings about one part of the schema; `root` is the document that contains its `$defs`."""
     schema = place.schema
     yield from (LintFinding("keyword_unsupported", keyword) for keyword in place.unsupported)
     yield from _check_type(place)
@@ -246,11 +246,12 @@ def _check_values(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintF
 def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON merge patch for a default that does not fit its schema.
 
-    The patch replaces the default by its converted value, or removes it when it cannot be converted.
+    The patch replaces the default with its converted value. If no conversion is possible, the patch removes
+    the default.
     """
     try:
         json.dumps(place.schema["default"])
-    except (TypeError, ValueError):  # a default set in Python
+    except (TypeError, ValueError):  # a default that was set in Python and has no JSON type
         return {"default": None}
     tool = ToolDefinition.from_json_schema(name="place", schema=_wrap_in_document(place, root))
     default = convert_default(tool, tool.parameters[0])
@@ -258,7 +259,6 @@ def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, A
 
 
 def _compile_place(place: SchemaPlace, root: Mapping[str, Any]) -> Node:
-    """Compile a place within its document, so that its references can be resolved."""
     return compile_schema(_wrap_in_document(place, root)).fields["place"]
 
 

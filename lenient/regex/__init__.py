@@ -1,8 +1,9 @@
-"""Compiles regular expressions so that they match the same on every Python.
+"""Compiles regular expressions so that they match the same on every Python version.
 
-Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` does not return to the
-start of its last attempt when that attempt fails (https://github.com/python/cpython/issues/106052). An
-atomic group around the plain repetition has the same meaning and works there.
+Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` has a bug: after a failed
+attempt, the match does not return to the start of this attempt
+(https://github.com/python/cpython/issues/106052). An atomic group around a plain repetition has the same
+meaning and works in all versions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
 
 
 def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the compiled pattern; before Python 3.11.5, an equivalent pattern. Raises re.error."""
+    """Return the compiled pattern, or an equivalent pattern before Python 3.11.5. Raises re.error."""
     return re.compile(pattern if _IS_RIGHT else make_atomic(pattern), flags)
 
 
@@ -45,14 +46,14 @@ def make_atomic(pattern: str) -> str:
 
 
 def _measure_item(pattern: str, at: int) -> int:
-    """Return the length of the escape, the set or the character that begins here."""
+    """Return the length of the escape, the character set or the character that begins here."""
     if pattern[at] == "\\":
         return 2
     if pattern[at] != "[":
         return 1
     end = at + 1
     end += pattern.startswith("^", end)
-    end += pattern.startswith("]", end)  # a bracket in first place is a member of the set
+    end += pattern.startswith("]", end)  # `]` at the start of a set is a member of the set
     while pattern[end] != "]":
         end += 2 if pattern[end] == "\\" else 1
     return end + 1 - at

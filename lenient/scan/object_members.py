@@ -1,7 +1,7 @@
 """Reads one member of an object: its key, its colon, and the start of its value.
 
-Keys with missing or misplaced quotes and missing colons are repaired. A member that the end of the text cuts
-off is left out.
+Missing or misplaced quotes of keys and missing colons are repaired. A member is left out if the text ends
+within it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
 
 _REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
-"""A remark between a key and its colon, such as its type."""
+"""A remark between a key and its colon, for example the key's type."""
 _BARE_KEY = compile_regex(
     r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+"
 )
 
 _UNICODE = re.compile(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
-"""An escape in a key without quotes, but for halves of a pair."""
+"""A Unicode escape in a key without quotes, except half of a surrogate pair."""
 
 
 def read_member(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the key and the colon of the member at the current position, and begin to read its value."""
+    """Read the key and the colon of the member at the current position, and start to read its value."""
     start = reading.position
     frame.key = None
     plain = PLAIN_KEY.match(reading.text, start)
@@ -71,7 +71,7 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
-    """Read and return the key at the current position, None when the end of the text cuts the key off."""
+    """Read and return the key at the current position, or None when the text ends within the key."""
     start = reading.position
     if reading.text[start] not in CLOSING_QUOTES and (words := _find_narration(reading, frame)) is not None:
         reading.report("stray_text_dropped", start, words, found=reading.text[start:words])
@@ -102,14 +102,15 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
 
 
 def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read and return the key without quotes at `start`, None when the end of the text cuts it off."""
+    """Read and return the key without quotes at `start`, or None when the text ends within the key."""
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
     if not match.group().strip("*"):
-        raise UnreadableError("expression", start)  # a spread: another object is unpacked here
+        # a spread operator: this object contains the members of another object
+        raise UnreadableError("expression", start)
     written = match.group().removesuffix("?")
     name = _UNICODE.sub(lambda escape: chr(int(escape[1], 16)), written)
     reading.position = start + len(written)
@@ -126,7 +127,7 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
 
 
 def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
-    """Return the offset of the key after words where a key is due, None without such words."""
+    """Return the offset of a key after stray words at the position of the key, or None without such words."""
     words = NARRATION.match(reading.text, reading.position)
     if words is None or WRAPPED_KEY.match(reading.text, reading.position):
         return None
@@ -135,7 +136,7 @@ def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
 
 
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read and return the quoted key at the current position, None when the text's end cuts it off."""
+    """Read and return the quoted key at the current position, or None when the text ends within the key."""
     at = reading.position
     if reading.text.startswith(reading.text[at], at + 1) and _EXTRA_FIRST.match(reading.text, at):
         _pass_extra_quote(reading)
@@ -158,14 +159,13 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
 
 
 def _pass_extra_quote(reading: ScanState) -> None:
-    """Skip the superfluous quote at the current position and report the repair."""
     at = reading.position
     reading.report("extra_quote", at, at + 1, found=reading.text[at])
     reading.position = at + 1
 
 
 def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
-    """Report the repair of a misquoted key, move the position past the key and return its name."""
+    """Report the repair of a key with wrong quotes, move past the key and return its name."""
     reading.report(
         repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
     )
@@ -201,14 +201,13 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         return False
     is_bare = text[start] not in CLOSING_QUOTES
     if is_bare and (not VALUE_START.match(text, at) or not _has_comma_before(frame)):
-        raise UnreadableError("unexpected_character", at)  # two words are not a member
+        raise UnreadableError("unexpected_character", at)  # two words without a colon are not a member
     reading.report("missing_colon", at, at, became=":")
     reading.strings.joins = False
     return True
 
 
 def _has_comma_before(frame: OpenContainer) -> bool:
-    """Return True when a comma or the opening brace precedes the member that is being read."""
     return not frame.marks or frame.comma >= next(reversed(frame.marks.values())).end
 
 
@@ -217,7 +216,7 @@ def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> 
 
     Raises UnreadableError when the text at `start` is not a key but a number, or a single word in braces.
     """
-    number = reading.text[start].isdigit()  # half of a number with a decimal comma, not a key
+    number = reading.text[start].isdigit()  # digits after a decimal comma are not a key
     if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):
         raise UnreadableError("no_value", start)
     reading.report("missing_value", start, reading.position, became="null")
@@ -235,16 +234,16 @@ _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->
 _EXTRA_FIRST = re.compile(
     r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
 )
-"""Two quotes before a key, of which the first is superfluous."""
+"""Two quotes before a key; the first is superfluous."""
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
 
 
 class _MisquotedKey(NamedTuple):
-    """The name of a key with a missing or misplaced quote, and the repair.
+    """A key with a missing or misplaced quote: its name and the repair.
 
     `after` is the offset where reading continues. `code`, `start` and `end` are the code and the span of the
-    repair. `colon` is True when the colon after the key has been read as well.
+    repair. `colon` is True when the colon after the key was also read.
     """
 
     name: str
@@ -265,8 +264,8 @@ def _read_key_with_colon_inside(
 ) -> _MisquotedKey | None:
     """Return the key of a quoted string from `start` to `after` that wrongly includes the colon.
 
-    Return None when the string itself is the key: a colon follows the string, the name before the inner colon
-    is not in `declared` (unless `declared` is empty), or no value follows the inner colon.
+    Return None when the string itself is the key. This is so when a colon follows the string, when no value
+    follows the inner colon, or when `declared` has names but not the name before the inner colon.
     """
     inside = _COLON_INSIDE.match(text, start + 1)
     if inside is None or inside.end() > after or _COLON.match(text, after):
@@ -290,7 +289,7 @@ def _read_key_with_colon_inside(
 
 
 def _holds_no_key(text: str, start: int, end: int) -> bool:
-    """Return True when `text[start:end]`, the start of an object, is not a key, as in a set or sentence."""
+    """Return True when an object begins with `text[start:end]` and this is not a key, as in a set."""
     sign = text[end : end + 1]
     if ":" in text[start:end]:
         return False
@@ -298,13 +297,12 @@ def _holds_no_key(text: str, start: int, end: int) -> bool:
 
 
 def _find_colon(text: str, at: int) -> str | None:
-    """Return the sign used as the colon at `at` (such as `:`, `::`, `=` or `=>`), None without one."""
+    """Return the sign used as the colon at `at` (such as `:`, `::`, `=` or `=>`), or None without a sign."""
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None
 
 
 def _has_extra_last_quote(text: str, at: int) -> bool:
-    """Return True when the character at `at` is a superfluous quote between a key and its colon."""
     return _EXTRA_LAST.match(text, at) is not None
 
 

@@ -1,10 +1,10 @@
-"""Finds the reading of a broken text that needs the fewest repairs.
+"""Finds the interpretation of a broken text that needs the fewest repairs.
 
-A reading decides where each string ends, and which brackets, commas, colons and quotes are added, skipped or
-replaced, so that the text makes one JSON value. All readings are followed in parallel, from place to place in
-the text. Readings with the same open brackets at one place are merged. Each repair has a cost, and so does a
-name that the definition declares elsewhere. The number of readings is limited, so that the search takes
-linear time.
+An interpretation decides where each string ends, and which brackets, commas, colons and quotes are added,
+skipped or replaced. The result must be one JSON value. The search follows all interpretations in parallel
+through the text. Interpretations with the same open brackets at the same offset are merged. Each repair has a
+cost, and so has a name that the definition declares for another object. The number of interpretations is
+limited, so the search takes linear time.
 """
 
 from __future__ import annotations
@@ -31,43 +31,45 @@ from lenient.scan.strings.string_end_scoring import COLONS, find_odd_comma
 from lenient.scan.strings.trivia import pass_trivia
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_MOST = 4.6  # a reading with a higher cost is rejected
-_SAME = 0.15  # readings are equally good up to this difference in cost
-_SAME_TEXT = 0.5  # the same if a string lacks a quote or contains one
-_BOUNDS = (1.35, 2.75, _MOST)  # of costs
+_MOST = 4.6  # an interpretation with a higher total cost is rejected
+_SAME = 0.15  # with a smaller cost difference, two interpretations are equally good
+_SAME_TEXT = 0.5  # replaces `_SAME` if a string lacks a quote or contains one
+_BOUNDS = (1.35, 2.75, _MOST)  # maximum costs of the first, second and third search
 _WIDTH = 16
-_STEPS = 6_000  # readings that are followed from one place to the next
-_QUOTES_A_STEP = 4  # one such step costs as much as this many quotes
-MAX_LENGTH = 60_000  # characters
+_STEPS = 6_000  # maximum number of steps in the search
+_QUOTES_A_STEP = 4  # one step takes as long as examining this many quotes
+MAX_LENGTH = 60_000  # in characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
-_FURTHER_CLOSER = 0.5  # each further closing bracket after the whole value
-_BEGUN_ANEW = 0.1  # each further missing bracket where the outermost object restarts
-_CUT_OFF = 0.25  # each further missing bracket where the text was cut off
+_FURTHER_CLOSER = 0.5  # cost of each closing bracket after the first, behind the whole value
+_BEGUN_ANEW = 0.1  # cost of each missing bracket after the first, if the outermost object restarts
+_CUT_OFF = 0.25  # cost of each missing bracket after the first, if the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
-_GLUED = 0.5  # nothing between two strings
+_GLUED = 0.5  # extra cost if nothing separates two strings
 _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 1.6
-_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # of a value, and of a name with its last quote and colon
+# cost of a missing quote of a value; cost of a missing first quote of a name
+_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6
 _ODD_COMMA = 0.6
-_COMMENT = 0.1  # a comment between two parts
-_LOST = 0.25  # each further character that is missing at one place
-_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes; a name with blanks
+_COMMENT = 0.1  # cost of a comment between two members or items
+_LOST = 0.25  # cost of each missing character after the first at one offset
+_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # cost of a name without quotes; cost of such a name with blanks
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
-_UNNAMED = 0.5  # a string becomes a key although no such name is declared
+_UNNAMED = 0.5  # cost if a string becomes a key although its name is not declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.2, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
-_AT_ROOT = 2  # factor when the whole value has the wrong kind
+_AT_ROOT = 2  # factor for the cost if the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
-_INVENTED = 0.5  # an object or array lacks both brackets
+_INVENTED = 0.5  # cost if an object or array lacks both brackets
 
-_OPENERS_MOVED = {"missing_opener", "extra_opener"}  # a list may be one too many instead
+# with both repairs, the text may instead have one superfluous list
+_OPENERS_MOVED = {"missing_opener", "extra_opener"}
 SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
     "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
 }  # fmt: skip
-"""Maps the other spellings of brackets, commas and colons to those of JSON."""
+"""Maps other spellings of brackets, commas and colons to the JSON spelling."""
 SIGN = re.compile(r"=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]")
 _WORD = re.compile(r"[\w+\-.$]++(?=[\s,:}\])\[{=：，；｝］]|\Z)")
 _DOUBLE, _SINGLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"", r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
@@ -77,42 +79,42 @@ _WHOLE_STRING = compile_regex(
     rf"|\*\*(?:{_DOUBLE}|{_SINGLE})\*\*{_ENDS}",
     re.DOTALL,
 )
-"""A string with several signs at each end."""
+"""A string with several quote characters at each end."""
 _LONE_NAME = re.compile(rf"([\w$][^\"'“”\n,{COLONS}=(){{}}\[\]]{{0,63}}?)\\*+[\"'](?=\s*+[{COLONS}=])")
 """A name that lacks its opening quote."""
 _BARE_KEY = compile_regex(
     rf"[^\W\d][\w$.\-]*+(?=\s*+[{COLONS}](?!//))"
     rf"|[^\W\d](?:[\w$.\-/]|[ ](?=\w)|\[\w*\])*+(?=\s*+[{COLONS}](?!//)\s*+{PLAIN_VALUE})"
 )
-"""A name without quotes, with blanks, slashes or brackets perhaps."""
+"""A name without quotes, which may contain blanks, slashes or brackets."""
 _WORDS = re.compile(r"[ /\[]")
 _NO_TEXT = re.compile(
     rf"[\s,{COLONS}{{}}\[\]()\"'“”`=;]|(?:true|false|null|True|False|None)\b|-?\d[\d.eE+\-]*+\s*+[,}}\]]"
 )
-"""What no text without its opening quote begins with."""
+"""A text without its opening quote cannot begin with these characters or words."""
 _ANY_QUOTE = f"[{''.join(sorted({*''.join(CLOSING_QUOTES.values())}))}]"
 _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 
 _MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
 _BITS = {"missing_closer": _MISSING_ANY_CLOSER, "extra_opener": _EXTRA_ANY_OPENER}
 
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 def _ignore_report(*_: object, **__: object) -> None:
-    """Ignore a report: the search only needs to know where a gap ends."""
+    """Ignore a report, because the search only needs the end of a gap."""
 
 
 class Phase(IntEnum):
-    """What is due next."""
+    """The part of the JSON text that must come next."""
 
-    VALUE = 0  # after a colon, or at the root
+    VALUE = 0  # a value after a colon, or the whole value
     FIRST_KEY = 1
-    KEY = 2  # after a comma
+    KEY = 2  # a key after a comma
     COLON = 3
-    AFTER = 4  # a comma or the closing bracket
+    AFTER = 4  # a comma or the closing bracket comes next
     FIRST_ITEM = 5
-    ITEM = 6  # after a comma
+    ITEM = 6  # an item after a comma
     DONE = 7
 
 
@@ -124,7 +126,10 @@ _BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 
 
 class Repair(NamedTuple):
-    """A repair at the offset `at`: `what` is the code of its diagnostic, `sign` the added character."""
+    """A repair at the offset `at`.
+
+    `what` is the code of its diagnostic, `sign` is the added character.
+    """
 
     at: int
     what: str
@@ -132,9 +137,9 @@ class Repair(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The repairs and strings of the best reading, by offset, and its cost.
+    """The best interpretation: its repairs and strings by offset, and its cost.
 
-    `tied` is True when another reading is as good. `end` is the offset where the value ends.
+    `tied` is True when another interpretation is equally good. `end` is the offset where the value ends.
     """
 
     repairs: dict[int, list[Repair]]
@@ -148,13 +153,13 @@ class ChosenReading(NamedTuple):
 
 
 _Shape = tuple[str, int, str]
-"""The kind of an item, the names in an item that is an object, the kind of what is in an array."""
+"""The kind of an item, the names in an item that is an object, and the kind of the content of an array."""
 
 
 class _Frame:
-    """An open bracket and its content so far; shared by all readings in which it is open.
+    """An open bracket and its content so far, shared by all interpretations in which this bracket is open.
 
-    `names` has a bit for each name of the object; `shape` describes the first item of the array. `sent` is
+    `names` has a bit for each name of the object. `shape` describes the first item of the array. `sent` is
     False when the opening bracket was missing.
     """
 
@@ -184,7 +189,7 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with one more item, and the cost if the item differs from the first."""
+        """Return this array with one more item, and the cost if the item differs from the first item."""
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
         (kind, names, items), (first, known_names, others) = shape, self.shape
@@ -192,17 +197,17 @@ class _Frame:
         return self, _UNLIKE_ITEM if unlike else 0.0
 
     def slot(self) -> Node | None:
-        """Return the definition of an item of this array, None for an object."""
+        """Return the definition of this array's items, or None for an object."""
         return self.node.items if self.node is not None and self.kind != "{" else None
 
 
 class _State(NamedTuple):
-    """One reading of the text so far.
+    """One interpretation of the text up to the current offset.
 
-    `slot` is the definition of the value that is due. `layout` identifies the values and brackets so far:
-    readings with the same layout give the same value. `lost` is True when characters are missing right before
-    this place. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
-    strings, the last one first.
+    `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far:
+    interpretations with the same layout give the same value. `lost` is True when characters are missing
+    immediately before this offset. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked
+    list of repairs and strings, the last step first.
     """
 
     cost: float
@@ -226,7 +231,7 @@ def _go_on(
     layout: int,
     lost: bool = False,
 ) -> _State:
-    """Return the reading that extends `state` by at most one step."""
+    """Return the interpretation that extends `state` by at most one step."""
     kinds, steps = state[7], state[8]
     if step is not None:
         steps = (steps, step)
@@ -236,7 +241,6 @@ def _go_on(
 
 
 def _holds_doubtful_string(state: _State) -> bool:
-    """Return True when a string of a reading lacks a quote or contains one."""
     link = state.steps
     while link is not None:
         link, step = link
@@ -246,10 +250,10 @@ def _holds_doubtful_string(state: _State) -> bool:
 
 
 def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> ChosenReading | None:
-    """Return the reading of the text from `start` on that needs the fewest repairs.
+    """Return the interpretation of the text from `start` on that needs the fewest repairs.
 
-    Return None when every reading needs too many, or when the text is too long. `node` is the definition of
-    the value. `opened` means that the opening brace of the value is missing.
+    Return None when every interpretation needs too many repairs, or when the text is too long. `node` is the
+    definition of the value. `opened` means that the opening brace of the value is missing.
     """
     if len(text) - start > MAX_LENGTH:
         return None
@@ -268,13 +272,12 @@ def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> C
             strings[step.start - 1 if step.opened else step.start] = step
     codes = {repair.what for group in repairs.values() for repair in group}
     unpaired = sum(choice.end.inner % 2 for choice in strings.values())
-    tied = tied or unpaired > 1  # quotes of two strings may be pairs within one string
+    tied = tied or unpaired > 1  # unpaired quotes of two strings may form a pair within one string
     tied = tied or codes >= _OPENERS_MOVED or (node is None and _close_apart(repairs))
     return ChosenReading(repairs, strings, state.cost, tied, end)
 
 
 def _close_apart(repairs: Mapping[int, list[Repair]]) -> bool:
-    """Return True when closing brackets are missing at different places."""
     return sum(any(repair.what == "missing_closer" for repair in group) for group in repairs.values()) > 1
 
 
@@ -282,7 +285,10 @@ _Key = tuple[Phase, int, int, bool]
 
 
 class _Search:
-    """The search over one text. `at` is the offset of the current character, `after` the next offset."""
+    """The search in one text.
+
+    `at` is the offset of the current character, `after` is the next offset.
+    """
 
     def __init__(self, text: str, start: int, node: Node | None) -> None:
         self.text = text
@@ -298,12 +304,12 @@ class _Search:
         self.ends: dict[tuple[int, bool, bool, bool, frozenset[str]], list[StringChoice]] = {}
         self.name_ends: dict[str, int] = {}
         self.left = _STEPS
-        self.doubled = text.startswith("{{", start)  # a template doubled its braces
+        self.doubled = text.startswith("{{", start)  # True if a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best reading, the offset where its value ends, and True when another reading is as good.
+        """Return the best interpretation, the offset of its end, and True when another one is equally good.
 
-        Cheap readings are searched first, because there are few of them.
+        The search starts with a low cost limit, because few interpretations are cheap.
         """
         best = None
         for bound in _BOUNDS:
@@ -316,7 +322,6 @@ class _Search:
         return best
 
     def follow_all(self, bound: float, *, opened: bool) -> None:
-        """Follow all readings that cost at most `bound` through the whole text."""
         self.finished.clear()
         self.ends.clear()
         self.places.clear()
@@ -358,7 +363,6 @@ class _Search:
         return state, end, tied
 
     def pass_gap(self, offset: int) -> int:
-        """Return the offset after blanks and comments."""
         at = self.gaps.get(offset)
         if at is None:
             after_colon = self.text[offset - 1 : offset] == ":"
@@ -368,9 +372,10 @@ class _Search:
     # --- readings of one character -------------------------------------------------------------------
 
     def follow(self, state: _State, inserts: int, *, touches: bool) -> None:
-        """Add the readings that continue from `state` with the character at `at`.
+        """Add the interpretations that continue `state` with the character at `at`.
 
-        At most `inserts` brackets are added before it. `touches` means that no blank precedes it.
+        At most `inserts` brackets are added before the character. `touches` means that no whitespace precedes
+        it.
         """
         sign = SIGN.match(self.text, self.at)
         kind = "" if sign is None else SIGNS.get(sign[0], self.text[self.at])
@@ -382,7 +387,7 @@ class _Search:
             self.add_bracket(state, state.frame, kind, inserts)
 
     def take_sign(self, state: _State, kind: str, *, touches: bool) -> None:
-        """Add the readings in which no bracket is missing before a character of this kind."""
+        """Add the interpretations in which no bracket is missing before a character of this kind."""
         text, at, phase = self.text, self.at, state.phase
         if kind in CLOSER_OF and phase in _BEFORE_VALUE and begins_unopened(text, at):
             self.take_value(state)
@@ -400,7 +405,7 @@ class _Search:
             self.take_closer(state, kind)
 
     def add_bracket(self, state: _State, frame: _Frame, kind: str, inserts: int) -> None:
-        """Add the readings in which a bracket is missing before a character of this kind."""
+        """Add the interpretations in which a bracket is missing before a character of this kind."""
         phase, at = state.phase, self.at
         if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
             broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
@@ -414,7 +419,8 @@ class _Search:
         opener = "{" if is_key or kind == "}" else "["
         if self.limit - state.cost >= _MISSING_OPENER and (opener == "{" or phase is not Phase.FIRST_ITEM):
             inner = self.open(state, opener, _MISSING_OPENER, Repair(at, "missing_opener", opener))
-            unnamed = phase is Phase.VALUE and state.slot is None  # the name may be the end of a text
+            # ambiguous, because the name may be the end of a text instead
+            unnamed = phase is Phase.VALUE and state.slot is None
             self.go_on(inner._replace(tied=inner.tied or unnamed), inserts)
 
     def go_on(self, state: _State | None, inserts: int) -> None:
@@ -422,7 +428,10 @@ class _Search:
             self.follow(state, inserts - 1, touches=False)
 
     def name_after(self, at: int) -> str | None:
-        """Return the name of the key at `at`, in quotes or without, None without a key and its colon."""
+        """Return the name of the key at `at`, with or without quotes.
+
+        Return None when there is no key with a colon.
+        """
         key = _SURE_KEY.match(self.text, at)
         return None if key is None else key[key.lastindex or 0]
 
@@ -434,7 +443,7 @@ class _Search:
         return first is not None and first == self.name_after(self.pass_gap(at + 1))
 
     def take_text(self, state: _State, *, touches: bool) -> None:
-        """Add the readings in which a key, a string or a word begins at the current place."""
+        """Add the interpretations in which a key, a string or a word begins at the current offset."""
         _, phase, frame, slot, layout, _, lost, _, _ = state
         at = self.at
         if phase is Phase.AFTER and frame is not None:
@@ -453,7 +462,6 @@ class _Search:
             self.take_value(state)
 
     def take_key(self, state: _State, frame: _Frame) -> None:
-        """Add the readings in which a key begins at the current place."""
         text, at = self.text, self.at
         if text[at] in CLOSING_QUOTES or _WHOLE_STRING.match(text, at):
             for choice in self.string_ends(state, is_key=True):
@@ -478,19 +486,18 @@ class _Search:
         if state.cost + cost <= self.limit:
             damaged = isinstance(step, StringChoice) and (step.is_broken or not step.opened)
             if damaged and frame.fields and name not in frame.fields:
-                state = state._replace(tied=True)  # part of the name may be missing, too
+                state = state._replace(tied=True)  # ambiguous, because a part of the name may also be missing
             slot = frame.fields.get(name) or _extra_node(frame.node)
             layout = hash((state.layout, name))
             lost = isinstance(step, StringChoice) and step.is_broken
             self.put(_go_on(state, cost, step, Phase.COLON, frame.with_name(bit), slot, layout, lost), after)
 
     def take_value(self, state: _State) -> None:
-        """Add the readings in which a string or a word is the value at the current place."""
         text, at = self.text, self.at
         if state.phase is Phase.COLON:
             cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
             if state.slot is None and state.frame is not None and state.frame.fields:
-                state = state._replace(tied=True)  # part of the name may be missing, too
+                state = state._replace(tied=True)  # ambiguous, because a part of the name may also be missing
             state = _go_on(state, cost, repair, Phase.VALUE, state.frame, state.slot, state.layout, lost=True)
             if state.cost > self.limit:
                 return
@@ -506,18 +513,18 @@ class _Search:
             self.take_unopened(state)
 
     def take_unopened(self, state: _State) -> None:
-        """Add the readings in which the value at the current place is a string without its first quote."""
+        """Add the interpretations in which a string without its first quote is the next value."""
         cost = _LOST if state.lost else _MISSING_QUOTE
         if state.cost + cost <= self.limit:
             for choice in self.string_ends(state, is_key=False, opened=False):
                 body = self.text[choice.start : choice.end.body]
                 if body.count("[") != body.count("]") or body.count("{") != body.count("}"):
-                    continue  # an expression
+                    continue  # this is an expression, not a string
                 cost_of_it = cost + choice.cost + self.judge_scalar(state.slot, "s")
                 self.put_scalar(state, cost_of_it, choice, choice.end.after)
 
     def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
-        """Add the reading in which a string is the value at the current place, or a word when it is None."""
+        """Add the interpretation whose next value is the string `choice`, or a word if `choice` is None."""
         frame = state.frame
         if frame is not None and frame.kind != "{":
             frame, unlike = frame.with_item(("s", 0, ""))
@@ -529,10 +536,9 @@ class _Search:
             self.put(_go_on(state, cost, choice, phase, frame, None, layout, lost), after)
 
     def string_ends(self, state: _State, *, is_key: bool, opened: bool = True) -> list[StringChoice]:
-        """Return the places where the string at the current place may end."""
         text, at = self.text, self.at
         if text.startswith("```", at):
-            return []  # a fence is not a quote
+            return []  # a Markdown fence is not a quote
         whole = _WHOLE_STRING.match(text, at) if opened else None
         if whole is not None:
             return [StringChoice(at + 1, StringEnd(whole.end() - 1, whole.end(), StringClosing.QUOTE), 0.0)]
@@ -557,7 +563,7 @@ class _Search:
         return ends
 
     def find_last_end(self, name: str) -> int:
-        """Return the last offset at which a key with this name may end, -1 when there is none."""
+        """Return the last offset at which a key with this name may end, or -1 when there is none."""
         end = self.name_ends.get(name)
         if end is None:
             matches = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
@@ -565,7 +571,7 @@ class _Search:
         return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
-        """Return the names declared for the objects around that have no value yet."""
+        """Return the names that are declared for the surrounding objects and have no value yet."""
         names: list[str] = []
         while frame is not None:
             names_read = frame.names
@@ -598,7 +604,8 @@ class _Search:
             return
         self.put(self.open(state, kind, 0.0, None), self.after)
         other = "[" if kind == "{" else "{"
-        if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
+        # the arguments as a whole must be an object
+        if left >= _WRONG_OPENER and (frame is not None or other == "{"):
             self.put(self.open(state, other, _WRONG_OPENER, Repair(at, "wrong_opener", other)), self.after)
 
     def wants_object(self) -> bool:
@@ -626,7 +633,7 @@ class _Search:
             self.put(_go_on(state, _EXTRA_COMMA, repair, phase, frame, slot, layout), self.after)
 
     def take_odd_comma(self, state: _State, frame: _Frame) -> None:
-        """Read a full stop, vertical bar or ampersand between two parts as a comma."""
+        """Read a full stop, vertical bar or ampersand between two members or items as a comma."""
         after = find_odd_comma(self.text, self.at, is_member=frame.kind == "{")
         if after == self.at + 1:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
@@ -648,7 +655,7 @@ class _Search:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
             repair = Repair(at, "wrong_separator", ",")
             changed = _go_on(state, _COLON_FOR_COMMA, repair, phase, frame, frame.slot(), layout)
-            # Items with a colon between them may be members.
+            # A colon between two items is ambiguous, because the items may be members.
             self.put(changed if phase is Phase.KEY else changed._replace(tied=True), self.after)
 
     def take_closer(self, state: _State, kind: str) -> None:
@@ -660,7 +667,8 @@ class _Search:
             skipped = _go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout)
             closes = kind == CLOSER_OF[frame.kind] and frame.depth > 1
             if self.root is None and (closes or (kind == "]" and frame.kind == "{")):
-                skipped = skipped._replace(tied=True)  # without a definition, its content is unknown
+                # ambiguous, because without a definition the content of the bracket is unknown
+                skipped = skipped._replace(tied=True)
             self.put(skipped, self.after)
         if phase is Phase.KEY or phase is Phase.ITEM:
             state = _go_on(state, 0.0, Repair(at, "trailing_comma"), phase, frame, slot, layout)
@@ -685,13 +693,13 @@ class _Search:
     def close(self, state: _State, cost: float, repair: Repair | None) -> _State | None:
         """Close the innermost bracket.
 
-        Return None when neither of its brackets was sent and none is declared.
+        Return None when both of its brackets are missing and the definition has no such object or array.
         """
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
             return None
         if repair is not None and repair.what == "missing_closer" and state.kinds & _EXTRA_ANY_OPENER:
-            return None  # an unclosed bracket is not a superfluous one
+            return None  # a bracket cannot be both unclosed and superfluous
         outer, node = frame.outer, frame.node
         if not frame.sent and repair is not None and outer is not None:
             if node is None or node.kind is None or _CONTAINERS.get(node.kind) != frame.kind:
@@ -710,7 +718,10 @@ class _Search:
     # --- the end -------------------------------------------------------------------------------------
 
     def put(self, state: _State, after: int) -> None:
-        """Keep a reading up to the offset `after`; with the same open brackets, keep the cheaper."""
+        """Keep an interpretation up to the offset `after`.
+
+        If another interpretation has the same open brackets there, keep only the cheaper interpretation.
+        """
         if state.cost > self.limit:
             return
         if state.phase is Phase.DONE:
@@ -731,10 +742,10 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep a reading in which the value ends at the offset `end`; the text after it adds a cost."""
+        """Keep an interpretation whose value ends at the offset `end`; text after the value adds a cost."""
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
-            closers += text[rest] != ")"  # a call around the value is cut off elsewhere
+            closers += text[rest] != ")"  # `)` may belong to a call around the value, so it adds no cost
             rest = self.pass_gap(rest + 1)
         cost = (_EXTRA_CLOSER + (closers - 1) * _FURTHER_CLOSER) if closers else 0.0
         if rest < len(text):
@@ -746,17 +757,16 @@ class _Search:
             elif (word := _WORD.match(text, rest)) is not None:
                 is_prose = "\n" in text[end:rest] or not _STRUCTURE.search(text, rest)
                 if not is_prose or word[0] in known_fields(self.root):
-                    return  # members would be lost
+                    return  # rejected, because members after the value would be lost
                 cost += _REST_LINE
             elif sign in CLOSING_QUOTES or (SIGN.match(text, rest) and text[rest:].strip(";, \t\r\n")):
-                return  # members would be lost
+                return  # rejected, because members after the value would be lost
             else:
                 cost += _REST_QUOTED if '"' in text[rest:] else _REST_TEXT
         if state.cost + cost <= self.limit:
             self.finished.append((state._replace(cost=state.cost + cost), end))
 
     def finish_at_end(self, state: _State) -> None:
-        """Close all brackets that are open at the end of the text."""
         cost = _MISSING_CLOSER
         if state.phase is not Phase.AFTER:
             cost += _CUT_OFF
@@ -766,7 +776,10 @@ class _Search:
         self.close_all(state, cost, _MISSING_CLOSER if before in ("}", "]", ")") else _CUT_OFF)
 
     def close_all(self, state: _State, cost: float, further: float) -> None:
-        """Close all brackets before the current place; the first costs `cost`, each other one `further`."""
+        """Close all brackets before the current offset.
+
+        The first bracket costs `cost`, and every other bracket costs `further`.
+        """
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:
             if current.frame is None:
@@ -779,7 +792,6 @@ class _Search:
     # --- costs by the definition ---------------------------------------------------------------------
 
     def judge_name(self, name: str, frame: _Frame) -> float:
-        """Return the cost of the name `name` in `frame`."""
         fields, node = frame.fields, frame.node
         if name in fields:
             return 0.0
@@ -795,7 +807,7 @@ class _Search:
         return _SIMILAR_NAME if node is not None and node.extra else _UNKNOWN_NAME
 
     def judge_scalar(self, node: Node | None, kind: str) -> float:
-        """Return the cost of a string ("s") or word ("w") where `node` is declared."""
+        """Return the cost of a string ("s") or a word ("w") as a value of the definition `node`."""
         if node is None or node.kind is None:
             return 0.0
         if kind == "w" and self.text[self.at] in "nN":
@@ -821,7 +833,7 @@ def _extra_node(node: Node | None) -> Node | None:
 
 
 def _judge_container(node: Node | None, kind: str) -> float:
-    """Return the cost of an object or array where `node` is declared."""
+    """Return the cost of an object or array as a value of the definition `node`."""
     if node is None or node.kind is None:
         return 0.0
     return 0.0 if _CONTAINERS.get(node.kind) == ("{" if kind == "{" else "[") else _WRONG_CONTAINER

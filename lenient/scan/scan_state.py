@@ -1,4 +1,4 @@
-"""The state of one scan: the text, the position, the open brackets with their values, the diagnostics."""
+"""The state of one scan: the text, the position, the open brackets with their values, and the diagnostics."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from lenient.scan.strings.string_end_scoring import StringPlace, StringRole
 from lenient.scan.strings.trivia import pass_trivia
 
 OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
-"""Maps each opening bracket to the closing bracket that `OpenContainer.close` holds."""
+"""Maps each opening bracket to the closing bracket for `OpenContainer.close`."""
 _ROLES = {"}": StringRole.MEMBER, "]": StringRole.ITEM, ")": StringRole.ITEM}
 
 
 class OpenContainer:
     """An object or array whose closing bracket has not been read yet.
 
-    `close` is `}`, `]` or `)`, also when a full-width or wrong opening bracket was written.
+    `close` is `}`, `]` or `)`, even if the opening bracket was full-width or wrong.
     """
 
     __slots__ = (
@@ -41,15 +41,16 @@ class OpenContainer:
         self.marks: Any = {} if close == "}" else []
         self.key: str | None = None
         self.comma = -1
-        self.also = ""  # another character that closes it: the partner of its own opening bracket
-        self.doubled = False  # a template doubled its braces
-        self.wrapped = False  # the round brackets of a call enclose it
-        self.equals = False  # an equals sign or an arrow was used as a colon
-        self.filled = False  # a value was read since the opening bracket or the last comma
-        self.where: str | None = None  # its path, computed on first use
+        # another character that closes the container: the usual partner of its opening bracket
+        self.also = ""
+        self.doubled = False  # True if a template wrote each brace twice
+        self.wrapped = False  # True if the container is in the round brackets of a call
+        self.equals = False  # True if an equals sign or an arrow was used as a colon
+        self.filled = False  # True if a value was read since the opening bracket or the last comma
+        self.where: str | None = None  # the path of the container, computed on first use
 
     def current_path(self) -> str:
-        """Return the path of the member or item being read, or the container's path between members."""
+        """Return the path of the current member or item, or the container's path between members."""
         step = self.key if self.close == "}" else len(self.items)
         return (self.where or "$") if step is None else join_path(self.where or "$", step)
 
@@ -64,7 +65,6 @@ def role_within(stack: list[OpenContainer]) -> StringRole:
 
 
 def _path_within(stack: list[OpenContainer], root: Path) -> str:
-    """Return the path of the value that is being read; `root` is the path of the outermost value."""
     if not stack:
         return render_path(root)
     frame = stack[-1]
@@ -92,7 +92,7 @@ class ScanResult:
 class ScanState:
     """The progress of reading one value.
 
-    `done` is None until the value is complete; then it holds the value and its span.
+    `done` is None until the value is complete. Then `done` contains the value and its span.
     """
 
     __slots__ = (
@@ -110,8 +110,8 @@ class ScanState:
         self.root_path = path
         self.stack: list[OpenContainer] = []
         self.done: tuple[Any, ValueSpan] | None = None
-        self.dropped = False  # a part that was cut off by the end of the text was left out
-        self.colon_passed = False  # the colon was inside the quotes of the last key
+        self.dropped = False  # True if the text ended within a member or item, which was left out
+        self.colon_passed = False  # True if the colon was inside the quotes of the last key
         self.strings = strings
         strings.report = self.report
         self.plain = SimpleReader(piece.text, self.report, strings.decode)
@@ -119,7 +119,7 @@ class ScanState:
     # --- moving through the text ---------------------------------------------------------------------
 
     def pass_gap(self) -> None:
-        """Move the position past blanks, comments and control characters."""
+        """Move the position past whitespace, comments and control characters."""
         frame = self.stack[-1] if self.stack else None
         before_item = frame is not None and frame.close != "}" and not frame.filled
         self.position = pass_trivia(self.text, self.position, self.report, before_item=before_item)
@@ -172,7 +172,7 @@ class ScanState:
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
     def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
-        """Leave out and report the member at `start` that is cut off at `end`, or at the end of the text."""
+        """Leave out and report a member from `start` that is cut off at `end` or at the text's end."""
         end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True
@@ -208,12 +208,15 @@ class ScanState:
 
 
 def duplicate_code(earlier: Any, later: Any) -> str:
-    """Return the code for a key that was sent twice, with these values."""
+    """Return the diagnostic code for a key that was sent twice, with these values."""
     return "repeated_member" if same_json(earlier, later) else "duplicate_key"
 
 
 def scalar_text(value: Any) -> str | None:
-    """Return a scalar as text for a diagnostic: a string unchanged, others as JSON; None for a container."""
+    """Return a scalar as text for a diagnostic, or None for a container.
+
+    A string stays unchanged, other scalars become JSON.
+    """
     if isinstance(value, (dict, list)):
         return None
     if value is None:

@@ -1,8 +1,8 @@
 """Reads one value from broken text, with the span of each part and a diagnostic for each repair.
 
-The text is read in one pass from left to right; `second_pass` reads it again where brackets or quotes were in
-doubt. An explicit stack of open brackets replaces recursion. The nodes of the definition help to tell keys
-from text. Valid JSON is read without any repair.
+The text is read in one pass from left to right. If brackets or quotes were in doubt, `second_pass` reads the
+text again. A stack of open brackets replaces recursion. The definition helps to distinguish keys from text.
+Valid JSON is read without any repair.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STRAY = re.compile(
 _AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
 _QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
 _SET = compile_regex(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
-"""The items of a set of Python and its closing brace."""
+"""The items of a Python set and its closing brace."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -53,12 +53,12 @@ def scan_value(
     opened: bool = False,
     strict: bool = False,
 ) -> ScanResult:
-    """Read one value of `piece.text` from offset `start` on; repairs are added to `findings`.
+    """Read one value of `piece.text` from the offset `start` on, and add the repairs to `findings`.
 
-    `node` is the definition of the value, `path` its path in diagnostics. `opened` means that the opening
-    brace is missing and `start` is the offset of the first key. `strict` means that the value is known to be
-    valid JSON, so that each string ends at its first unescaped quote. `ahead` is shared by several scans of
-    one text.
+    `node` is the definition of the value, and `path` is its path in diagnostics. `opened` means that the
+    opening brace is missing and `start` is the offset of the first key. `strict` means that the value is
+    valid JSON, so each string ends at its first unescaped quote. `ahead` is shared by several scans of one
+    text.
 
     Raises UnreadableError and TooManyFindingsError.
     """
@@ -93,14 +93,13 @@ def scan_value(
 
 
 def _may_be_brackets(error: UnreadableError, text: str) -> bool:
-    """Return True when other brackets may explain a failure; the remaining failures mean a missing value."""
+    """Return True when wrong brackets may explain a failure. Other failures are caused by a missing value."""
     if error.reason == "no_value":
         return text[error.position : error.position + 1] in QUOTES and not _SET.match(text, error.position)
     return error.reason in ("unexpected_character", "truncated")
 
 
 def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:
-    """Read one value from left to right."""
     if opened:
         _open_missing_brace(reading, node)
     else:
@@ -116,13 +115,12 @@ def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanRe
 
 
 def _open_missing_brace(reading: ScanState, node: Node | None) -> None:
-    """Open an object at the current position and report its missing opening brace."""
     reading.report_missing("missing_opener", "{")
     reading.stack.append(OpenContainer("}", reading.position, node))
 
 
 def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next part of the innermost container: a member, an item, a comma or a closing bracket."""
+    """Read the next member, item, comma or closing bracket of the innermost container."""
     reading.pass_gap()
     _pass_simple_parts(reading, frame)
     if reading.position >= len(reading.text):
@@ -142,9 +140,9 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _pass_fence(reading: ScanState, frame: OpenContainer) -> bool:
-    """Skip a code fence after a part of the innermost container, or before a member; report it.
+    """Skip and report a code fence after a member or item of the innermost container, or before a member.
 
-    Return False when there is none.
+    Return False when there is no fence.
     """
     following = ",}]`" if frame.filled else "\"'}" if frame.close == "}" else None
     end = following and find_fence_end(reading.text, reading.position, following)
@@ -156,7 +154,6 @@ def _pass_fence(reading: ScanState, frame: OpenContainer) -> bool:
 
 
 def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the members or items from the current position on that `SimpleReader` can read."""
     around = reading.stack[-2].close if len(reading.stack) > 1 else ""
     read = reading.plain.read_members if frame.close == "}" else reading.plain.read_items
     while not frame.filled:
@@ -168,7 +165,7 @@ def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_part(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next member or item; report a missing comma when the previous one has no comma after it."""
+    """Read the next member or item, and report a missing comma before it."""
     if frame.filled:
         if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
             stray_text = reading.text[reading.position : stray]
@@ -202,7 +199,10 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 
 
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
-    """Read other characters, up to `end`, as a comma between two parts; between items they may be text."""
+    """Read the characters up to `end` as a comma between two members or items.
+
+    Between items, these characters may be text, so the result is ambiguous.
+    """
     at = reading.position
     if frame.close != "}":
         reading.report("ambiguous", at, end, hint="Or the signs and quotes around them belong to one text.")
@@ -229,11 +229,11 @@ _ROUND = re.compile(r"\s*+,?\s*+\)")
 
 
 def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
-    """Process the closing bracket at the current position, `sign`.
+    """Process the closing bracket `sign` at the current position.
 
-    The bracket closes `frame`, is skipped as superfluous, or shows that the bracket that closes `frame` is
-    missing. In the last case, the missing bracket is added and the position stays the same. Each repair is
-    reported.
+    There are three cases. The bracket closes `frame`, or it is superfluous and skipped, or the bracket that
+    closes `frame` is missing. In the last case, the missing bracket is added and the position stays the same.
+    Each repair is reported.
     """
     close, at = CLOSERS[sign], reading.position
     if not frame.filled and frame.comma >= 0:
@@ -262,7 +262,6 @@ def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
 
 
 def _close_all_brackets(reading: ScanState) -> None:
-    """Close every bracket that is still open at the end of the text; report the missing brackets."""
     end = len(reading.text)
     frame = reading.stack[-1]
     if not frame.filled and not reading.dropped:
@@ -280,16 +279,14 @@ _NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
 
 
 class _BracketAction(Enum):
-    """The effect of a closing bracket on the open brackets."""
-
     CLOSES = "closes"
-    EXTRA = "extra"  # none: it is superfluous
-    MISSING = "missing"  # it closes an outer bracket; the one before it is missing
-    WRONG = "wrong"  # it replaces the expected one
+    EXTRA = "extra"  # the closing bracket is superfluous and has no effect
+    # the bracket closes an outer container; the bracket of the inner container is missing
+    MISSING = "missing"
+    WRONG = "wrong"  # the bracket is used instead of the expected one
 
 
 def _judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracket]) -> _BracketAction:
-    """Return the effect of the closing bracket `close` at offset `at` on the open brackets in `stack`."""
     if close == stack[-1].close:
         return _BracketAction.CLOSES
     outer = len(stack) - 2

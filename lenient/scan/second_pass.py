@@ -1,7 +1,7 @@
-"""Reads a value again when its brackets or quotes were in doubt, along the reading with the fewest repairs.
+"""Reads a value again when its brackets or quotes were in doubt.
 
-`lenient.scan.repair_search` chooses that reading. It replaces the first reading when it gives another value
-and needs fewer repairs.
+`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. This interpretation replaces
+the first if it gives another value and needs fewer repairs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TWO_NAMES = "Or the quotes within the name end other parts."
 _GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
-"""After a value: a bracket, or a key and its colon."""
+"""After a value, these characters show that it continues: a bracket, or a key and its colon."""
 _NAME_AND_COLON = re.compile(r"[:：](?:(?<=[\"'“”].)|(?<=[\"'“”][ \t].)|(?<=\w.)[ \t]*[\"“])")
 _OF_BRACKETS = {
     "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
@@ -43,21 +43,21 @@ _OF_STRINGS = {
 _DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5}
-"""What a diagnostic of the first reading costs, as repairs do in `repair_search`."""
+"""The costs of the diagnostics of the first interpretation, on the scale of `repair_search`."""
 _ADDED = {
     "missing_closer", "missing_opener", "missing_comma", "missing_colon", "trailing_comma", "missing_value",
 }  # fmt: skip
-"""Repairs after which the sign at their place is read."""
+"""Repairs that add a character; the character at their offset is still read."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _NOT_SEARCHED = {
     "stray_text_dropped", "code_fence_removed", "string_concatenation", "emphasis_removed", "unquoted_string",
     "narration_removed", "partial_escaping_removed", "key_value_lines", "string_prefix",
     "triple_quotes",
 }  # fmt: skip
-"""Repairs of the first reading that the search does not know."""
-_MANY = 12  # quotes inside a string
-_FAR = 2.9  # the search did not find the first reading, because its cost was too high
-_CLEARLY = 0.6  # a cost that is lower by this much decides
+"""Repairs of the first interpretation that the search does not know."""
+_MANY = 12  # a string with more quotes can only be text
+_FAR = 2.9  # if the search result costs this much more, the first interpretation is kept
+_CLEARLY = 0.6  # with a smaller cost difference, both interpretations are equally good
 
 
 def is_doubtful(
@@ -67,16 +67,16 @@ def is_doubtful(
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> bool:
-    """Return True when the text may have a better reading than the first one.
+    """Return True when the first interpretation of the text may not be the best.
 
-    This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. A
-    text that was only cut off is not doubtful: its brackets are missing at the end.
+    This is so when brackets or quotes were in doubt, or when the text after the value shows that the value
+    continues. A text that was only cut off is not doubtful.
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
-        return False  # its strings are not separated
+        return False  # concatenated strings have no comma between them, so nothing is in doubt
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
-        return False  # the comment is in doubt
+        return False  # only the comment is in doubt, not the brackets
     if "unescaped_inner_quote" in codes:
         texts = _find_quoted_texts(piece.text, first, node, ends)
         if not any(looks_like_parts(piece.text, end) for at, end in ends.items() if at not in texts):
@@ -93,7 +93,7 @@ def _find_quoted_texts(
 ) -> set[int]:
     """Return the offsets of arguments with so many quotes that they can only be text, such as code.
 
-    They contain no declared name without a value, and no name with a colon.
+    Such an argument contains no declared name without a value, and no name with a colon.
     """
     fields, spans = known_fields(node), first.mark.children
     if not fields or not isinstance(first.value, dict) or not isinstance(spans, dict):
@@ -113,7 +113,7 @@ def _find_quoted_texts(
 def _is_cut_off(
     piece: SourceText, first: ScanResult, diagnostics: Sequence[Diagnostic], node: Node | None
 ) -> bool:
-    """Return True when brackets are missing only at the end, and no name contradicts that."""
+    """Return True when brackets are missing only at the end, and all names fit this."""
     doubts = [
         diagnostic
         for diagnostic in diagnostics
@@ -128,7 +128,7 @@ def _is_cut_off(
 
 
 def _fits_names(value: object, node: Node | None) -> bool:
-    """Return True when every name in the value is declared at its place, or when nothing is declared."""
+    """Return True when the objects in the value have only declared names, or when nothing is declared."""
     if node is None:
         return True
     if isinstance(value, list):
@@ -146,10 +146,11 @@ def _fits_names(value: object, node: Node | None) -> bool:
 def read_again(
     fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
 ) -> ScanResult | None:
-    """Return the value of a better reading, with its diagnostics in `fresh`; None to keep the first one.
+    """Return the value of a better interpretation, or None to keep the first.
 
-    `before` is the state of the first reading, `first` its result, None when it failed. If another reading is
-    equally good, it is reported as ambiguous in `before`.
+    `fresh` receives the diagnostics of the better interpretation. `before` is the state of the first
+    interpretation. `first` is the result of the first, or None when it failed. If another interpretation is
+    equally good, `before` reports this.
     """
     text, start = fresh.text, fresh.position
     diagnostics = before.findings.items
@@ -184,12 +185,12 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second reading, or None to keep the first one, which may then be reported as ambiguous."""
+    """Return the second result, or None to keep the first. The first may then be reported as ambiguous."""
     diagnostics = before.findings.items
     doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
-            return None  # not an object, and arguments must be one
+            return None  # the value is not an object, but arguments must be an object
         if isinstance(first.value, list) and isinstance(second.value, dict):
             return second
         if not _is_cut_off(before.piece, first, diagnostics, node):
@@ -204,9 +205,9 @@ def _choose(
 
 
 def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
-    """Return the value of the chosen reading and its span; report the repairs.
+    """Return the value of the chosen interpretation and its span, and report the repairs.
 
-    Raises UnreadableError for a word that is not a value, and for too deep nesting.
+    Raises UnreadableError for a word that is not a value, and when the nesting is too deep.
     """
     replay = _Replay(reading, chosen, node)
     while reading.done is None:
@@ -222,7 +223,10 @@ def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None)
 
 
 class _Replay:
-    """The progress of one replay. `key_start` is the offset of the key whose value is due, else -1."""
+    """The progress of applying the chosen repairs.
+
+    `key_start` is the offset of the key whose value comes next, or -1 if no value comes next.
+    """
 
     def __init__(self, reading: ScanState, chosen: ChosenReading, node: Node | None) -> None:
         self.reading = reading
@@ -234,14 +238,13 @@ class _Replay:
         self.key_start = -1
 
     def pass_gap(self) -> None:
-        """Move on past blanks and comments; report the comments."""
         reading = self.reading
         reading.position = pass_trivia(
             reading.text, reading.position, reading.report, before_value=self.key_start >= 0
         )
 
     def read_sign(self) -> None:
-        """Apply the repairs at one place, and read the character there unless a repair replaces it."""
+        """Apply the repairs at one offset. Read the character there unless a repair replaces it."""
         reading, at = self.reading, self.reading.position
         sign = SIGN.match(reading.text, at)
         kind = "" if sign is None else SIGNS.get(sign[0], reading.text[at])
@@ -277,7 +280,6 @@ class _Replay:
             self.close()
 
     def report_spelling(self, start: int, end: int, kind: str) -> None:
-        """Report a bracket, comma or colon that is not written as in JSON."""
         written = self.reading.text[start:end]
         if written == "{{":
             self.reading.report("doubled_braces", start, end, found=written, became=kind)
@@ -286,7 +288,7 @@ class _Replay:
             self.reading.report(code, start, end, found=written, became=kind)
 
     def carry_out(self, repair: Repair, start: int, end: int) -> bool:
-        """Report and apply a repair. Return True when the character itself needs no further reading."""
+        """Report and apply a repair. Return True when the character itself is then done."""
         if repair.what in _ADDED:
             self.add_sign(repair, start)
             return False
@@ -310,7 +312,7 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report what is missing before `start`, or a superfluous comma, and continue as if corrected."""
+        """Report what is missing before `start`, or a superfluous comma, and continue with corrected text."""
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma
@@ -374,7 +376,6 @@ class _Replay:
         self.key_start = start
 
     def due_node(self) -> Node | None:
-        """Return the definition of the value that is due."""
         if not self.reading.stack:
             return self.node
         frame = self.reading.stack[-1]
@@ -405,7 +406,6 @@ class _Replay:
             self.reading.stack[-1].filled = True
 
     def close_rest(self, repairs: list[Repair]) -> None:
-        """Close the brackets that are open at the end of the text."""
         reading = self.reading
         reading.pass_gap()
         frame = reading.stack[-1]

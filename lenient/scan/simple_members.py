@@ -1,8 +1,8 @@
 """Reads unambiguous members and items with one regular expression each.
 
-A member or item is read here if its string or number is plain and the text after it proves its end. The proof
-is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
-parts. It would read the same values from the unambiguous parts, but more slowly.
+A member or item is read here if its string or number is simple and the text after it proves its end. The
+proof is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
+parts; it would read the unambiguous parts in the same way, but more slowly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ W = r"[ \t\r\n]*+"
 _CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
 _ESCAPE = r"\\(?:[\\/bfnrt]|"
 _TEXT = rf"(?!\s*+,[\s\u200b\ufeff]*+[{QUOTES}])"
-"""After an escaped quote: no comma and quote, before which the backslash may be the end of a path."""
+"""No comma and quote may follow an escaped quote: then the backslash may be the end of a path."""
 _DOUBLE = rf"[^\"{_CLEAN}]*+(?:{_ESCAPE}\"{_TEXT})[^\"{_CLEAN}]*+)*+"
 _SINGLE = rf"[^'{_CLEAN}]*+(?:{_ESCAPE}\"|'{_TEXT})[^'{_CLEAN}]*+)*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,17}+)?"
@@ -30,9 +30,9 @@ NAME = (
     rf"(?:\"([^\"{_CLEAN}\t\r\n]*+)\"|'([^'{_CLEAN}\t\r\n]*+)'|([A-Za-z_$][\w$]{{0,62}}+)(?!['\"]))"
     rf"{W}:{W}"
 )
-"""A key and its colon: in double quotes, in single quotes, or bare."""
+"""A key and its colon: in double quotes, in single quotes, or without quotes."""
 SCALAR = rf"(?:\"({_DOUBLE})\"|'({_SINGLE})'|({_NUMBER})|(true|false|null|True|False|None)\b)"
-"""A string in double quotes, one in single quotes, a number, a literal."""
+"""A string in double quotes, a string in single quotes, a number, or a literal."""
 _MEMBER = (
     rf"{W}{NAME}{SCALAR}(?:{W},(?={_NEXT_KEY}|{W}(?:\}}|/[*/]))|(?={_QUOTED_KEY})|(?={W}\}}{W}(?:\Z|%s)))"
 )
@@ -41,14 +41,14 @@ _IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{W}[\"{{]"
 _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
 _MEMBERS = {around: compile_regex(_MEMBER % after) for around, after in _AFTER.items()}
 _ITEMS = {around: compile_regex(_ITEM % after) for around, after in _AFTER.items()}
-"""Both map the closing bracket of the surrounding container ("" at the root) to a pattern."""
+"""Both dicts map the closing bracket of the surrounding container ("" at the root) to a pattern."""
 PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""
 LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
 STANDARD = {"True": "true", "False": "false", "None": "null"}
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 class SimpleContainer(Protocol):
@@ -65,7 +65,7 @@ class SimpleContainer(Protocol):
 class SimpleReader:
     """Reads the unambiguous members and items of one text.
 
-    `decode` returns the text of a string body with escapes or line breaks, and reports its repairs.
+    `decode` decodes a string body with escapes or line breaks, and reports its repairs.
     """
 
     __slots__ = ("decode", "report", "text")
@@ -78,8 +78,8 @@ class SimpleReader:
     def read_members(self, position: int, into: SimpleContainer, around: str) -> int:
         """Read simple members from `position` on and store them in `into`.
 
-        Return the offset of the first part that is not a simple member. `around` is the closing bracket of
-        the container around `into`, "" at the root.
+        Return the offset where reading stopped. `around` is the closing bracket of the container around
+        `into`, or "" at the root.
         """
         text, match_member = self.text, _MEMBERS[around].match
         children, marks = into.children, into.marks
@@ -88,7 +88,7 @@ class SimpleReader:
             if key is None:
                 key = match[2] if match[2] is not None else match[3]
             if key in children:
-                break  # a repeated key: the scanner reports it
+                break  # stop, so that the scanner reports the repeated key
             if match[1] is None:
                 self.report_key(match, into)
             into.key = key
@@ -104,8 +104,8 @@ class SimpleReader:
     def read_items(self, position: int, into: SimpleContainer, around: str) -> int:
         """Read simple items from `position` on and store them in `into`.
 
-        Return the offset of the first part that is not a simple item. `around` is the closing bracket of the
-        container around `into`, "" at the root.
+        Return the offset where reading stopped. `around` is the closing bracket of the container around
+        `into`, or "" at the root.
         """
         text, match_item = self.text, _ITEMS[around].match
         while (match := match_item(text, position)) is not None:

@@ -1,4 +1,4 @@
-"""Text with its place in the raw arguments, and decoded values with their spans in the text.
+"""A text with its position in the raw arguments, and decoded values with their spans in the text.
 
 A repair changes the text. `SourceText` maps each offset of the changed text to the raw arguments, so that a
 diagnostic points to what the model sent.
@@ -17,7 +17,7 @@ from lenient.diagnostics import MAX_FOUND
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 class ValueSpan(NamedTuple):
@@ -29,11 +29,11 @@ class ValueSpan(NamedTuple):
 
 
 class SourceText:
-    r"""A text whose offsets can be mapped back to the raw text.
+    r"""A text whose offsets can be mapped to the raw text.
 
-    The text is the decoded body of a string, `parent.text[start:end]`; the raw text itself has no parent. An
-    escape that was kept as written (`\d`) shifts the mapped offset by a character, but spans stay inside the
-    string. `runs` are the offsets that `find_runs` returns, for a text that is not a decoded string.
+    The text is the decoded body of a string, `parent.text[start:end]`. The raw text itself has no parent. An
+    escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay inside the
+    string. For a text that is not a decoded string, `runs` are the offsets that `find_runs` returns.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")
@@ -54,7 +54,7 @@ class SourceText:
         self._runs = runs
 
     def to_raw(self, position: int) -> int:
-        """Return the offset in the raw text that an offset in this text corresponds to."""
+        """Return the offset in the raw text that corresponds to an offset in this text."""
         piece: SourceText | None = self
         while piece is not None and piece.parent is not None:
             starts, sources = piece.find_runs()
@@ -74,7 +74,7 @@ class SourceText:
     def find_runs(self) -> tuple[array[int], array[int]]:
         """Return the offsets at which runs of unescaped characters begin, in this text and in the parent.
 
-        The offsets are computed on the first call, because most texts never need them.
+        The offsets are computed on the first call, because they are rarely needed.
         """
         if self._runs is None and self.parent is not None:
             starts, sources = array("q", [0]), array("q", [self.start])
@@ -98,7 +98,7 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
     """A decoded value, its span (`mark`) and the text that contains the value (`piece`).
 
     `strict` is True when the text is valid JSON. `settled` is True when the value fits its definition
-    unchanged; the spans of inner values may then be absent.
+    unchanged. The spans of inner values may then be missing.
     """
 
     value: Any
@@ -115,8 +115,8 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
     def text(self) -> str:
         """Return the text of the value.
 
-        Strings and numbers are returned as written. Objects and arrays are returned as written when the text
-        is valid JSON, else serialised again. `true`, `false` and `null` are always serialised again.
+        Strings and numbers are returned unchanged. Objects and arrays are returned unchanged when the text is
+        valid JSON, else serialised again. `true`, `false` and `null` are always serialised again.
         """
         if isinstance(self.value, (dict, list)):
             return (
@@ -127,6 +127,6 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         return self.piece.text[self.mark.start : self.mark.end]
 
     def snippet(self) -> str:
-        """Return the first MAX_FOUND + 1 characters of the value's text, for display in a diagnostic."""
+        """Return the first MAX_FOUND + 1 characters of the value's text, for a diagnostic."""
         start, end, _ = self.mark
         return self.piece.text[start : min(end, start + MAX_FOUND + 1)]

@@ -1,9 +1,9 @@
-"""Lists the places where a string may end, each with its cost, for the search for the cheapest reading.
+"""Lists the possible ends of a string, each with its cost, for the search for the cheapest interpretation.
 
-A quote ends a string where the text after it can follow a value or a key. A skipped quote belongs to the text
-and has a cost, which is higher where it looks like a quote between two parts. A string without its last quote
-may end where the next part begins. The declared names show where a member begins even if its quotes or colon
-were lost.
+A quote ends a string if the text after it can follow a value or a key. A skipped quote belongs to the text
+and has a cost. The cost is higher if the quote seems to separate two members or items. A string without its
+last quote may end where the next member or item begins. The declared names show where a member begins, even
+if its quotes or colon are missing.
 """
 
 from __future__ import annotations
@@ -26,27 +26,30 @@ from lenient.scan.strings.string_end import (
 )
 from lenient.scan.strings.string_end_scoring import COLONS, NEXT_PART, QUOTED_KEY
 
-# The costs of an end, on the same scale as the repairs of `lenient.scan.repair_search`.
-_INNER, _FIRST_INNER = 0.3, 0.4  # a quote that belongs to the text; more for the first
-_ODD_INNER = 0.5  # the quotes form no pairs
-_FURTHER_INNER, _FEW = 0.08, 4  # a quote in brackets of the text, or after the first few
-_LATE_INNER, _MANY = 0.01, 12  # a quote after many others
+# The costs have the same scale as the repair costs in `lenient.scan.repair_search`.
+_INNER, _FIRST_INNER = 0.3, 0.4  # cost of each quote that belongs to the text; cost of the first such quote
+_ODD_INNER = 0.5  # cost if the quotes do not form pairs
+_FURTHER_INNER, _FEW = 0.08, 4  # cost of each quote in brackets of the text, or after the first `_FEW` quotes
+_LATE_INNER, _MANY = 0.01, 12  # cost of each quote after `_MANY` other quotes
 _APOSTROPHE = 0.05
-_LIKE_STRUCTURE = 0.9  # more for a quote that looks like one between two parts
-_LIKE_MEMBER = 0.6  # and for such a quote in brackets of the text
-_AFTER_COLON, _TOUCHING = 0.4, 0.5  # more for a quote that follows a colon, or another quote
-_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0  # the text leaves brackets open, and begins with a bracket
-_CLOSES_OUTER = 0.5  # the text closes a bracket that it did not open
-_COMMA_LAST = 0.6  # the last quote is next to a comma, or a blank and a letter
+_LIKE_STRUCTURE = 0.9  # extra cost of a quote that seems to separate two members or items
+_LIKE_MEMBER = 0.6  # extra cost of such a quote if it is in brackets of the text
+_AFTER_COLON, _TOUCHING = 0.4, 0.5  # extra costs of a quote after a colon, or directly after another quote
+# cost if the text leaves brackets open; cost if it also begins with a bracket
+_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0
+_CLOSES_OUTER = 0.5  # cost if the text closes a bracket that was opened before the text
+_COMMA_LAST = 0.6  # cost if a comma, or a blank and a letter, is next to the last quote
 _MISSING_END, _ESCAPED_END, _OPEN_END = 1.0, 1.0, 1.6
-_PATH_END, _PAIR_END = 0.4, 0.3  # the backslash before a quote ends a path; the escaped quote closes a pair
-_UNSURE_NAME = 0.25  # no definition confirms that the name ends there
-_NAME_INNER = 1.0  # a quote within a name
-_EDGED_NAME, _ODD_NAME = 0.4, 0.6  # blanks at an edge of a name, or characters rare in names
+# costs: the backslash before a quote ends a path; the escaped quote closes a pair
+_PATH_END, _PAIR_END = 0.4, 0.3
+_UNSURE_NAME = 0.25  # cost if no definition confirms the end of the name
+_NAME_INNER = 1.0  # cost of each quote inside a name
+# costs: a name begins or ends with a blank; a name contains unusual characters
+_EDGED_NAME, _ODD_NAME = 0.4, 0.6
 _LINE_IN_NAME = 0.5
 
 _MOST_ENDS, _MOST_QUOTES, _MOST_KEY_QUOTES = 40, 600, 3
-_MOST_OPEN = 8  # ends where brackets of the text are open
+_MOST_OPEN = 8  # maximum number of possible ends inside open brackets of the text
 _LOOK_BACK, _LOOK_AHEAD = 48, 4_000
 _CLOSERS = " \t\r\n}])｝］"
 
@@ -55,14 +58,14 @@ _MARKS = {
     for opening, closing in CLOSING_QUOTES.items()
 }
 PLAIN_VALUE = r"(?:[\"'“\[{]|-?\d|(?:true|false|null|True|False|None)\b)"
-"""A pattern of how a value of JSON or Python begins."""
+"""The beginning of a JSON or Python value."""
 _KEY = rf"\w[\w.\-]{{0,63}}+[\"']\s*+[{COLONS}]|(?<=\s)[^\W\d][\w\-]{{0,63}}+\s*+[{COLONS}]\s"
 _NEXT_STRING = r"\"[^\"\n]{0,64}+\"(?:\s*+[:,}\]]|[ \t]*+\")|['“]"
 _MAY_END = compile_regex(
     rf"[\s\x00-\x1f\ufeff]*+(?:[,;{COLONS}=}}\])，；、｝］]|\Z|//|/\*|(?<=\s)#|{_NEXT_STRING}"
     rf"|[\[{{](?=\s*+[\"\d\-\[{{])|{_KEY}|`{{3}}|\*\*[\"']|[.|&]\s*+[\"'])|\\[nrt]"
 )
-"""What may follow the last quote of a string: a sign, the end, a comment, a string, an object, a key."""
+"""What may follow a string: a bracket, comma, colon or comment, the end, a string, an object or a key."""
 _SIGN_AFTER = re.compile(rf"\s*+(?:[,{COLONS}}}\]]|\Z)")
 _AFTER_KEY = re.compile(rf"\s*+(?:[{COLONS}]|=)")
 _BEFORE_PART = compile_regex(r"((?:\s*+[}\]])*+)\s*+(,)?\s*+((?:[{\[]\s*+)*+)\Z")
@@ -75,7 +78,7 @@ _PART_SHAPE = re.compile(
 )
 _MEMBER_SHAPE = re.compile(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{PLAIN_VALUE}")
 _NEXT_TEXT = re.compile(r"\s*+,\s*+[\"'][\w\"']")
-"""What follows a quote between two parts."""
+"""The text after a quote that separates two members or items."""
 _COLON_BEFORE = re.compile(r"[\w\"'][\"']?\s*+:\s*+\Z")
 _ITEM_SHAPE = compile_regex(r"\"[^\"\\\n]{0,200}+\"\s*+[,\]]")
 _UNCLOSED_NAME = re.compile(
@@ -83,23 +86,23 @@ _UNCLOSED_NAME = re.compile(
 )
 _PLAIN_NAME = re.compile(r"[\w$.\-/@ ]*+\Z")
 _EDGE = re.compile(r",\s*+[\"'].?\Z|[\s\"'][\"']\w\Z")
-"""A comma at the end of a text, and a blank or quote before a quote that a letter follows."""
+"""A comma at the end of a text, or a blank or quote before a quote and a letter."""
 _ESCAPED_OBJECT = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+[{\[]?\s*+\\++\"")
-"""The beginning of an object or array whose quotes are escaped as within a string."""
+"""The beginning of an object or array whose quotes are escaped, as inside a string."""
 _FIRST_QUOTE = compile_regex(r"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
 _QUOTE = r"[\"'“”]\s*+"
 _STRUCTURE = re.compile(
     rf"(?<=[\w.])\"\"(?=\w)|{_QUOTE}[{COLONS}=](?![:=/])"
     rf"|{_QUOTE}[}}\]]*+\s*+(?:[,|]\s*+[{{\[]*+\s*+[\"'“]\w|,\s*+[^\W\d][\w .\-/\[\]]*+[\"']?\s*+[{COLONS}])"
 )
-"""Two quotes that touch, a quote and a colon, or a quote, a comma and the next part."""
+"""Two quotes that touch, a quote and a colon, or a quote, a comma and the next member or item."""
 
 
 class StringChoice(NamedTuple):
-    """One place where a string may end, and its cost.
+    """One possible end of a string, and its cost.
 
     The body is `text[start:end.body]`. `opened` is False when the opening quote is missing. `doubtful` means
-    that a quote in the body looks like one between two parts.
+    that a quote in the body seems to separate two members or items.
     """
 
     start: int
@@ -124,11 +127,11 @@ def list_value_ends(
     opened: bool,
     is_named: bool,
 ) -> tuple[list[StringChoice], int]:
-    """Return where the text of a value that begins at `start` may end, and how many quotes were examined.
+    """Return the possible ends of a value's text that begins at `start`, and how many quotes were examined.
 
-    Each end costs at most `limit`. `is_named` means that the objects around the string declare names that
-    have no value yet; `names` are those that the text may contain as a key. `opened` is False when the
-    opening quote is missing; then a quote must end the text.
+    Each end costs at most `limit`. `is_named` means that a surrounding object declares names that have no
+    value yet; `names` are the names that the text may contain as a key. `opened` is False when the opening
+    quote is missing. Then a quote must end the text.
     """
     search = _ValueEnds(text, start, opening, names, limit, opened, is_named)
     if search.pass_quotes() and opened:
@@ -140,9 +143,10 @@ def list_value_ends(
 class _ValueEnds:
     """The possible ends of one string, and the state of the quotes and brackets passed so far.
 
-    `depth` is the number of brackets that the text opened and did not close, `lowest` its least value, and
-    `parentheses` the number of round ones. All are counted up to `counted`. `is_open` means that a quote has
-    no partner yet, `doubtful` that a quote looked like one between two parts.
+    `depth` is the number of brackets that the text opened and did not close. `lowest` is the lowest value of
+    `depth`, and `parentheses` is the number of open round brackets. Brackets are counted up to the offset
+    `counted`. `is_open` means that a quote has no partner yet. `doubtful` means that a quote seemed to
+    separate two members or items.
     """
 
     text: str
@@ -189,7 +193,6 @@ class _ValueEnds:
         return True
 
     def count_brackets(self, at: int) -> None:
-        """Count the brackets between the last quote and the one at `at`."""
         more, least = _count_depth(self.text, self.counted, at)
         if self.depth + least < self.lowest:
             self.cost += 0.0 if self.lowest else _CLOSES_OUTER
@@ -199,14 +202,13 @@ class _ValueEnds:
         self.counted = at
 
     def add_escaped(self, at: int, *, closes_pair: bool) -> None:
-        """Add the end at the escaped quote at `at` if another part follows."""
         if at + 2 < len(self.text) and _MAY_END.match(self.text, at + 2):
             body = end_of_path(self.text, self.start, at)
             cost = _PATH_END if body > at else _ESCAPED_END + (_PAIR_END if closes_pair else 0.0)
             self.add(body, at + 2, StringClosing.ESCAPED_QUOTE, cost)
 
     def add_ends_at(self, at: int) -> None:
-        """Add the ends that the quote at `at` shows: itself, or a place before the part that it opens."""
+        """Add the ends for the quote at `at`: the quote itself, or an end before what the quote opens."""
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
         if self.opened and (end := _find_end_before(self.text, self.start, at)) is not None:
@@ -218,7 +220,6 @@ class _ValueEnds:
                     self.add(end, end, StringClosing.NEXT_PART, _MISSING_END)
 
     def add_ends_without_quote(self) -> None:
-        """Add the ends of a text without a closing quote."""
         text, start = self.text, self.start
         part = None if self.inner else NEXT_PART.search(text, start, start + _LOOK_AHEAD)
         tail = len(text.rstrip(_CLOSERS))
@@ -229,7 +230,7 @@ class _ValueEnds:
         self.add(len(text), len(text), StringClosing.TEXT_END, _OPEN_END)
 
     def add(self, body: int, after: int, closing: StringClosing, more: float = 0.0) -> None:
-        """Add one end; its cost is that of the skipped quotes plus `more`."""
+        """Add one end. Its cost is the cost of the skipped quotes plus `more`."""
         cost = self.cost + more + (_ODD_INNER if self.is_open else 0.0)
         plain = not self.inner and closing is StringClosing.QUOTE and _SIGN_AFTER.match(self.text, after)
         if self.depth > 0 and not plain:
@@ -242,12 +243,12 @@ class _ValueEnds:
         cost += _COMMA_LAST if at_edge else 0.0
         if cost <= self.limit and body >= self.start:
             end = StringEnd(body, after, closing, self.inner, self.first)
-            unpaired = self.is_open and not self.is_named  # no declared name shows that the text ends here
+            # True if no declared name shows that the text ends here
+            unpaired = self.is_open and not self.is_named
             doubtful = self.doubtful or at_edge or unpaired
             self.choices.append(StringChoice(self.start, end, cost, self.opened, doubtful))
 
     def keep_as_text(self, at: int) -> None:
-        """Count the quote at `at` as a part of the text."""
         self.inner += 1
         if self.inner == 1:
             self.first = at
@@ -260,7 +261,6 @@ class _ValueEnds:
         self.is_open = not self.is_open
 
     def price_inner(self, at: int) -> float:
-        """Return the cost of counting the quote at `at` as part of the text."""
         text, after = self.text, at + 1
         few = self.depth <= 0 and self.inner <= _FEW
         price = _INNER if few else _FURTHER_INNER if self.inner <= _MANY else _LATE_INNER
@@ -270,7 +270,7 @@ class _ValueEnds:
             looks = not self.is_json and (_MEMBER_SHAPE.match(text, after) or _KEY_SHAPE.match(text, after))
             return price + (_LIKE_MEMBER if looks else 0.0)
         if self.parentheses > 0:
-            return price  # an argument of a call in the text
+            return price  # the quote belongs to an argument of a call in the text
         looks = not self.is_open and _NEXT_TEXT.match(text, after)
         if looks or _KEY_SHAPE.match(text, after) or _PART_SHAPE.match(text, after):
             return price + _LIKE_STRUCTURE
@@ -278,7 +278,7 @@ class _ValueEnds:
 
 
 def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return how many more brackets `text[start:end]` opens than it closes, and the least such number."""
+    """Return the bracket depth at `end`, relative to `start`, and the lowest depth between them."""
     depth = least = 0
     for bracket in _BRACKET.finditer(text, start, end):
         depth += 1 if bracket[0] in "{[" else -1
@@ -287,13 +287,13 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return where a text that lacks its last quote ends before `end`, without blanks and a last comment."""
+    """Return the end of a text without its last quote, before blanks and a last comment at `end`."""
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())
 
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
-    """Return where a string without its last quote ends if the quote at `at` opens the next part, or None."""
+    """Return the end of a string before the quote at `at`, which opens the next part, else None."""
     is_key = QUOTED_KEY.match(text, at) is not None
     if not is_key and not _ITEM_SHAPE.match(text, at):
         return None
@@ -304,7 +304,7 @@ def _find_end_before(text: str, start: int, at: int) -> int | None:
         return None
     end = before.start() if before[2] or (not before[1] and not before[3]) else at
     if before[1] and before[2] and _count_depth(text, start, end)[0] > 0:
-        end = before.start(2)  # the brackets belong to the text
+        end = before.start(2)  # the brackets before the comma belong to the text
     end = _strip_comment(text, start, end)
     if not before[2] and text[start:end].endswith(","):
         end -= 1
@@ -316,9 +316,9 @@ def _find_end_before(text: str, start: int, at: int) -> int | None:
 def list_key_ends(
     text: str, start: int, opening: str, names: Collection[str], limit: float
 ) -> list[StringChoice]:
-    """Return where the name of a key whose text begins at `start` may end; each end costs at most `limit`.
+    """Return the possible ends of a key whose text begins at `start`.
 
-    `names` are the names that are declared and have no value yet.
+    Each end costs at most `limit`. `names` are the declared names that have no value yet.
     """
     choices: list[StringChoice] = []
     inner, first = 0, -1
@@ -359,7 +359,7 @@ def begins_unopened(text: str, at: int) -> bool:
 
 
 def looks_like_parts(text: str, end: StringEnd) -> bool:
-    """Return True when a quote within a text looks like the end of a string between two parts."""
+    """Return True when a quote within a text seems to be the end of a string between two members or items."""
     first = end.first_inner
     if end.inner % 2 and not text[first - 1].isdigit():
         return True

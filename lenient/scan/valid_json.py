@@ -1,6 +1,6 @@
 """Reads valid JSON at the speed of the decoder: objects, the spans of values, and repeated keys.
 
-The scanner reads valid JSON only when these functions cannot locate its values.
+The scanner reads valid JSON only when these functions cannot find the position of its values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lenient.scan.source_text import ValueSpan
 _GOES_ON = re.compile(
     r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
 )
-"""After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
+"""After a closed value, a comma and a key, or the rest of a string that only seemed to have ended."""
 
 
 def _refuse_constant(name: str) -> None:
@@ -34,13 +34,13 @@ _decode: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ign
 def find_valid_end(text: str, position: int) -> int | None:
     """Return the offset where the JSON object or array at `position` ends.
 
-    Return None when the value is not valid JSON, or when the text after it shows that the value goes on.
+    Return None when the value is not valid JSON, or when the text after it shows that the value continues.
     """
     if text[position : position + 1] not in ("{", "["):
         return None
     try:
         _, end = _DECODER.raw_decode(text, position)
-        orjson.loads(text[position:end])  # json accepts halves of surrogate pairs; orjson decides
+        orjson.loads(text[position:end])  # json accepts invalid surrogate pairs, orjson does not
     except (ValueError, RecursionError):
         return None
     return None if _GOES_ON.match(text, end) else end
@@ -51,42 +51,43 @@ def find_valid_end(text: str, position: int) -> int | None:
 _SCALAR = compile_regex(
     r'[ \t\r\n:]*+("(?:[^"\\]++|\\.)*+"|-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)'
 )
-"""A value that is no container, after its key."""
+"""A scalar value after its key."""
 _TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r'(?:("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+'
     r"|(-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)|([{\[])|([}\]]))"
 )
-"""A string, a key, another scalar or a bracket; no number so long that orjson may have rounded it."""
+"""A string, a key, another scalar or a bracket. A number must be so short that orjson does not round it."""
 _PLAIN_TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r"(?:(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[A-Za-z_$][\w$]*+(?=[ \t\r\n]*+:))([ \t\r\n]*+:)?+"
     r"|(-?[0-9][0-9.]*+|true|false|null|True|False|None)|([{\[])|([}\]]))",
     re.DOTALL,
 )
-"""The same in a text that `lenient.unwrap.fast_path` reads."""
+"""The same as `_TOKEN`, for a text that `lenient.unwrap.fast_path` reads."""
 _BETWEEN = re.compile(r"[ \t\r\n,:]*+")
-_KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
+_KEY, _OPENER, _CLOSER = 2, 4, 5  # values of `match.lastindex` for three groups of `_TOKEN`
 _QUOTES = ('"', "'")
 _BEGINNINGS = frozenset('{["`(')
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:
     """Return the span of the JSON value that begins at `start`, with the spans of all values in it.
 
-    The caller knows that the value is valid JSON or, with `plain`, that its defects are plain.
+    The value must be valid JSON. With `plain`, it may have simple defects.
 
-    Return None when the tolerant scanner must read the value instead: a key is repeated, a number may have
-    been rounded, or nesting is too deep.
+    Return None when only the tolerant scanner can read the value: a key is repeated, a number may have been
+    rounded, or the nesting is too deep.
     """
     return _locate(_PLAIN_TOKEN if plain else _TOKEN, text, start)
 
 
 def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> ValueSpan | None:
-    """Return the span of the value at `start`, with `depth` containers around it, or None."""
-    stack: list[tuple[int, Any, str | None]] = []  # start, spans and current key of the containers around
+    """Return the span of the value at `start` inside `depth` containers, or None."""
+    # start, spans and current key of the surrounding containers
+    stack: list[tuple[int, Any, str | None]] = []
     begin, position, key = 0, start, None
     spans: Any = None
     while (match := token.match(text, position)) is not None:
@@ -123,12 +124,12 @@ def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> Va
 def locate_member(text: str, name: str) -> ValueSpan | None:
     """Return the span of the value of the member `name` of the JSON object in `text`, which repeats no key.
 
-    Return None when the tolerant scanner must read the object: a number may have been rounded, or nesting is
-    too deep.
+    Return None when only the tolerant scanner can read the object: a number may have been rounded, or the
+    nesting is too deep.
     """
     key = f'"{name}"'
     at = text.find(key) if name.isidentifier() and "\\u" not in text else -1
-    if at >= 0 and text.find(key, at + 1) < 0:  # nothing but this key
+    if at >= 0 and text.find(key, at + 1) < 0:  # only if the text contains this key exactly once
         start: int | None = at + len(key)
     else:
         start = _find_member(text, name)
@@ -153,7 +154,6 @@ def _find_member(text: str, name: str) -> int | None:
 
 
 def _pass_blanks(text: str, position: int) -> int:
-    """Return the offset after blanks, commas and colons."""
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
@@ -165,19 +165,19 @@ def may_hold_value(text: str) -> bool:
 # --- objects with a long string ------------------------------------------------------------------------
 
 LONG = 4_096
-"""The length of a text, in characters, from which on this is worth while."""
+"""The minimum length of a text, in characters, for which `make_reader` saves time."""
 
-_NEAR = 512  # a string that does not end within this many characters is treated as the long one
+_NEAR = 512  # maximum length of a short string, in characters
 _STRINGS = 16
 _UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"
 
 Accepts = Callable[[dict[str, Any], str], bool]
-"""Returns True when arguments, given with the text that they were decoded from, fit."""
+"""Returns True when the arguments fit. The second parameter is the text from which they were decoded."""
 NO_JSON: Final = object()
-"""Stands for the value of a text that is not JSON."""
+"""Replaces the value of a text that is not JSON."""
 ReadFitting = Callable[[str], Any]
-"""Returns the object in a JSON text when it fits as it is, NO_JSON for a text that is no JSON, else None."""
+"""Returns the object in a JSON text that fits unchanged, NO_JSON when the text is not JSON, else None."""
 
 
 def make_reader(accepts: Accepts) -> ReadFitting:
@@ -196,9 +196,10 @@ def make_reader(accepts: Accepts) -> ReadFitting:
 
 
 def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
-    """Return the object that `text` holds, and the text with a placeholder for its longest string.
+    """Return the object in `text`, and the text with a placeholder for its longest string.
 
-    Return None when the text is not a valid JSON object, or has no single long string as a top-level value.
+    Return None when the text is not a valid JSON object, or when its top level does not have exactly one long
+    string.
     """
     start = _find_first_long(text)
     if start < 0 or (end := _find_last_long(text)) <= start:
@@ -219,7 +220,7 @@ def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
 
 
 def _find_first_long(text: str) -> int:
-    """Return the offset of the first string that does not end within `_NEAR` characters, -1 for none."""
+    """Return the offset of the first string that is longer than `_NEAR` or has an escaped quote, or -1."""
     start = text.find('"')
     for _ in range(_STRINGS):
         end = text.find('"', start + 1, start + _NEAR)
@@ -232,7 +233,7 @@ def _find_first_long(text: str) -> int:
 
 
 def _find_last_long(text: str) -> int:
-    """Return the offset after the last string that does not start within `_NEAR` characters, -1 for none."""
+    """Return the offset after the last string that is longer than `_NEAR` or has an escaped quote, or -1."""
     end = text.rfind('"')
     for _ in range(_STRINGS):
         start = text.rfind('"', max(end - _NEAR, 0), max(end, 0))
@@ -248,19 +249,19 @@ def _find_last_long(text: str) -> int:
 
 
 def holds_each_key_once(text: str, value: Any) -> bool:
-    """Return True when it is certain that no object in the text repeats a key and no key was left out.
+    """Return True when certainly no object in the text repeats a key and no key was left out.
 
-    The text must hold as many double quotes as the decoded `value` when it is encoded again: a
-    repeated key is decoded once, so the text then has more quotes. A quote inside a string is escaped by a
-    backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
-    this escape gives False.
+    The number of double quotes in the text is compared with the number in the encoded `value`. A repeated key
+    is decoded only once, so the text then has more quotes. A backslash escapes a quote inside a string in
+    both texts. A quote sent as `\\u0022` would be counted in only one of the texts, so the result for such a
+    text is False.
     """
     return text.count('"') == count_quotes(value) and ("\\" not in text or "\\u0022" not in text)
 
 
 def count_quotes(value: Any) -> int:
-    """Return the number of quotes in a value written as JSON, a large negative number when it is unknown."""
+    """Return the number of quotes in a value written as JSON, or a large negative number when unknown."""
     try:
         return orjson.dumps(value).count(b'"')
-    except orjson.JSONEncodeError:  # nested deeper than orjson writes
+    except orjson.JSONEncodeError:  # the value is nested too deeply for orjson
         return _UNKNOWN

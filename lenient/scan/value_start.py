@@ -1,7 +1,7 @@
-"""Begins to read a value: reads a scalar to its end, or opens an object or array.
+"""Reads the start of a value: reads a scalar to its end, or opens an object or array.
 
-The kind of value that the definition declares helps to tell text from brackets. Calls and sets of Python are
-read here, too.
+The kind of value that the definition declares helps to distinguish text from brackets. Calls and sets of
+Python are also read here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REMARK = re.compile(
     r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]|\(\d{1,5}\)[\s\-]*+\d[\d\s\-]*+[,}\n]"
     r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
 )
-"""Words in brackets, the number of a telephone, or a sum."""
+"""Words in brackets, a telephone number, or a sum."""
 _TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
 _DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
@@ -78,7 +78,7 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
 
 
 def _read_python(reading: ScanState, node: Node | None) -> bool:
-    """Read or open what Python writes as a call or set at the current position. Return False for others."""
+    """Read or open a Python call or set at the current position. Return False for other text."""
     wrapped = _pass_python_type(reading)
     if not _read_python_value(reading, node):
         if not wrapped:
@@ -89,7 +89,7 @@ def _read_python(reading: ScanState, node: Node | None) -> bool:
 
 
 def _pass_fence(reading: ScanState) -> str:
-    """Skip and report the code fence before an object or array. Return the sign at the position after it."""
+    """Skip and report the code fence before an object or array. Return the sign after the fence."""
     end = find_fence_end(reading.text, reading.position, "{[")
     if end is not None and end < len(reading.text):
         reading.report("code_fence_removed", reading.position, end, found="```")
@@ -123,8 +123,8 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
 def _is_text(reading: ScanState, node: Node | None) -> bool:
     """Return True when the bracket at the current position belongs to a string without an opening quote.
 
-    Such a string is a regular expression or begins with a remark in brackets. Raises UnreadableError for
-    other text: JSON with escaped quotes, and words in brackets.
+    Such a string is a regular expression or begins with a remark in brackets. Raises UnreadableError for JSON
+    with escaped quotes and for words in brackets.
     """
     if not reading.stack or reading.strings.strict:
         return False
@@ -132,12 +132,12 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
     if _wants_text(node) and (is_pattern_start(text, at) or _REMARK.match(text, at)):
         return True
     if begins_unopened(text, at):
-        raise UnreadableError("unexpected_character", at)  # where it ends is searched for
+        raise UnreadableError("unexpected_character", at)  # `second_pass` searches for the end of the text
     return False
 
 
 def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
-    """Return True when a square or round bracket is used as a brace where an object is expected."""
+    """Return True when a square or round bracket replaces a brace where an object is expected."""
     if sign not in "[(" or reading.strings.strict:
         return False
     due = not reading.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
@@ -145,7 +145,7 @@ def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
 
 
 def _is_doubled_brace(text: str, at: int) -> bool:
-    """Return True when the text at `at` has the `{{` of a template in place of one brace."""
+    """Return True when the text at `at` has the `{{` of a template instead of one brace."""
     return _DOUBLED.match(text, at) is not None
 
 
@@ -155,7 +155,6 @@ def _is_object_start(text: str, at: int) -> bool:
 
 
 def _read_quoted(reading: ScanState) -> str:
-    """Return the text of a quoted string, joined with the strings that are concatenated to it."""
     role = role_within(reading.stack)
     if spans := reading.strings.find_sum(reading.position):
         reading.position = spans[-1][1]
@@ -169,7 +168,7 @@ def _read_quoted(reading: ScanState) -> str:
 
 
 def _read_parenthesised(reading: ScanState, inside: int) -> str:
-    """Return the joined text of the strings in round brackets; the first string is at `inside`."""
+    """Return the joined text of the strings in round brackets. The first string is at `inside`."""
     reading.position = inside
     parts: list[str] = []
     while reading.text[reading.position] != ")":
@@ -181,7 +180,7 @@ def _read_parenthesised(reading: ScanState, inside: int) -> str:
 
 
 def _read_unopened(reading: ScanState, start: int, node: Node | None) -> UnquotedValue:
-    """Read the value at `start` that begins without a quote, or with an escaped quote."""
+    """Read the value at `start`, which begins without a quote or with an escaped quote."""
     close = reading.stack[-1].close if reading.stack else ""
     place = reading.value_place()
     if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
@@ -194,12 +193,12 @@ def _read_unopened(reading: ScanState, start: int, node: Node | None) -> Unquote
 
 
 def _find_next_name(text: str, start: int, end: int, place: StringPlace) -> int | None:
-    """Return where the words `text[start:end]` end, because a member with a declared name begins in them."""
+    """Return the end of the words in `text[start:end]`, if a member with a declared name begins in them."""
     return next((at.start() for at in _NEXT_NAME.finditer(text, start, end) if place.awaits(at[1])), None)
 
 
 def _put_absent(reading: ScanState, start: int) -> None:
-    """Leave out a member or item when the text ends before its value has really begun.
+    """Leave out a member or item when the text ends before its value begins.
 
     Raises UnreadableError when the value is the root value.
     """
@@ -220,7 +219,7 @@ _NUMBER = re.compile(
 )
 _LIST = re.compile(r"(?:list|tuple|set|frozenset)\(\s*+(?=\(\s*+[\"'\d\-]|\[\s*+[\"'\d\-\]]|(\{))")
 _MAPPING = re.compile(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"'}])")
-"""The name of a container's type and its bracket, before the container itself; a group for braces."""
+"""The name of a container type and its bracket before the container. A group matches braces."""
 _DICT = re.compile(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
 _LITERAL = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?\d[\d.]*+)"
 _SET = compile_regex(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")
@@ -230,7 +229,7 @@ _STARTS = frozenset("Dcdiflsto{")
 def _read_python_value(reading: ScanState, node: Node | None) -> bool:
     """Read the number, or open the container, that Python writes as a call at the current position.
 
-    A set in braces is opened, too. Return False for any other text.
+    A set in braces is also opened. Return False for any other text.
     """
     text, at = reading.text, reading.position
     if text[at] not in _STARTS or not reading.stack or reading.strings.strict:
@@ -251,9 +250,10 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
 
 
 def _pass_python_type(reading: ScanState) -> bool:
-    """Skip the name of a container's type and its bracket at the current position; report them.
+    """Skip and report the name and bracket of a Python container type at the current position.
 
-    Return False when there is none. The code that opens the container makes it end with that bracket.
+    Return False when there is no such name. The caller opens the container so that this bracket also closes
+    it.
     """
     if reading.text[reading.position] not in _STARTS or not reading.stack or reading.strings.strict:
         return False
@@ -280,7 +280,7 @@ def _open_set(reading: ScanState, node: Node | None) -> bool:
 
 
 def _put_number(reading: ScanState, number: re.Match[str], node: Node | None) -> None:
-    """Store the number in a call; its text where the definition wants text."""
+    """Store the number that a call contains. If the definition declares text, store the number's text."""
     start, digits = reading.position, number[2]
     wants_text = node is not None and node.kind is ValueKind.STRING
     value = digits if wants_text else float(digits) if "." in digits else int(digits)

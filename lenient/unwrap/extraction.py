@@ -1,7 +1,7 @@
-"""Reads the one value in a text: removes the wrapping and repairs the value, layer by layer.
+"""Reads the value in a text: removes what surrounds the value and repairs the value, layer by layer.
 
-Valid JSON needs neither. When several values follow one another, one is chosen and the choice is reported.
-The definition's node guides the repair.
+Valid JSON is not changed. If several values follow one another, one value is chosen and the choice is
+reported. The definition guides the repair.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from lenient.unwrap.wrappers import (
 )
 
 Fits = Callable[[Any, str | None], bool]
-"""Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
+"""Returns True when a value needs no further check. With its text, repeated keys are also detected."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
-_SHORT = 4_096  # characters; in a longer text this search costs little
+_SHORT = 4_096  # in characters; in a longer text, this search takes comparatively little time
 
 
 def extract_value(
@@ -67,11 +67,11 @@ def extract_value(
     fits: Fits | None = None,
     broken: bool = False,
 ) -> LocatedValue:
-    """Return the value that a text holds, with all layers of string encoding removed.
+    """Return the value in a text, with all layers of string encoding removed.
 
-    A value for which `fits` returns True is not checked again: it is returned with `settled` set. `broken`
-    means that the text is known not to be JSON. Diagnostics are added to `findings`, the steps taken to
-    `trace`, and the names of all steps that were tried to `tried`.
+    A value for which `fits` returns True is not checked again; it is returned with `settled` set. `broken`
+    means that the text is not JSON. Diagnostics are added to `findings`, the steps that changed something to
+    `trace`, and the names of all tried steps to `tried`.
 
     Raises UnreadableError, TooManyFindingsError.
     """
@@ -87,7 +87,7 @@ def extract_value(
 
 
 def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findings) -> LocatedValue | None:
-    """Return the object or array that is encoded in a string value, None when the string holds neither."""
+    """Return the object or array that is encoded in a string value, or None when there is none."""
     if not may_hold_value(located.value):
         return None
     try:
@@ -98,7 +98,7 @@ def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findi
 
 
 def _inner_text(located: LocatedValue) -> SourceText:
-    """Return the text of a string value, with its offsets mapped to the string's place in the source."""
+    """Return the text of a string value, whose offsets are mapped to the string's position in the source."""
     mark, piece = located.mark, located.piece
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
@@ -117,14 +117,17 @@ def _may_hold_json(text: str) -> bool:
 
 
 def _end_by(diagnostic: Diagnostic, end: int) -> Diagnostic:
-    """Return a diagnostic whose span ends by the offset `end`."""
+    """Return the diagnostic with its span cut off at the offset `end`."""
     if diagnostic.start is None or diagnostic.end is None or diagnostic.end <= end:
         return diagnostic
     return diagnostic._replace(start=min(diagnostic.start, end), end=end)
 
 
 class _LayerReader:
-    """Reads the value of each layer of a text; adds diagnostics to `findings` and steps to `trace`."""
+    """Reads the value of each layer of a text.
+
+    The reader adds diagnostics to `findings` and steps to `trace`.
+    """
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class _LayerReader:
         self.fits = fits
 
     def decode_layer(self, located: LocatedValue) -> SourceText:
-        """Return the text inside a string value, and report one layer of string encoding as removed."""
+        """Return the text inside a string value, and report that one layer of string encoding was removed."""
         self.tried.append("string encoding")
         mark, piece = located.mark, located.piece
         span = piece.raw_span(mark.start, mark.end)
@@ -152,7 +155,7 @@ class _LayerReader:
         return _inner_text(located)
 
     def read_layer(self, piece: SourceText, *, broken: bool) -> LocatedValue:
-        """Return the value of a text without the wrapping around it. `broken`: the text is not JSON."""
+        """Return the value of a text without what surrounds it. `broken` means that the text is not JSON."""
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
@@ -183,7 +186,7 @@ class _LayerReader:
     def report_moved(self, located: LocatedValue) -> None:
         """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member.
 
-        The brace may have come too early, and the member may repeat the inner one.
+        The brace may have come too early, so that the member belongs to the inner object.
         """
         codes = {diagnostic.code for diagnostic in self.findings.items}
         if "extra_closer" not in codes or "ambiguous" in codes:
@@ -201,14 +204,15 @@ class _LayerReader:
         beginning = piece.text[:anew].rstrip()
         if self.node is None and beginning[-1] == ":" and beginning.count('"') == _QUOTES_OF_KEY:
             around.report("ambiguous", 0, anew)
-            return None  # one key before a complete value: the text was cut off, or the object restarts
+            # after one key, either the text was cut off or the object restarts, so nothing is chosen
+            return None
         around.report("repeated_value_skipped", 0, anew)
         if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
         return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
-        """Return the repaired object when a short text is a broken object and nothing else, else None."""
+        """Return the repaired object when a short text contains only a broken object, else None."""
         text = piece.text
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
             return None
@@ -229,9 +233,9 @@ class _LayerReader:
         return located
 
     def read_key_values(self, piece: SourceText) -> LocatedValue | None:
-        """Return the object of a text without braces: names and values, in lines or in a row.
+        """Return the object of a text without braces that has names and values, in lines or in a row.
 
-        Return None when the text has another form.
+        Return None for any other text.
         """
         if _BRACED.match(piece.text):
             return None
@@ -259,7 +263,7 @@ class _LayerReader:
         return LocatedValue({}, ValueSpan(0, len(piece.text), {}), piece, strict=False)
 
     def read_chosen(self, start: ValueStart) -> LocatedValue:
-        """Return the value at `start`, or the one chosen when several values follow one another.
+        """Return the value at `start`, or the chosen value when several values follow one another.
 
         Raises UnreadableError when the value is an object in narration without any declared name.
         """
@@ -297,8 +301,8 @@ class _LayerReader:
     ) -> tuple[LocatedValue, int]:
         """Add the members at `position` to the object `first`, whose closing brace came too early.
 
-        Return the object and the offset after the members. If the text there is not members after all, return
-        `first` and `position`, and set `around.joins` to False.
+        Return the object and the offset after the members. If there are no members, return `first` and
+        `position`, and set `around.joins` to False.
         """
         piece, text = first.piece, first.piece.text
         key = find_member(text, position) or find_colonless_member(text, position) or position
@@ -325,16 +329,17 @@ class _LayerReader:
                 self.findings.add(Diagnostic(code, where, *span, found=name, detail=shorten(name)))
         self.findings.extend(added)
         self.trace.append((Stage.REPAIR, "text repaired", piece.text[key : members.end], members.value))
-        first.value.update(members.value)  # in place: a long text may hold many such members
+        # in place, because copying a long object for each such member would be slow
+        first.value.update(members.value)
         if isinstance(members.mark.children, dict):
             marks.update(members.mark.children)
         mark = ValueSpan(first.mark.start, members.end, marks)
         return LocatedValue(first.value, mark, piece, strict=False), members.end
 
     def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
-        """Return True when the text read at `key`, after an object, is members of it and not narration.
+        """Return True when the text at `key`, after an object, contains members of it and not narration.
 
-        A brace must close it, or its first key must be quoted and declared, or nothing is declared and each
+        A brace closes the members, or their first key is quoted and declared, or nothing is declared and each
         value is JSON.
         """
         if text[members.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
@@ -345,7 +350,6 @@ class _LayerReader:
         return bool(declared) or all(repair.code not in _WORDS for repair in repairs)
 
     def find_marks(self, located: LocatedValue) -> dict[str, ValueSpan]:
-        """Return the spans of the members of an object."""
         mark = located.mark
         if mark.children is None:
             piece, start = located.piece, located.mark.start
@@ -355,7 +359,7 @@ class _LayerReader:
     def read_wrapped(self, start: ValueStart) -> tuple[LocatedValue, int]:
         """Read the value after an opening code fence or tag. Return the value and the offset after it.
 
-        A value that would include the closing fence or tag is read again from the text before that.
+        If the value would include the closing fence or tag, only the text before that mark is read again.
         """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
@@ -370,9 +374,9 @@ class _LayerReader:
     def choose_value(
         self, first: LocatedValue, other: LocatedValue, around: Unwrapper, further: Findings
     ) -> LocatedValue:
-        """Return one of two successive values, and report the other as dropped.
+        """Return one of two successive values, and report the other value as dropped.
 
-        `further` holds the diagnostics in `other`, which are discarded unless `other` is returned.
+        `further` contains the diagnostics in `other`. They are discarded unless `other` is returned.
         """
         code, is_first = choose_value(first, other, self.node)
         dropped, chosen = (other, first) if is_first else (first, other)
@@ -382,7 +386,7 @@ class _LayerReader:
         return chosen
 
     def read_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at `start`: unchanged when it is valid JSON, else with repairs.
+        """Read the value at `start`. Valid JSON stays unchanged; other text is repaired.
 
         Return the value and the offset after it.
         """
@@ -393,7 +397,6 @@ class _LayerReader:
         return (strict, end) if strict is not None else self.repair_at_start(start, ahead)
 
     def repair_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("repairs")
         before = len(self.findings.items)
         scanned = self.scan_repaired(start, ahead)
@@ -407,7 +410,7 @@ class _LayerReader:
         return LocatedValue(scanned.value, scanned.mark, start.piece, False, settled), scanned.end
 
     def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
-        """Read the value at `start`; text that follows in place of its closing brackets is not read."""
+        """Read the value at `start`. Text that follows instead of the closing brackets is not read."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
         scanned: ScanResult | None = None
@@ -441,7 +444,7 @@ class _LayerReader:
         return scanned
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
-        """Return the value of `piece.text[start:end]` with its spans, None when that is not valid JSON."""
+        """Return the value of `piece.text[start:end]` with its spans, or None when it is not valid JSON."""
         text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
         try:
             value = orjson.loads(text)
@@ -450,7 +453,8 @@ class _LayerReader:
         if self.fits is not None and self.fits(value, text):
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
-        mark = None if is_raw else locate_values(piece.text, start)  # parse_arguments has tried raw texts
+        # parse_arguments already tried the raw text
+        mark = None if is_raw else locate_values(piece.text, start)
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)
         scanned = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
@@ -490,15 +494,15 @@ _AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
 
 
 def _may_read_rest(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Return True when brackets or quotes are missing at the end, and something else was repaired, too."""
+    """Return True when brackets or quotes are missing at the end, and something else was also repaired."""
     codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_OPEN) and not codes <= _AT_END
 
 
 def _find_rest(text: str, start: int, end: int) -> int | None:
-    """Return where a fence, a tag or a sentence on its own line begins between `start` and `end`, or None.
+    """Return the offset of a fence, a tag or a sentence on its own line between `start` and `end`, or None.
 
-    The text after that place closes no more brackets than it opens.
+    The text after this offset closes no more brackets than it opens.
     """
     starts = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
     if not starts:

@@ -1,13 +1,15 @@
-"""Reads text with plain defects without the scanner, when the rest of the text is valid JSON.
+"""Repairs simple defects without the scanner, when the rest of the text is valid JSON.
 
-`read_one_defect` repairs one common defect with functions that run at the speed of C: a code fence, prose
-around the object, one layer of string encoding, raw newlines in strings, a comma after the last member, and
-missing closing brackets at the end. `read_plain_text` reads a whole object of plain parts, in which brackets
-match and each string ends at its first closing quote: commas may be missing or trailing, quotes single, keys
-without quotes, literals those of Python, and line breaks raw; comments may follow commas.
+`read_one_defect` repairs one common defect with fast C functions: a code fence, prose around the object, one
+layer of string encoding, raw newlines in strings, a comma after the last member, or missing closing brackets
+at the end.
 
-Both read a text only when it has no other reading. `lenient.unwrap.extraction` and the scanner read all other
-texts. For these texts they would return the same result, but more slowly.
+`read_plain_text` reads a whole object in which brackets match and each string ends at its first closing
+quote. It repairs missing and trailing commas, single quotes, keys without quotes, Python literals, raw line
+breaks, and comments after commas.
+
+Both functions read a text only when it has no other meaning. `lenient.unwrap.extraction` and the scanner read
+all other texts. They would return the same result for these texts, but more slowly.
 """
 
 from __future__ import annotations
@@ -29,18 +31,19 @@ _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
 _PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
 _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
-"""The rest of a string from its first newline or tab on."""
+"""The rest of a string after its first newline or tab."""
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
-_LONGEST_NUMBER = 40  # characters
-_REPAIR = Stage.REPAIR  # an attribute lookup on the enum is slow
-_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
+_LONGEST_NUMBER = 40  # in characters
+_REPAIR = Stage.REPAIR  # a lookup on the enum is slow
+_NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CLOSERS = {
-    **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),  # true, false and null end in e and l
+    # the last letters of true, false and null are e and l
+    **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),
     "}": ("]}", "}", "}}"),
     "]": ("}", "}}", "}]}"),
     **dict.fromkeys("0123456789", ("}", "]}", "}]}", "}}")),
 }
-"""Maps the last character of a text to the closing brackets that may be missing, the likeliest first."""
+"""Maps the last character of a text to the closing brackets that may be missing, the most likely first."""
 
 
 class FastResult(NamedTuple):
@@ -52,9 +55,9 @@ class FastResult(NamedTuple):
 
 
 def read_one_defect(text: str, value: Any, read: ReadFitting) -> FastResult | None:
-    """Return the arguments of a text with one common defect, None when the text has another form.
+    """Return the arguments of a text with one common defect, or None for any other text.
 
-    `value` is the value that orjson decoded from the text, or NO_JSON.
+    `value` is what orjson decoded from the text, or NO_JSON.
     """
     if type(value) is str:
         return _read_encoded(text, value, read)
@@ -96,7 +99,7 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
         or OBJECT_START.match(text, first) is None
         or SOURCE_CODE.search(before)
         or type(value := read(text[first:last])) is not dict
-        or not value  # an empty object in a sentence may not be arguments
+        or not value  # an empty object in a sentence is probably not the arguments
     ):
         return None
     diagnostics = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
@@ -109,11 +112,11 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
-    """Read an object with raw newlines and tabs in strings; return None for other texts.
+    """Read an object with raw newlines and tabs in strings. Return None for other texts.
 
-    All newlines and tabs are escaped before decoding. An escape outside of strings is not valid JSON and is
-    rejected. Also return None when a string has only escaped newlines or tabs: then it is uncertain which
-    strings have raw ones.
+    All newlines and tabs are escaped before decoding. If one is outside of strings, the escape is invalid
+    JSON and the text is rejected. Also return None when a string has only escaped newlines or tabs: then it
+    is uncertain which strings have raw ones.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None
@@ -129,7 +132,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     places: list[Path] = []
     if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
         return None
-    if len(places) == 1:  # then no other string has raw newlines or tabs
+    if len(places) == 1:  # no other string has raw newlines or tabs
         diagnostics = [_report_controls(text, 0, len(text), places[0])]
     else:
         parts = _BROKEN.finditer(text)
@@ -142,7 +145,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
-    """Return the diagnostic for raw newlines and tabs; only one string in `text[start:end]` has any."""
+    """Return the diagnostic for raw newlines and tabs in the only affected string of `text[start:end]`."""
     first, last = text.find("\n", start, end), text.rfind("\n", start, end)
     times = text.count("\n", start, end)
     if "\t" in text and (tab := text.find("\t", start, end)) >= 0:
@@ -155,7 +158,10 @@ def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
 
 
 def _collect_broken(value: Any, path: Path, into: list[Path]) -> bool:
-    """Add the paths of the strings with a newline or tab. Return False when a key holds one."""
+    """Add the paths of the strings with a newline or tab.
+
+    Return False when a key contains a newline or tab.
+    """
     if type(value) is dict:
         keys = "".join(value)
         if "\n" in keys or "\t" in keys:
@@ -173,7 +179,7 @@ def _collect_broken(value: Any, path: Path, into: list[Path]) -> bool:
 
 
 def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
-    """Read an object with a comma after its last member, and perhaps with raw newlines in strings."""
+    """Read an object with a comma after its last member. Its strings may contain raw newlines."""
     body = text[:-1].rstrip(" \t\r\n")
     if body[-1:] != ",":
         return None
@@ -205,7 +211,10 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the diagnostic for the number at the end of the text, the last in `value`: it may be cut."""
+    """Return the diagnostic for the number at the end of the text, which may be incomplete.
+
+    This number is the last in `value`.
+    """
     path: Path = None
     while type(value) is dict or type(value) is list:
         step = next(reversed(value)) if type(value) is dict else len(value) - 1
@@ -216,7 +225,7 @@ def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
 def _find_last_place(value: Any, depth: int) -> Path:
     """Return the path at which a text ended with `depth` open brackets.
 
-    This is the path of the innermost object, or of the next item of the innermost array.
+    The path belongs to the innermost object, or to the next item of the innermost array.
     """
     path: Path = None
     for _ in range(depth - 1):
@@ -234,20 +243,20 @@ _COMMENT = re.compile(
 )
 _QUOTED_KEY, _SINGLE_KEY, _BARE_KEY = range(1, 4)
 _DOUBLE, _SINGLE, _NUMBER, _LITERAL, _OPENER, _CLOSER = range(4, 10)
-"""The groups of `_MEMBER`; those of `_ITEM` are the same without the key, `_KEY_GROUPS` lower."""
+"""The group numbers in `_MEMBER`. In `_ITEM`, which has no key, the numbers are lower by `_KEY_GROUPS`."""
 _KEY_GROUPS = 3
-_EMPTY = ('""', "''")  # it may be a doubled quote
-_LONGEST_BEGINNING = 200  # characters
-_LONGEST_PATH = 400  # characters; a longer one may be cut
+_EMPTY = ('""', "''")  # an empty string may be a doubled quote
+_LONGEST_BEGINNING = 200  # in characters
+_LONGEST_PATH = 400  # in characters; a longer path may be cut
 
 
 def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] | None:
-    """Return the object that is the whole text, and its diagnostics; None when a part of it is not plain."""
+    """Return the object in the text, and its diagnostics, or None when a part of the text is too complex."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
     if inner > 0 and text.startswith(text[:inner], inner):
-        return None  # the object may restart
+        return None  # leave the text to other code, because the object may restart
     reader = _PlainReader(text)
     position = 1
     while position >= 0:
@@ -257,10 +266,10 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
 
 
 class _PlainReader:
-    """Reads one text. `container` is the object or array that is being read, `where` its path.
+    """Reads one text. `container` is the current object or array, `where` is its path.
 
     `filled` is True when a value was read since the opening bracket or the last comma. `is_whole` is True
-    when the whole text has been read. `steps` caches how each name is written in a path.
+    when the whole text has been read. `steps` caches the form of each name in a path.
     """
 
     __slots__ = ("container", "filled", "findings", "is_whole", "stack", "steps", "text", "where")
@@ -275,7 +284,7 @@ class _PlainReader:
         self.steps: dict[str, str] = {}
 
     def read_members(self, position: int) -> int:
-        """Read members up to the next bracket. Return the offset after it; -1 when reading ends."""
+        """Read members up to the next bracket. Return the offset after it, or -1 when reading stops."""
         text, members, match_member = self.text, self.container, _MEMBER.match
         where, steps, add, filled = self.where, self.steps, self.findings.append, self.filled
         while (match := match_member(text, position)) is not None:
@@ -321,7 +330,6 @@ class _PlainReader:
         return self.pass_comment(position)
 
     def read_items(self, position: int) -> int:
-        """Read items up to the next bracket. Return the offset after it; -1 when reading ends."""
         text, items, match_item = self.text, self.container, _ITEM.match
         where, add, filled = self.where, self.findings.append, self.filled
         while (match := match_item(text, position)) is not None:
@@ -367,7 +375,10 @@ class _PlainReader:
         return position
 
     def close(self, end: int, position: int) -> int:
-        """Close the innermost bracket, which ends at `end`; `position` is the offset after the last part."""
+        """Close the innermost bracket, which ends at `end`.
+
+        `position` is the offset after the last member or item.
+        """
         if not self.filled and self.container:
             self.report("trailing_comma", self.part_path(), position - 1, position, ",")
         if not self.stack:
@@ -380,10 +391,10 @@ class _PlainReader:
     # --- repairs ---------------------------------------------------------------------------------------
 
     def add_comma_before_key(self, match: re.Match[str], position: int) -> bool:
-        """Report the comma that is missing before a member, and return True.
+        """Report the missing comma before a member, and return True.
 
-        Return False, without a report, before a bare key or after an empty string. `position` is the offset
-        after the last member.
+        Return False, without a report, before a key without quotes or after an empty string. `position` is
+        the offset after the last member.
         """
         if match[_BARE_KEY] is not None or self.text[position - 2 : position] in _EMPTY:
             return False
@@ -392,7 +403,7 @@ class _PlainReader:
         return True
 
     def add_comma_before_item(self, match: re.Match[str], position: int) -> bool:
-        """Report the comma that is missing before an item; False when the item may belong to the last one.
+        """Report the missing comma before an item. Return False when the item may belong to the last item.
 
         `position` is the offset after the last item.
         """
@@ -417,7 +428,6 @@ class _PlainReader:
         return comment.end()
 
     def decode(self, span: tuple[int, int], step: str | int) -> str:
-        """Return the text of a string body that holds escapes or line breaks, and report its repairs."""
         body = decode_body(self.text, *span)
         for repair in body.repairs:
             path = join_path(self.where, step)
@@ -425,7 +435,6 @@ class _PlainReader:
         return body.text
 
     def read_literal(self, written: str, start: int, step: str | int) -> bool | None:
-        """Return the value of a literal, and report one of Python."""
         if (standard := STANDARD.get(written)) is not None:
             path = join_path(self.where, step)
             self.report("nonstandard_literal", path, start, start + len(written), written, standard)
@@ -433,12 +442,10 @@ class _PlainReader:
         return value
 
     def write_step(self, name: str) -> str:
-        """Return how `name` is written at the end of a path."""
         step = self.steps[name] = join_path("", name)
         return step
 
     def part_path(self) -> str:
-        """Return the path at which a repair between two parts is reported."""
         container = self.container
         return self.where if type(container) is dict else join_path(self.where, len(container))
 

@@ -1,7 +1,7 @@
-"""Reads text without braces: lines of `key=value`, such pairs in a row, YAML's block style, elements of XML.
+"""Reads text without braces: lines of `key=value`, several pairs on one line, YAML block style, XML elements.
 
-Such text is read only when every line fits and the keys can be those of a call: one key is declared, or there
-are several keys and no line looks like prose. Values are JSON literals, numbers, quoted or plain text.
+Such text is read only when every line fits and the keys may belong to a call: one key is declared, or there
+are several keys and no line looks like prose. Values are JSON literals, numbers, or quoted or unquoted text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BRACKETS = ("{", "[")
 _CALL = re.compile(
     r"\s*+(?:([A-Za-z_]\w*+\s*+=\s*+(?:await\s++)?|return\s++))?(?:[A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)"
 )
-"""The beginning of a Python call; a group for the statement that it stands in."""
+"""The beginning of a Python call. A group matches the statement that contains the call."""
 _PYTHON = {"True": True, "False": False, "None": None}
 _MAX_LINES = 20_000
 
@@ -51,8 +51,8 @@ _MAX_LINES = 20_000
 class KeyValueObject(NamedTuple):
     """An object read from text without braces, its span (`mark`), and the code of its notation.
 
-    `fence` is the span of an opening code fence. `doubtful` are the spans that have another reading: those
-    removed as comments that may belong to a value, and values that may hold a further pair.
+    `fence` is the span of an opening code fence. `doubtful` are spans with another possible meaning: removed
+    comments that may belong to a value, and values that may contain another pair.
     """
 
     value: dict[str, Any]
@@ -63,14 +63,14 @@ class KeyValueObject(NamedTuple):
 
 
 def lacks_braces(text: str, declared: Collection[str]) -> bool:
-    """Return True when the whole text is `name: "value", other: 1`, with the names of a call."""
+    """Return True when the whole text is `name: "value", other: 1` and the names can belong to a call."""
     pairs = _find_pairs(text)
     names = {pair.group(1) for pair in pairs}
     return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)
 
 
 def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
-    """Return the object that the lines or pairs of the whole text form, else None.
+    """Return the object that the lines or pairs of the text form, else None.
 
     `declared` are the names of the tool's parameters.
     """
@@ -99,7 +99,6 @@ def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObj
 
 
 def _find_pairs(text: str, form: re.Pattern[str] = _PAIR) -> list[re.Match[str]]:
-    """Return the matches of the pairs when the text consists of pairs only, else an empty list."""
     pairs: list[re.Match[str]] = []
     position, end = 0, len(text.rstrip())
     while position < end:
@@ -112,14 +111,14 @@ def _find_pairs(text: str, form: re.Pattern[str] = _PAIR) -> list[re.Match[str]]
 
 
 def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> KeyValueObject | None:
-    """Read a Python call, `name(key=value, …)`. Return None unless all the names are declared."""
+    """Read a Python call, `name(key=value, …)`. Return None unless all names are declared."""
     end = len(text.rstrip().rstrip(";"))
     read = None
     if text[end - 1 : end] == ")":
         inner = " " * call.end() + text[call.end() : end - 1]
         try:
             if call[1] and not _find_pairs(inner):
-                return None  # unquoted words are variables of a statement
+                return None  # unquoted words are variables of a program, so this is not a tool call
             read = _read_pair_row(inner, declared)
         except UnfitError:
             return None
@@ -129,7 +128,7 @@ def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> Key
 
 
 def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | None:
-    """Read `key=value` pairs in a row, as in a function call. Return None for other texts.
+    """Read several `key=value` pairs on one line, as in a function call. Return None for other texts.
 
     Raises UnfitError when a name is repeated.
     """
@@ -194,7 +193,7 @@ def _read_equations(
             or match.group(1) in value
             or (match.group(2) and not declared)
         ):
-            raise UnfitError  # blanks around the sign mean program code, unless the name is declared
+            raise UnfitError  # blanks around `=` indicate program code, unless the name is declared
         name, written = match.group(1, 3)
         at = line.start + line.indent + match.start(3)
         mark = ValueSpan(at, at + len(written))
@@ -210,9 +209,9 @@ def _read_equations(
 
 
 def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
-    """Return the value after an equals sign: a literal, a number, the text of a quoted string, or plain text.
+    """Return the value after an equals sign: a literal, a number, a quoted string or unquoted text.
 
-    Raises UnfitError when plain text contains a further pair.
+    Raises UnfitError when unquoted text contains another pair.
     """
     if (scalar := _read_scalar(written)) is not written:
         return scalar
@@ -224,7 +223,6 @@ def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
 
 
 def _read_scalar(written: str) -> Any:
-    """Return the text as a literal or number, else the text itself."""
     if written in LITERALS or written in _PYTHON:
         return LITERALS[written] if written in LITERALS else _PYTHON[written]
     if NUMBER.fullmatch(written):
@@ -261,7 +259,7 @@ def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:
 def _fit_call(names: Collection[str], declared: Collection[str]) -> bool:
     """Return True when the names can be the parameters of one call.
 
-    At least one name must be declared; without any declaration, there must be several names.
+    At least one name must be declared. Without a definition, there must be several names.
     """
     declared_names = [name for name in names if name in declared]
     return (len(declared_names) > 0 if declared else len(names) > 1) and all(
@@ -284,11 +282,11 @@ _PAIRED = r"\s*+<arg_key>([^<>]{1,64})</arg_key>\s*+<arg_value>(.*?)</arg_value>
 _OWN = r"\s*+<([A-Za-z_][\w.\-]{0,63})>(.*?)</\1>"
 _FORMS = tuple(re.compile(form, re.DOTALL) for form in (_NAMED, _PAIRED, _OWN))
 _UNCERTAIN = re.compile(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
-"""Entities that may stand for a sign, and further tags."""
+"""Entities that may mean a character, and inner tags."""
 
 
 def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:
-    """Return the name of each element and the span of its text, [] when the text has another form."""
+    """Return the name of each element and the span of its text, or [] when the text has another form."""
     if not declared or not text.lstrip().startswith("<"):
         return []
     for form in _FORMS:
@@ -313,5 +311,5 @@ def _find_all(form: re.Pattern[str], text: str, declared: Collection[str]) -> li
 
 
 def _is_uncertain(text: str) -> bool:
-    """Return True when the text of an element is uncertain: line breaks at its ends may be layout."""
+    """Return True when the line breaks at the ends of an element's text may be layout."""
     return text.strip() != text.strip(" \t") or _UNCERTAIN.search(text) is not None

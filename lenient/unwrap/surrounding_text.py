@@ -1,8 +1,8 @@
 """Classifies the text around an object: narration, source code, members outside of the braces, values.
 
 Narration may precede an object; source code, a log line or a sentence that contains braces may not. Members
-are outside of the braces when a brace closes too early, or when the first brace is missing. Of several
-values, the definition chooses one.
+are outside of the braces when a brace closes too early, or when the first brace is missing. The definition
+decides which of several values is read.
 """
 
 from __future__ import annotations
@@ -30,27 +30,26 @@ _STATEMENT = re.compile(
     r"(?:(?:const|let|var)[ \t]++)?(?:[A-Za-z_$][\w$.]*+[ \t]*+=[ \t]*+)?(?:(?:return|await)[ \t]++){0,2}"
     r"(?:[A-Za-z_$][\w$.]*+[ \t]?\(\s*+(?:\*\*)?){0,4}(?:[rb]?(?:\"\"\"|'''|[\"'`]))?\s*+"
 )
-"""The beginning of one statement that does something with an object, up to the object."""
+"""The beginning of a statement that uses an object, up to the object."""
 _PROGRAM = re.compile(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
 _ARGUMENT_BEFORE = re.compile(r"\w\(\s*+[A-Za-z_]\w*+\s*+=(?!=)[^\n]*,\s*+\Z")
-"""An argument with a name before an object that is another argument."""
+"""A named argument before an object that is another argument."""
 _NOTATION = re.compile(r"call:[\w.\-]++\Z")
-"""How Gemma begins a call."""
+"""The beginning of a call in Gemma's notation."""
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
 _BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
 _STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
 _LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _ASSIGNMENT = re.compile(r"\{\s*+([A-Za-z_$]\w*+)\s*+=(?![=>])")
 _EMPTY = re.compile(r"\{\s*+\}")
-_LOOK_BACK = 200  # characters
+_LOOK_BACK = 200  # in characters
 
 
 def find_object(text: str, at: int, declared: Collection[str]) -> tuple[int, int | None]:
     """Return the offset of the first object after `at`, and the offset of a code fence before it, or None.
 
-    `declared` are the names of the parameters.
-
-    Raises UnreadableError with the reason when there is no object.
+    `declared` are the names of the parameters. Raises UnreadableError with the reason when there is no
+    object.
     """
     if _LOG_LINE.match(text, at):
         raise UnreadableError("log_line", at)
@@ -83,7 +82,7 @@ def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | N
     ):
         match = OBJECT_START.search(text, match.end())
     if match is None or (match.end() == len(text) and len(match.group().strip()) == 1):
-        return None  # a brace at the very end is empty
+        return None  # no object can follow a brace at the very end
     return match.start()
 
 
@@ -104,7 +103,7 @@ def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
     if _NOTATION.match(text, start, at):
         return False
     if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
-        return True  # a rule of a style sheet
+        return True  # this is a rule of a style sheet, not an object
     if text[at - 1] in "(\"'`" and _STATEMENT.fullmatch(text, start, at):
         return False
     if at <= line_end and _VALUE_LINE.match(text, start, at):
@@ -117,7 +116,7 @@ def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
 
 _SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
 _TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
-_WORDS_BETWEEN = 100  # characters
+_WORDS_BETWEEN = 100  # in characters
 _LOOK = 2_000
 _BRACKET = re.compile(r"[{}\[\]]")
 _TOLD_LINE = re.compile(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
@@ -130,11 +129,11 @@ _VALUE_DROPPED = re.compile(
     rf"|{_PLAIN}\s*+(?:[,;}}\]]|\Z)"
     rf"|(?:\"[^\"\\\n]{{0,200}}+\"|'[^'\\\n]{{1,200}}+')\s*+(?:\Z|[,:=}}\]\"'{{\[]|{_PLAIN}))"
 )
-"""A value or a name and a value at the beginning of a text."""
+"""A value, or a name and a value, at the beginning of a text."""
 _NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
 _FORMATTING = r"(?:indent|sep|end|separators|sort_keys|ensure_ascii|default|flush|file|cls)"
 _ARGUMENT = re.compile(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
-"""An argument with a name, other than those that only say how an object is written."""
+"""A named argument, except arguments that only describe the format of an object."""
 _LIST_WITHIN = re.compile(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
 _CONTENT = re.compile(r"[\w\"']")
 _COLONLESS = re.compile(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")
@@ -142,9 +141,9 @@ _GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
 
 
 def find_member(text: str, at: int) -> int | None:
-    """Return the offset of the key of the member that begins at `at`, None when no member begins there.
+    """Return the offset of the key of the member that begins at `at`, or None when no member begins there.
 
-    A comma or semicolon may precede the key; the key needs no quotes.
+    A comma or semicolon may precede the key. The key may lack quotes.
     """
     separator = _SEPARATOR.match(text, at)
     start = separator.end() if separator else at
@@ -153,9 +152,9 @@ def find_member(text: str, at: int) -> int | None:
 
 
 def find_colonless_member(text: str, at: int) -> int | None:
-    """Return the offset of the quoted key at `at` that a value follows without a colon, None without one.
+    """Return the offset of the quoted key at `at` if a value follows without a colon, else None.
 
-    A comma or semicolon may precede the key. A brace that was never opened closes the member.
+    A comma or semicolon may precede the key. A brace that was never opened must close the member.
     """
     separator = _SEPARATOR.match(text, at)
     start = separator.end() if separator else at
@@ -166,9 +165,9 @@ def find_colonless_member(text: str, at: int) -> int | None:
 
 
 def find_told_member(text: str, at: int, declared: Collection[str]) -> int | None:
-    """Return the offset of a member after a few words at `at`, None when there is none.
+    """Return the offset of a member after a few words at `at`, or None when there is none.
 
-    A brace that was never opened closes it.
+    A brace that was never opened must close the member.
     """
     key = _TOLD.search(text, at, at + _WORDS_BETWEEN)
     if key is None or (declared and key[1] not in declared) or _BRACKET.search(text, at, key.start()):
@@ -178,9 +177,10 @@ def find_told_member(text: str, at: int, declared: Collection[str]) -> int | Non
 
 
 def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
-    """Return True when `text[start:end]` holds a member.
+    """Return True when `text[start:end]` contains a member.
 
-    Its key is quoted, or begins a line and is declared. If any name is declared, a quoted key must be, too.
+    The key must be quoted, or it must begin a line and be declared. If any name is declared, a quoted key
+    must also be declared.
     """
     return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
         name in declared for name in _TOLD_LINE.findall(text, start, end)
@@ -190,8 +190,8 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
 def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]`, the text after the value, contains another value or a member.
 
-    It must begin with a list, a quoted text, a number or an argument of a call, or contain a list of texts or
-    a member anywhere, or close a brace that it did not open.
+    The text may begin with a list, a quoted text, a number or an argument of a call. It may contain a list of
+    texts or a member anywhere, or close a brace that it did not open.
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
@@ -208,7 +208,7 @@ def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> b
 
 
 def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
-    """Return True when `text[start:end]` are the members of an object without its opening brace.
+    """Return True when `text[start:end]` contains the members of an object without its opening brace.
 
     The first member must have the form of JSON. In addition, its line must end with a comma or contain a
     comma and another quoted key, or a brace that was never opened must be closed. A word and a colon before
@@ -225,14 +225,13 @@ def are_json_members(text: str, start: int, end: int, declared: Collection[str])
 
 
 def _closes_more(text: str) -> bool:
-    """Return True when the text ends with a brace and closes more braces than it opens."""
     return text.endswith("}") and text.count("}") > text.count("{")
 
 
 def find_announced_members(text: str, at: int) -> int | None:
-    """Return the offset of the members of an object without its opening brace, after prose; None without any.
+    """Return the offset of the members of an object without its opening brace, after prose.
 
-    The first key begins a line, and no object precedes it.
+    Return None when there are none. The first key must begin a line, and no object may precede it.
     """
     brace = text.find("{", at)
     first = _KEY_LINE.search(text, at, brace if brace >= 0 else len(text))
@@ -252,21 +251,22 @@ def is_bare_key(text: str, at: int) -> bool:
 
 
 def first_key(text: str, at: int) -> str:
-    """Return the name of the key at `at`, "" when there is none."""
+    """Return the name of the key at `at`, or "" when there is no key."""
     key = NEXT_KEY.match(text, at)
     return key_name(key) if key is not None else ""
 
 
 # --- several values ------------------------------------------------------------------------------------
 
-_SAME = 4  # compared first
-_MOST, _MAX_BEGINNING = 64, 4_096  # braces examined; characters before the restart
+_SAME = 4  # number of characters that are compared first
+# maximum number of braces to examine; maximum number of characters before the restart
+_MOST, _MAX_BEGINNING = 64, 4_096
 
 
 def find_anew(text: str) -> int | None:
-    """Return where an object restarts after its own beginning, as in `{"a": "x{"a": "xy"}`, else None.
+    """Return the offset where an object restarts, as in `{"a": "x{"a": "xy"}`, else None.
 
-    The text before that place is the beginning of the text after it, which is valid JSON.
+    The text after this offset is valid JSON that begins with the text before this offset.
     """
     start, at = text[:_SAME], 0
     for _ in range(_MOST):
@@ -301,7 +301,7 @@ def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) ->
 def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
     """Return True when a non-empty object has none of the fields that the tool declares.
 
-    Such an object within narration is not the arguments.
+    An object of this kind within narration is not the arguments.
     """
     if node is None or not node.fields or not isinstance(located.value, dict):
         return False
@@ -310,9 +310,9 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
 
 
 def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
-    """Return the span of a member that the object right before it also contains or declares, else None.
+    """Return the span of a member that belongs in the object before it, else None.
 
-    A member counts only if it is not declared at its own place.
+    The object before it contains or declares this member, and the object around it does not declare it.
     """
     if not isinstance(value, dict) or not isinstance(mark.children, dict):
         return None
@@ -330,7 +330,6 @@ def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSp
 
 
 def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
-    """Return True when the value lacks a parameter that the tool requires."""
     required = node.required if node is not None else frozenset()
     return bool(required) and not (isinstance(located.value, dict) and required <= located.value.keys())
 
@@ -338,6 +337,6 @@ def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
 def _extends_value(value: Any, part: Any) -> bool:
     """Return True when the object `value` has all members of the object `part`.
 
-    Merged streams repeat an object that grows in this way.
+    A stream may repeat an object that grows in this way.
     """
     return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()

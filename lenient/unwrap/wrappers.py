@@ -1,7 +1,7 @@
-"""Finds where the one value in a model's text begins, and reports the wrapping around the value.
+"""Finds the start of the value in a model's text, and reports what surrounds the value.
 
-Handles byte order marks, code fences, tags, narration, quotes around an object, incomplete escaping, and the
-tokens that Gemma writes for quotes. The caller reads the value itself and passes the offset where it ends.
+Handles byte order marks, code fences, tags, narration, quotes around an object, incomplete escaping, and
+Gemma's tokens for quotes. The caller reads the value itself and passes the offset of its end.
 """
 
 from __future__ import annotations
@@ -56,27 +56,27 @@ ESCAPED_START = compile_regex(
     r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
 _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
-"""An object whose first quote is an entity."""
+"""The beginning of an object whose first quote is an XML entity."""
 ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
-"""The end of a key or value in quotes, whose beginning is not there, up to the last closing bracket."""
+"""The end of a quoted key or value whose beginning is missing, up to the last closing bracket."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
 _LAST_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3}|`)[\s);]*+\Z")
-"""The last quotes of a string in which the object stood, and the end of a call around it."""
+"""The last quotes of a string that contained the object, and the end of a call around the string."""
 MAX_LAYERS = 10
-"""The highest number of layers of string encoding that are removed."""
+"""The maximum number of layers of string encoding that are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueStart:
-    """The text and the offset where the value begins, and the wrapping before the value.
+    """The text, the offset where the value begins, and what precedes the value.
 
-    `blank` means that the text holds no value, `opened` that the opening brace of the value is missing.
-    `fenced`, `tagged`, `quoted` and `narrated` mean that a code fence, a tag, a quote or narration precedes
-    the value.
+    `blank` means that the text contains no value. `opened` means that the opening brace of the value is
+    missing. `fenced`, `tagged`, `quoted` and `narrated` mean that a code fence, a tag, a quote or narration
+    precedes the value.
     """
 
     piece: SourceText
@@ -90,7 +90,7 @@ class ValueStart:
 
 
 class Unwrapper:
-    """Finds the start of the value in one text, and reports the wrapping before and after the value."""
+    """Finds the start of the value in one text, and reports what surrounds the value."""
 
     def __init__(
         self, piece: SourceText, findings: Findings, path: Path = None, declared: Collection[str] = ()
@@ -102,7 +102,7 @@ class Unwrapper:
         self.position = 0
         self.next_object = -1
         self.declared = declared
-        self.joins = True  # members outside of the object may be read
+        self.joins = True  # True when members outside of the object may be read
         self.fenced = self.tagged = self.quoted = self.narrated = False
 
     def report(
@@ -114,13 +114,13 @@ class Unwrapper:
         )
 
     def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
-        """Report a comment or control character after the value; further details are ignored."""
+        """Report a comment or control character after the value. Further details are ignored."""
         self.report(code, start, end)
 
     def find_start(self) -> ValueStart:
         """Return where the value begins. Raises UnreadableError when the text contains no value."""
         if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
-            raise UnreadableError("not_text", 0)  # UTF-16 or binary read as UTF-8
+            raise UnreadableError("not_text", 0)  # UTF-16 or binary data was decoded as UTF-8
         while True:
             self.pass_blanks()
             if self.position >= len(self.text):
@@ -156,7 +156,7 @@ class Unwrapper:
         return self.find_after_prose(at)
 
     def has_escaped_lines(self, at: int) -> bool:
-        """Return True when line ends between the parts at `at` are escaped, but quotes are not.
+        """Return True when line breaks between the members or items at `at` are escaped, but quotes are not.
 
         One layer of escapes must then be decoded.
         """
@@ -169,12 +169,12 @@ class Unwrapper:
         )  # fmt: skip
 
     def skip_blanks(self) -> int:
-        """Skip blanks and return the position after them."""
+        """Return the position after the whitespace."""
         self.pass_blanks()
         return self.position
 
     def pass_blanks(self) -> None:
-        """Skip blanks. Blanks that JSON does not allow are reported, unless nothing follows them."""
+        """Skip whitespace. Report whitespace that JSON does not allow, unless nothing follows."""
         match = _BLANK.match(self.text, self.position)
         self.position = match.end() if match else self.position
         odd = _ODD.match(self.text, self.position)
@@ -202,9 +202,9 @@ class Unwrapper:
         return True
 
     def pass_tag(self) -> bool:
-        """Skip an opening tag, or a whole block of thoughts. Return False when there is neither.
+        """Skip an opening tag, or a whole block of reasoning. Return False when there is neither.
 
-        Raises UnreadableError when a block of thoughts is not closed.
+        Raises UnreadableError when a block of reasoning is not closed.
         """
         thought = _THOUGHT.match(self.text, self.position)
         if thought is not None:
@@ -263,13 +263,15 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def read_entities(self, at: int) -> ValueStart:
-        """Return the start of a value whose quotes are entities of XML; all entities in it are decoded."""
+        """Return the start of a value whose quotes are XML entities. All entities in the value are
+        decoded.
+        """
         self.report("xml_entities_decoded", at, len(self.text))
         piece = SourceText(unescape(self.text[at:]), self.piece, at, len(self.text))
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def find_quoted_start(self, at: int) -> ValueStart:
-        """Return where the value begins when the text at `at` opens with a quote that never closes properly.
+        """Return the start of the value when the text at `at` opens with a quote that never closes properly.
 
         The quote may precede an object (`"{"a": 1}"`), belong to its first key (`"a": 1}`), or open a string
         without an end. Raises UnreadableError when no value follows.
@@ -301,7 +303,7 @@ class Unwrapper:
     def find_after_prose(self, at: int) -> ValueStart:
         """Return the start of the first object after prose, which is reported as narration.
 
-        The object may lack its opening brace when its first key begins a line.
+        The object may lack its opening brace if its first key begins a line.
         """
         if (members := find_announced_members(self.text, at)) is not None:
             self.report("narration_removed", at, members)
@@ -322,7 +324,8 @@ class Unwrapper:
         return self.finish_start(end)
 
     def find_list_around(self, at: int) -> int:
-        """Return the offset of the bracket before the object at `at` when it opens a list of several objects.
+        """Return the offset of the bracket before the object at `at`, if this bracket opens a list of
+        objects.
 
         Return `at` for other objects.
         """
@@ -340,8 +343,8 @@ class Unwrapper:
     def pass_rest(self, start: ValueStart, position: int) -> int:
         """Skip and report the text from `position` on, after the value.
 
-        Return the offset where another object or a member outside of the object begins, or the end of the
-        text.
+        Stop at the next object, at a member outside of the object, or at the end of the text. Return the
+        offset there.
         """
         self.position = position
         while True:
@@ -362,9 +365,9 @@ class Unwrapper:
             self.pass_trailing_text(start)
 
     def pass_repeated_end(self, start: ValueStart, end: int) -> int:
-        """Skip and report the end of the object before `end` if only that end follows again.
+        """Skip and report a repetition of the object's end before `end`.
 
-        Return the offset after it, or `end`.
+        Return the offset after the repetition, or `end`.
         """
         text = self.text
         if not 0 < len(text) - end <= end - start.position:
@@ -379,7 +382,7 @@ class Unwrapper:
     def pass_closing(self, start: ValueStart) -> bool:
         """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.
 
-        The closing half is reported when there was no opening half.
+        The closing half is reported when the opening half is missing.
         """
         text, at = self.text, self.position
         if (fence := _CLOSING_FENCE.match(text, at)) is not None:
@@ -412,7 +415,7 @@ class Unwrapper:
         Raises UnreadableError when the text is source code and narration precedes the value.
         """
         at = self.position
-        if self.next_object <= at:  # searched once, not for every fence before it
+        if self.next_object <= at:  # search only once, not again for every fence
             following = OBJECT_START.search(self.text, at + 1)
             self.next_object = following.start() if following else len(self.text)
         end = self.next_object
@@ -429,7 +432,7 @@ class Unwrapper:
 def find_closing(text: str, start: ValueStart) -> int | None:
     """Return the offset of the code fence or tag that ends the text, else None.
 
-    Only the kind that precedes the value counts.
+    Only a fence or tag of the kind that precedes the value counts.
     """
     body = text.rstrip()
     if start.fenced and body.endswith("```"):
@@ -443,14 +446,14 @@ def find_closing(text: str, start: ValueStart) -> int | None:
 
 _TOKEN = re.compile(r"<\|[\"']\|>|<escape>")
 _STRING = re.compile(rf"\"?(?P<token>{_TOKEN.pattern})(?P<body>.*?)(?P=token)\"?", re.DOTALL)
-_LOOK = 100  # characters
+_LOOK = 100  # in characters
 _BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
 
 
 def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> SourceText | None:
-    """Return the text with JSON strings in place of those between tokens, which are reported.
+    """Return the text with JSON strings instead of the strings between tokens, and report these tokens.
 
-    Return None without such tokens, or when a token is at a place where no string can be.
+    Return None without such tokens, or when a token is where no string can be.
     """
     text = piece.text
     if _TOKEN.search(text) is None:

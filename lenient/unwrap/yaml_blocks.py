@@ -1,7 +1,7 @@
-"""Reads lines in YAML's block style that have only one reading: nested keys, lists, scalars, `|` and `>`.
+"""Reads lines in YAML block style that have only one meaning: nested keys, lists, scalars, `|` and `>`.
 
-Raises UnfitError for anchors, tags, flow style over several lines and plain text over several lines. Values
-are those of JSON; `yes` and `~` stay text.
+Raises UnfitError for anchors and tags, and for flow style or plain text over several lines. Values have the
+types of JSON; `yes` and `~` stay text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class UnfitError(Exception):
 
 
 class YamlLine(NamedTuple):
-    """One line: its offset, its indentation in blanks, and the text after the indentation."""
+    """One line: its offset, the width of its indentation, and the text after the indentation."""
 
     start: int
     indent: int
@@ -93,7 +93,7 @@ class YamlReader:
         while self.stack and self.stack[-1].indent > indent:
             frame = self.stack.pop()
             if frame.key is not None:
-                raise UnfitError  # a key without a value
+                raise UnfitError  # the key has no value
             if self.stack:
                 self.put_value(frame.value, ValueSpan(frame.start, self.end, frame.marks))
 
@@ -119,7 +119,7 @@ class YamlReader:
         match = _ITEM.fullmatch(line.text)
         waits = self.stack[-1].key is not None and line.indent >= self.stack[-1].indent
         if waits:
-            self.open_block(line.indent + 1, line.start, [])  # below a key at the same indentation
+            self.open_block(line.indent + 1, line.start, [])  # the list has the same indentation as its key
         else:
             self.close_deeper(line.indent + 1)
         if (
@@ -163,7 +163,10 @@ class YamlReader:
         return self.read_scalar(written, YamlLine(line.start, at, written), following)
 
     def read_scalar(self, written: str, line: YamlLine, following: int) -> int:
-        """Read the value after a key or dash, with its block lines. Return the index of the next line."""
+        """Read the value after a key or dash, including its block lines.
+
+        Return the index of the next line.
+        """
         start = line.start + line.indent
         block = _BLOCK_MARK.fullmatch(written)
         if block is not None:
@@ -179,7 +182,7 @@ class YamlReader:
         return following
 
     def read_block(self, sign: re.Match[str], start: int, following: int) -> int:
-        """Read the text block that `|` or `>` opens: the deeper lines. Return the index of the next line."""
+        """Read the text block that `|` or `>` opens. Return the index of the next line."""
         outer = self.stack[-1].indent - (len(self.stack) > 1)
         at = following
         while at < len(self.lines) and (not self.lines[at].text or self.lines[at].indent > outer):
@@ -197,20 +200,20 @@ class YamlReader:
         return at
 
     def raw_line(self, line: YamlLine) -> str:
-        """Return the line as written, with its indentation and without its line break."""
+        """Return the line with its indentation and without its line break."""
         end = self.text.find("\n", line.start)
         return self.text[line.start : end if end >= 0 else len(self.text)].rstrip("\r")
 
 
 def _fold_lines(lines: list[str]) -> str:
-    """Return the text of a `>` block: lines are joined by a blank, empty lines separate paragraphs."""
+    """Return the text of a `>` block: blanks join lines, and empty lines separate paragraphs."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(lines)).replace("\n\n", "\n")
 
 
 def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
     """Return the object or array in `piece.text[start:end]`, and its span.
 
-    The text is JSON, or has plain words or single quotes in it. Raises UnfitError for other texts.
+    The text is JSON, possibly with unquoted words or single quotes. Raises UnfitError for other texts.
     """
     findings = Findings()
     try:
@@ -223,7 +226,6 @@ def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
 
 
 def _read_scalar(written: str) -> Any:
-    """Return the value of one scalar. Raises UnfitError for syntax that only YAML defines."""
     if written in LITERALS:
         return LITERALS[written]
     if NUMBER.fullmatch(written):

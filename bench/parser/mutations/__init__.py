@@ -1,7 +1,7 @@
 """Mutation testing of parsers: realistic calls of 20 tools with one, two or three seeded defects each.
 
-Every defect records its effect on the right answer. If the text still shows the arguments, they are right. If
-not, a refusal is right, or the remaining arguments with a report of the loss.
+Every defect records how it changes the right answer. If the text still shows the arguments, these are the
+right answer. If not, a refusal is right, and so are the remaining arguments with a report of the loss.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _ORDER: tuple[dict[str, Callable[[Draft], None]], ...] = (
     strings.DEFECTS,
     around.DEFECTS,
 )
-"""The order in which defects are made: brackets are judged while the rest is still JSON."""
+"""The order in which defects are made. Defects of brackets come first, because they need valid JSON."""
 KINDS: tuple[str, ...] = tuple(kind for defects in _ORDER for kind in defects)
 _MANY = {"two defects": 2, "three defects": 3}
 _ALONE = {
     "object split in two", "object ended early", "object ended at a line", "sent twice", "begun anew",
     "two different objects",
 }  # fmt: skip
-"""Kinds that change how many objects there are: they stand for a defect of brackets."""
+"""Kinds that change the number of objects. Each of them counts as a defect of brackets."""
 
 
 @cache
@@ -47,9 +47,9 @@ def written_calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 
 def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator[tuple[str, Mutant]]:
-    """Yield `each` texts of every kind under its name, and `many` with two and with three defects.
+    """Yield `each` texts of every kind of defect, and `many` texts with two and with three defects.
 
-    The same seed gives the same texts; adding a kind does not change the texts of other kinds.
+    The same seed gives the same texts. A new kind does not change the texts of other kinds.
     """
     for kind in KINDS:
         yield from ((kind, mutant) for mutant in _some(kind, each, seed, partial(_just, kind)))
@@ -76,7 +76,10 @@ def _just(kind: str, _: Random) -> tuple[str, ...]:
 
 
 def _choose(count: int, random: Random) -> tuple[str, ...]:
-    """Return different kinds in the order of use, at most one of brackets and one around the text."""
+    """Return different kinds in the order of use.
+
+    At most one kind changes brackets, and at most one changes the text around the call.
+    """
     while True:
         kinds = tuple(sorted(random.sample(KINDS, count), key=KINDS.index))
         structural = sum(kind in brackets.DEFECTS or kind in _ALONE for kind in kinds)
@@ -85,7 +88,7 @@ def _choose(count: int, random: Random) -> tuple[str, ...]:
 
 
 def mutate(tool: Tool, arguments: dict[str, Any], kinds: tuple[str, ...], random: Random) -> Mutant | None:
-    """Return the call with these defects; None if a defect has no place, or if they change nothing."""
+    """Return the call with these defects, or None if a defect is impossible or the defects change nothing."""
     draft = Draft.of(arguments, random)
     whole = draft.written()
     try:

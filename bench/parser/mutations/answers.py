@@ -1,4 +1,4 @@
-"""Determines the right answers for a broken call, and the verdict on a reading of it."""
+"""Determines the right answers for a broken call, and judges the results of the parsers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from bench.parser.scoring import Verdict, comparable, same, without_nulls
 class Mutant:
     """A call with defects. `intended` is the call without the defects.
 
-    `certain`: a person can read the arguments from the text; `certain_if_defined`: a person who knows the
-    definition can. `unmarked`: the intended object is right without a report. `loose`: parameters whose value
-    is unknown. `readings`: if brackets are the defect, the results of the fewest bracket repairs.
-    `closed_at_end`: the result if only closing brackets at the end are missing. `any_mark`: if the answer is
-    uncertain, any marked object is right. `as_spelled`: the object with the names as in the text, right for a
-    reader without the definition.
+    `certain` is True when a person can tell the arguments from the text, `certain_if_defined` when a person
+    who knows the definition can. `unmarked` is True when the intended object is right without a report.
+    `loose` are the parameters whose value is unknown.
+
+    If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
+    the result if only closing brackets at the end are missing. `any_mark` is True when any object with a
+    report is right in case of doubt. `as_spelled` is the object with the names in the text, which is right
+    for a parser without the definition.
     """
 
     kinds: tuple[str, ...]
@@ -38,9 +40,11 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """`right`: objects that are right without a report; `possible`: right if reported as a loss or a doubt.
+    """The right answers for a broken call.
 
-    If the answer is not `certain`, a refusal is right, and so are the remaining arguments with a report.
+    The objects in `right` need no report. The objects in `possible` are right if they are reported as lossy
+    or doubtful. If the answer is not `certain`, a refusal is also right, and so are the remaining arguments
+    with a report.
     """
 
     right: list[Any]
@@ -68,7 +72,7 @@ def _among(value: Any, values: list[Any]) -> bool:
 
 
 def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: bool = False) -> Verdict:
-    """Return the verdict: right, refused, told (wrong, with a report) or silent (wrong without a report)."""
+    """Return the verdict: right, refused, told (wrong with a report) or silent (wrong without a report)."""
     accepted = answers(mutant, defined=defined)
     got = reading.arguments
     if got is None:
@@ -88,7 +92,7 @@ def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: 
 
 
 def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> bool:
-    """Return True when everything in the reading is intended, or the beginning of it.
+    """Return True when the result contains only intended values, or their beginnings.
 
     Loose parameters do not count.
     """
@@ -106,7 +110,10 @@ def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> b
 
 
 def misfits(value: Any, schema: Mapping[str, Any]) -> int:
-    """Count the differences from the definition: wrong types or values, undeclared names, missing ones."""
+    """Return the number of differences from the definition.
+
+    Wrong types, wrong values, undeclared names and missing names are counted.
+    """
     if value not in schema.get("enum", (value,)):
         return 1
     names = schema.get("type") or []

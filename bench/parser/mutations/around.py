@@ -1,4 +1,4 @@
-"""Defects of the whole text: text around it, its encoding, or a second copy."""
+"""Defects of the whole text: text before or after the call, an encoding, or a second copy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def _sent_twice(draft: Draft) -> None:
 
 
 def _begun_anew(draft: Draft) -> None:
-    """Stop in the middle and start again from the beginning."""
     ends = draft.places(lambda index, token: token.kind in (Kind.STRING, Kind.OTHER, Kind.COMMA))
     if not ends:
         raise ImpossibleError
@@ -59,7 +58,7 @@ def _begun_anew(draft: Draft) -> None:
 
 
 def _two_different(draft: Draft) -> None:
-    """Put two calls in one text: the intended one is unknown."""
+    """Put two calls in one text, so that the intended call is unknown."""
     other = {
         name: f"{value}?" if isinstance(value, str) else value for name, value in draft.arguments.items()
     }

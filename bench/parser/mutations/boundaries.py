@@ -1,7 +1,7 @@
-"""Calls that lost one to four characters at a boundary of a member, as when a piece of a stream is dropped.
+"""Calls that lost one to four characters at the boundary of a member, as when a stream loses a piece.
 
 A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and its value
-(`": "`). Lost characters of a text or a number are also missing in the right answer.
+(`": "`). If a string or a number lost characters, the right answer lacks these characters, too.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ from bench.parser.scoring import is_strict_json
 LONGEST = 4
 _SIGNS = {":", "=", ",", "\\", '"'}
 _COMMENT = re.compile(r"#|/[/*]")
-"""In a text without its first quote, these may begin a comment."""
+"""In a text without its first quote, these characters may begin a comment."""
 
 
 def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mutant]]:
-    """Yield different texts, each with the name of its loss. The same seed gives the same texts."""
+    """Yield different texts, each with the name of its loss.
+
+    The same seed gives the same texts.
+    """
     random, seen = Random(f"{seed} boundaries"), set[str]()
     calls = _calls()
     while len(seen) < wanted:
@@ -41,7 +44,7 @@ def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mut
 
 
 def _calls() -> list[tuple[Tool, dict[str, Any]]]:
-    """Return the calls of the mutations, and the calls of the corpus that fit their definition."""
+    """Return the calls of the mutation tests, and the calls of the corpus that fit their definition."""
     calls = written_calls() + [
         (entry.tool, entry.intended)
         for entry in read_corpus().malformed
@@ -51,7 +54,7 @@ def _calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 
 def lose(tool: Tool, arguments: dict[str, Any], random: Random) -> tuple[str, Mutant] | None:
-    """Delete a random piece at a random boundary; return None if the rest is still valid JSON."""
+    """Delete a random piece at a random boundary. Return None if the rest is still valid JSON."""
     draft = Draft.of(arguments, random)
     text = draft.written()
     after = random.choice((Kind.COMMA, Kind.COLON))
@@ -81,7 +84,7 @@ def _starts(tokens: list[Token]) -> list[int]:
 
 
 def _boundaries(tokens: list[Token], kind: Kind) -> Iterator[tuple[int, int]]:
-    """Return the tokens before and after every colon, or every comma that a name or an object follows."""
+    """Return the tokens around every colon, or around every comma before a name or an object."""
     for index, token in enumerate(tokens):
         if token.kind is not kind:
             continue
@@ -99,13 +102,13 @@ def _quoted(token: Token) -> bool:
 
 
 def _before(token: Token) -> int:
-    """Return how much of a token does not belong to the boundary after it: all but a closing quote."""
+    """Return the length of a token without its closing quote, which belongs to the boundary."""
     return len(token.text) - _quoted(token)
 
 
 @dataclass
 class _Loss:
-    """The loss of a piece between two offsets, in every token it touches."""
+    """The loss of a piece between two offsets, in every token that the piece touches."""
 
     tokens: list[Token]
     starts: list[int]
@@ -115,9 +118,9 @@ class _Loss:
     values: dict[int, Any] = field(default_factory=dict)
     brackets: bool = False
     unknown: bool = False
-    """Does nothing tell any more what a value was?"""
+    """True when the text no longer shows what a value was."""
     untold: bool = False
-    """Could what is left be read otherwise: the end of a literal, a blank or a sign outside of quotes?"""
+    """True when the rest is ambiguous: the end of a literal, or a blank or sign outside of quotes."""
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -146,7 +149,7 @@ class _Loss:
         try:
             value = json.loads(f'"{inner}"') if token.kind is Kind.STRING else _number(rest)
             json.dumps(value, ensure_ascii=False).encode()
-        except ValueError:  # half an escape, half a literal, or empty
+        except ValueError:  # the rest is half an escape, half a literal, or empty
             self.unknown = True
             return
         if value == "" != token.value:
@@ -174,14 +177,14 @@ class _Loss:
         )  # fmt: skip
 
     def _parted(self) -> bool:
-        """Return True when more than blanks is left between the two sides."""
+        """Return True when more than blanks is left between the two tokens of the boundary."""
         first, last = self.boundary
         between = "".join(self._kept(index) for index in range(first + 1, last))
         sides = (self._kept(first)[-1:] * _quoted(self.tokens[first]), self._kept(last)[:1])
         return bool(between.strip()) or '"' in sides
 
     def _clear(self) -> bool:
-        """Return True when the ends of the texts on both sides are clear without knowing the names."""
+        """Return True when the ends of both texts at the boundary are clear without the declared names."""
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:
@@ -201,7 +204,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the object with the rest of its values, and with changed names if there are any."""
+        """Return the object with the remaining parts of its values, and with changed names if any."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(
@@ -211,7 +214,7 @@ class _Loss:
 
 
 def _number(rest: str) -> Any:
-    """Return the rest of a number or a literal: `0.` and `007` are numbers, too."""
+    """Return the rest of a number or a literal. `0.` and `007` also count as numbers."""
     try:
         return json.loads(rest)
     except ValueError:
@@ -219,7 +222,7 @@ def _number(rest: str) -> Any:
 
 
 def _inner(token: Token, rest: str) -> str:
-    """Return the rest between the quotes of a text that lost its beginning or its end."""
+    """Return the text inside the quotes of a string that lost its beginning or its end."""
     whole = token.text
     if whole.startswith(rest):
         return rest[1:]

@@ -1,7 +1,7 @@
-"""Defects of brackets. All repairs of one bracket are tried, to find the possible readings of the text.
+"""Defects of brackets. All repairs of one bracket are tried, to find the possible meanings of the text.
 
-Often only one repair makes the text valid JSON; then the answer is known. If several do, the definition
-chooses; if it cannot, the answer is unknown.
+Often only one repair makes the text valid JSON, so the answer is known. If several repairs do, the definition
+chooses. If the definition cannot choose, the answer is unknown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ _PAIRS = {"{": "}", "[": "]"}
 
 
 def _read(tokens: Sequence[Token | str]) -> Any:
-    """Return the object that the tokens write, or None."""
     try:
         value = json.loads("".join(token if isinstance(token, str) else token.text for token in tokens))
     except ValueError:
@@ -27,7 +26,7 @@ def _read(tokens: Sequence[Token | str]) -> Any:
 
 
 def closed_at_end(tokens: Sequence[Token]) -> Any:
-    """Return the object if only closing brackets at the end are missing."""
+    """Return the object if only closing brackets at the end are missing, else None."""
     open_: list[str] = []
     for token in tokens:
         if token.text in _PAIRS:
@@ -38,7 +37,10 @@ def closed_at_end(tokens: Sequence[Token]) -> Any:
 
 
 def readings(tokens: list[Token]) -> list[Any]:
-    """Return the different objects that the fewest bracket repairs give: one bracket, else two removed."""
+    """Return the different objects that the fewest bracket repairs give.
+
+    Repairs of one bracket are tried first. If none works, two brackets are removed.
+    """
     values: list[Any] = []
     for tries in (_single_mends(tokens), _two_removed(tokens)):
         for mended in tries:
@@ -70,7 +72,6 @@ def _two_removed(tokens: list[Token]) -> Iterator[list[Token | str]]:
 
 
 def _judged(defect: Callable[[Draft], None]) -> Callable[[Draft], None]:
-    """Apply the defect, then compute the possible readings of its text."""
 
     def apply(draft: Draft) -> None:
         defect(draft)
@@ -142,7 +143,7 @@ def _doubled_braces(draft: Draft) -> None:
 
 
 def _cut_off(draft: Draft) -> None:
-    """Cut the text anywhere; if only closing brackets are missing, the closed object is right, too."""
+    """Cut the text anywhere. If only closing brackets are missing, the closed object is right, too."""
     at = draft.random.randrange(2, len(draft.tokens) - 1)
     last = draft.tokens[at]
     del draft.tokens[at:]

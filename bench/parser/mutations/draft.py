@@ -1,4 +1,4 @@
-"""A call's arguments as JSON tokens that defects change one by one, and the knowledge about the answer."""
+"""A call's arguments as JSON tokens. Defects change the tokens one by one and record the right answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     OPEN = auto()
     CLOSE = auto()
@@ -21,18 +21,21 @@ class Kind(Enum):
     COMMA = auto()
     COLON = auto()
     SPACE = auto()
-    DEFECT = auto()  # inserted or changed by a defect; other defects do not select it
+    DEFECT = auto()  # a defect inserted or changed the token, so other defects do not select it
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`value` is the decoded key or value; `member` is the top-level parameter that it belongs to."""
+    """One JSON token.
+
+    `value` is the decoded key or value. `member` is the top-level parameter to which the token belongs.
+    """
 
     kind: Kind
     text: str
     value: Any = None
     member: str | None = None
-    inside: str = ""  # the bracket around it
+    inside: str = ""  # the surrounding bracket
 
 
 class ImpossibleError(Exception):
@@ -54,10 +57,11 @@ LAYOUTS = (Layout(), Layout(), Layout(), Layout("", ""), Layout(indent=2), Layou
 
 @dataclass(slots=True)
 class Draft:
-    """One call while defects are applied. `certain`: a person can read the arguments from the text.
+    """One call to which defects are applied.
 
-    If not, `loose` lists the parameters that may have any value if the loss is reported, and `unmarked` means
-    that a reading without a report is right. `readings`: the possible readings after a defect of brackets.
+    `certain` is True while a person can tell the arguments from the text. If not, `loose` lists the
+    parameters that may have any value if the loss is reported. `unmarked` means that the intended object is
+    right without a report. `readings` are the possible results after a defect of brackets.
     """
 
     arguments: dict[str, Any]
@@ -83,7 +87,7 @@ class Draft:
         return [index for index, token in enumerate(self.tokens) if wanted(index, token)]
 
     def pick(self, wanted: Callable[[int, Token], bool]) -> int:
-        """Return a random place among those wanted. Raises ImpossibleError if there is none."""
+        """Return a random index of a wanted token. Raises ImpossibleError if there is none."""
         places = self.places(wanted)
         if not places:
             raise ImpossibleError
@@ -93,7 +97,7 @@ class Draft:
         return self.pick(lambda _, token: token.kind in kinds)
 
     def change(self, index: int, text: str) -> None:
-        """Change the text of a token; other defects no longer select it."""
+        """Change the text of a token, which other defects then no longer select."""
         old = self.tokens[index]
         self.tokens[index] = Token(Kind.DEFECT, text, old.value, old.member, old.inside)
 
@@ -101,7 +105,10 @@ class Draft:
         self.tokens.insert(index, Token(Kind.DEFECT, text))
 
     def beside(self, index: int, step: int) -> int:
-        """Return the next place in a direction that is not space. Raises ImpossibleError at the end."""
+        """Return the index of the next token in a direction that is not space.
+
+        Raises ImpossibleError at the end.
+        """
         index += step
         while 0 <= index < len(self.tokens):
             if self.tokens[index].kind is not Kind.SPACE:
@@ -110,7 +117,7 @@ class Draft:
         raise ImpossibleError
 
     def doubt(self, member: str | None = None) -> None:
-        """Mark the answer as uncertain; `member` may have any value."""
+        """Mark the answer as uncertain. The parameter `member` may have any value."""
         self.certain = self.certain_if_defined = False
         if member is not None:
             self.loose.add(member)

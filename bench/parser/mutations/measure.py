@@ -1,4 +1,4 @@
-"""Runs the mutants through the readers, and makes the tables of the results."""
+"""Reads the broken calls with every parser, and makes the tables of the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.parser.worker import Worker
 from bench.peers import OURS, PEERS
 
 EACH, QUICK = 20, 4
-"""Texts of every kind of defect."""
+"""The number of texts for each kind of defect."""
 READERS: dict[str, str] = {
     OURS: OURS,
     "json-repair": "json-repair + schema",
@@ -24,14 +24,14 @@ READERS: dict[str, str] = {
     "fast-json-repair": "fast-json-repair",
     "baml": "baml",
 }
-"""The reader that is asked without a definition → the one that is asked with it."""
+"""Maps each parser without a definition to the parser that is used with a definition."""
 _VERDICTS = (Verdict.RIGHT, Verdict.REFUSED, Verdict.TOLD, Verdict.SILENT)
 _TITLES = ("right", "refused", "lossy", "silent")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """One text read by one reader, with or without the definition: the reading and the verdict."""
+    """One parser's result for one text, with or without the definition, and the verdict."""
 
     kind: str
     reader: str
@@ -42,29 +42,31 @@ class JudgedMutant:
 
     @property
     def unplaced(self) -> bool:
-        """True when a finding about the text has no position in it."""
+        """True when a report about the text has no position."""
         return any(finding.of_text and finding.start is None for finding in self.reading.findings)
 
     @property
     def restored(self) -> bool:
-        """True when the reading is a right object, reported or not."""
+        """True when the result is a right object, reported or not."""
         got = self.reading.arguments
         right = answers(self.mutant, defined=self.defined).right
         return got is not None and any(same(answer, got) for answer in right)
 
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Run `each` mutants of every kind through the readers."""
+    """Measure how the parsers read `each` texts of every kind of defect."""
     return _measure(readers, list(mutants(each)))
 
 
 def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Run calls with a loss at a boundary through the readers: 50 texts for each mutant of a kind."""
+    """Measure how the parsers read calls that lost characters at a boundary.
+
+    The number of these calls is 50 times `each`.
+    """
     return _measure(readers, list(boundary_losses(50 * each)))
 
 
 def _measure(readers: Iterable[str], texts: list[tuple[str, Mutant]]) -> list[JudgedMutant]:
-    """Run every text through every installed reader, without and with its definition."""
     return [
         judgement
         for reader, with_definition in READERS.items()
@@ -100,7 +102,7 @@ def tally(judged: Iterable[JudgedMutant]) -> Tally:
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per reader: all texts, then those without and with the definition."""
+    """Return one row per parser: shares of all texts, of texts without and of texts with the definition."""
     rows = []
     for reader in dict.fromkeys(judgement.reader for judgement in judged):
         ours = [judgement for judgement in judged if judgement.reader == reader]
@@ -115,7 +117,10 @@ def readers_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per kind of defect: ours in full, others as right and silently wrong."""
+    """Return one row per kind of defect.
+
+    The row has all shares of our parser, but only the right and silently wrong shares of other parsers.
+    """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]
     rows = []
@@ -134,7 +139,10 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """Count the readings that are the right object itself, not a refusal or a reported other object."""
+    """Return the share of results that are the intended object.
+
+    A refusal or another object with a report does not count.
+    """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     rows = []
     for kind in [*dict.fromkeys(judgement.kind for judgement in judged), "all"]:
@@ -158,7 +166,10 @@ def _right_and_silent(counted: Tally) -> str:
 
 
 def shown(judged: Iterable[JudgedMutant], kind: str) -> list[str]:
-    """Return the wrong readings of a kind of defect, or of all; silent ones first, short before long."""
+    """Return the wrong results for one kind of defect, or for all kinds.
+
+    Silently wrong results come first, and short texts come before long texts.
+    """
     wrong = [
         judgement
         for judgement in judged

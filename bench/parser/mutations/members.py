@@ -87,7 +87,6 @@ def _odd_blank(draft: Draft) -> None:
 
 
 def _top_level(draft: Draft) -> list[int]:
-    """Return the places of the commas between the parameters."""
     commas = draft.places(lambda _, token: token.kind is Kind.COMMA)
     return [index for index in commas if _depth(draft.tokens[:index]) == 1]
 
@@ -105,7 +104,6 @@ def _choose(draft: Draft, places: list[Any]) -> Any:
 
 
 def _write_again(draft: Draft, name: str, value: Any) -> None:
-    """Write a parameter a second time, at a random place."""
     again = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}, "
     draft.insert(draft.random.choice([1, *(at + 1 for at in _top_level(draft))]), again)
 
@@ -116,7 +114,7 @@ def _repeated_member(draft: Draft) -> None:
 
 
 def _contradicting_member(draft: Draft) -> None:
-    """Write the same parameter with two texts: the intended one is unknown."""
+    """Write the same parameter with two different texts, so that the intended text is unknown."""
     texts = [name for name, value in draft.arguments.items() if isinstance(value, str)]
     name = _choose(draft, texts)
     _write_again(draft, name, draft.arguments[name] + " (2)")
@@ -125,7 +123,10 @@ def _contradicting_member(draft: Draft) -> None:
 
 
 def _ended_early(between: str) -> Callable[[Draft], None]:
-    """End the object at a comma; only the definition shows that the rest belongs to it."""
+    """End the object at a comma.
+
+    Only the definition shows that the remaining members belong to the object.
+    """
 
     def apply(draft: Draft) -> None:
         draft.change(_choose(draft, _top_level(draft)), between)
@@ -135,7 +136,7 @@ def _ended_early(between: str) -> Callable[[Draft], None]:
 
 
 def _split_in_two(draft: Draft) -> None:
-    """Split into two objects, each with some of the parameters: one call, or two."""
+    """Split a call into two objects, each with some of the parameters. The text may mean one call or two."""
     draft.change(_choose(draft, _top_level(draft)), "}, {")
     draft.doubt()
 

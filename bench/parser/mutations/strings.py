@@ -1,4 +1,4 @@
-"""Defects of quotes, and of the text between them."""
+"""Defects of quotes, and of the text between quotes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bench.parser.mutations.draft import Draft, ImpossibleError, Kind, Token
 
 _STRINGS = (Kind.KEY, Kind.STRING)
 TELLING = re.compile(r'["{}\[\]\n\\]')
-"""In a text without its first quote, these leave open where it ends."""
+"""In a text without its first quote, these characters make the start of the text uncertain."""
 LONG = re.compile(r'[",:{}\[\]\n\\]')
-"""In a text without its last quote, these leave open where it ends."""
+"""In a text without its last quote, these characters make the end of the text uncertain."""
 _LOOKS_LIKE_END = re.compile(r'"\s*[,:}\]]|[{\[,:]\s*"')
-"""A quote inside a text that could as well be the text's own."""
+"""A quote inside a text that may also be the end or the beginning of the text."""
 _BARE = re.compile(r'(?<!\\)"')
 _ESCAPES = set('"\\/bfnrtu')
 _WORD = re.compile(r"[^\W\d][\w ./+@-]*\w")
@@ -50,14 +50,14 @@ def _missing_last_quote(draft: Draft) -> None:
 
 
 def _escaped_last_quote(draft: Draft) -> None:
-    """The backslash may be a slip, or the last sign of a path."""
+    """Put a backslash before the last quote, which may be a mistake or the end of a path."""
     at = _value(draft, len)
     _doubt_from(draft, at)
     draft.change(at, draft.tokens[at].text[:-1] + '\\"')
 
 
 def _doubt_from(draft: Draft, at: int) -> None:
-    """Mark the end of this text as unknown: it may include the following parameter."""
+    """Mark the end of this text as unknown, because it may include the next parameter."""
     member = draft.tokens[at].member
     following = (token.member for token in draft.tokens[at:] if token.member not in (None, member))
     draft.doubt(member)
@@ -70,7 +70,6 @@ def _quoted(token: Token, opener: str, closer: str) -> str:
 
 
 def _all_in(opener: str, closer: str) -> Callable[[Draft], None]:
-    """Write every string in other quotes."""
 
     def apply(draft: Draft) -> None:
         places = draft.places(lambda _, token: token.kind in _STRINGS)
@@ -105,7 +104,10 @@ def _unescape(draft: Draft, at: int, inner: str) -> None:
 
 
 def _may_end(inner: str, quote: int) -> bool:
-    """Return True when a bare quote could end the text: near its ends, or near JSON punctuation."""
+    """Return True when an unescaped quote at the offset `quote` could end the text.
+
+    Such a quote is at an end of the text, or next to JSON punctuation.
+    """
     looks = any(match.start() <= quote < match.end() for match in _LOOKS_LIKE_END.finditer(inner))
     return looks or quote in (0, len(inner) - 1)
 
@@ -131,7 +133,7 @@ def _raw(escape: str, sign: str) -> Callable[[Draft], None]:
 
 
 def _single_backslashes(draft: Draft) -> None:
-    """Write Windows paths and regular expressions unescaped, if no backslash starts a JSON escape."""
+    """Remove the escapes in Windows paths and patterns, if no backslash then starts a JSON escape."""
     at = _value(draft, lambda value: "\\" in value and not _misread(value) and '"' not in value)
     draft.change(at, f'"{draft.tokens[at].value}"')
 
@@ -156,7 +158,7 @@ def _doubled_first_quote(draft: Draft) -> None:
 
 
 def _prefix(draft: Draft) -> None:
-    """Add a Python string prefix that changes nothing."""
+    """Add a Python string prefix that does not change the value."""
     at = draft.pick(
         lambda _, token: token.kind is Kind.STRING and "\\" not in token.text and "{" not in token.text
     )

@@ -1,1 +1,1 @@
-"""The notations in which models write calls as text: one function per dialect, one module per family."""
+"""Dialects: the notations in which models write calls as text. Each dialect is one function."""

@@ -1,4 +1,4 @@
-"""Reads the older form of Claude's calls, in which tags are named after the parameters.
+"""Reads Claude's older call format, which uses parameter names as tag names.
 
 The raw arguments are built as JSON.
 """
@@ -31,7 +31,7 @@ def anthropic_legacy(reply: ModelText) -> Iterator[FoundCall]:
     done = 0
     for opening in reply.find_tokens(_CALL):
         if opening.start() < done:
-            continue  # an example within a value
+            continue  # the match is an example inside the value of the previous call
         root = reply.arguments_node(opening["name"])
         reader = ElementReader(reply, opening.end(), UndeclaredType.TEXT)
         parameters = reader.read_parameters(opening.end(), root)

@@ -1,10 +1,11 @@
 """Reads calls in Gemma's own notation: `call:name{key:<escape>text<escape>,number:3}` between two tokens.
 
-Source: Google's FunctionGemma formatting guide; vLLM `functiongemma` and `gemma4` (strings in `<|"|>`); in
-long contexts, Gemma 4 also writes a namespace before the name (`call:ns:name{…}`), round brackets
-(`call:name(key=…)`) and plain quotes (issues 53642 of vLLM, 1830 and 1846 of oMLX). The raw arguments are
-built as JSON: keys and the texts between delimiters are put in double quotes, all other text is kept as the
-model wrote it.
+Sources: Google's FunctionGemma formatting guide; vLLM's parsers `functiongemma` and `gemma4` (strings in
+`<|"|>`). In long contexts, Gemma 4 also writes a namespace before the name (`call:ns:name{…}`), round
+brackets (`call:name(key=…)`) and plain quotes (issue 53642 of vLLM, issues 1830 and 1846 of oMLX).
+
+The raw arguments are built as JSON. Keys and the texts between delimiters get double quotes; all other text
+stays as the model wrote it.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ _MARKS = re.compile(
     rf"(?P<text>{_TEXT})|(?P<end>{_CALL_END.pattern})|{_CALL.pattern}", re.DOTALL | re.MULTILINE
 )
 _BETWEEN = re.compile(r"\s*+(?:[,}\])][^<>]*+)?")
-"""What stands between two texts: a comma or a closing bracket comes first."""
+"""The text between two strings, which begins with a comma or a closing bracket."""
 _QUOTE = r"(?<=[:=,\[({\s])(?P<quote>[\"'])"
 _QUOTE_ENDS = {quote: re.compile(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
-"""Where a string in plain quotes ends: a comma, a closing bracket or the end follows."""
+"""The end of a string in plain quotes: a comma, a closing bracket or the end of the text follows."""
 _BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTE}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
 _WORD = r"[^\s\"'{}\[\]():=,<>]"
 _KEY = rf"(?P<before>\s*+)(?P<key>(?!\d){_WORD}++(?:[ \t]++{_WORD}++)*+)(?P<colon>\s*+[:=])(?!=)"
 _PARTS = compile_regex(rf"{_QUOTE}|(?P<sign>[{{\[(,])(?:{_KEY})?|(?P<closer>[}}\])])", re.DOTALL)
-"""What matters outside of texts between delimiters: brackets, and keys after a bracket or a comma."""
+"""The parts outside of delimited texts: brackets, and keys after a bracket or a comma."""
 
 
 _OBJECT_IN_BRACKETS = re.compile(r"\(\s*+\{")
@@ -49,8 +50,8 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls in the notation of Gemma.
 
     The notation is `<start_function_call>call:name{…}<end_function_call>` or
-    `<|tool_call>call:name{…}<tool_call|>`. Without tokens, a call counts if it is alone on its lines and its
-    tool was offered. Tokens between two delimiters are text.
+    `<|tool_call>call:name{…}<tool_call|>`. A call without tokens counts if its tool was offered and its lines
+    contain no other text. Tokens between two string delimiters are ordinary text.
     """
     done = 0
     for opening in reply.find_tokens(_CALL):
@@ -82,7 +83,7 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _remove_namespace(reply: ModelText, name: str) -> str:
-    """Return the name without a namespace (`ns:`) if only the rest is an offered tool."""
+    """Return the name without its namespace (`ns:`) if only the short name is an offered tool."""
     rest = name = reply.plain_name(name)
     while reply.catalog is not None and not reply.offers(rest) and ":" in rest:
         rest = rest.partition(":")[2]
@@ -90,7 +91,7 @@ def _remove_namespace(reply: ModelText, name: str) -> str:
 
 
 def _find_closer(text: str, start: int, limit: int) -> int:
-    """Return the offset after the bracket that closes the one at `start`; `limit` when there is none."""
+    """Return the offset after the partner of the bracket at `start`, or `limit` when there is none."""
     depth = 0
     for bracket in _find_outside_quotes(_BRACKETS, text, start, limit):
         depth += bool(bracket["opener"]) - bool(bracket["closer"])
@@ -102,7 +103,10 @@ def _find_closer(text: str, start: int, limit: int) -> int:
 def _find_outside_quotes(
     parts: re.Pattern[str], text: str, start: int, limit: int
 ) -> Iterator[re.Match[str]]:
-    """Yield the matches of `parts` outside of strings in plain quotes, which its group `quote` opens."""
+    """Yield the matches of `parts` outside of strings in plain quotes.
+
+    The group `quote` of `parts` matches the opening quote of such a string.
+    """
     unclosed, position = "", start
     while (part := parts.search(text, position, limit)) is not None:
         position = part.end()
@@ -116,17 +120,16 @@ def _find_outside_quotes(
 
 
 def _stands_alone(reply: ModelText, name: str, start: int, end: int) -> bool:
-    """Return True when a call without tokens is meant as a call: its lines contain no other text."""
     if reply.text[end : end + 200].split("\n", 1)[0].strip(" \t;,`") or reply.is_example(start):
         return False
     return reply.offers(name) or (reply.catalog is None and reply.is_whole(start, end))
 
 
 def _write_as_json(body: str, *, complete: bool) -> str:
-    """Return the body as JSON: the texts between delimiters as strings, keys in double quotes.
+    """Return the body as JSON: the texts between delimiters become strings, keys get double quotes.
 
-    Round brackets around all parameters become braces, and `=` after their names a colon. When `complete` is
-    False and the last delimiter is missing, the last string is left open.
+    Round brackets around all parameters become braces, and `=` after a key becomes a colon. When `complete`
+    is False and the last delimiter is missing, the last string is not closed.
     """
     if _OBJECT_IN_BRACKETS.match(body) and body.endswith(")"):
         body = body[1:-1].strip()
@@ -145,7 +148,10 @@ def _write_as_json(body: str, *, complete: bool) -> str:
 
 
 def _write_structure(piece: str, open_brackets: list[str]) -> Iterator[str]:
-    """Yield the parts of a piece outside of texts, as JSON; `open_brackets` are those around it."""
+    """Yield the JSON for a piece of text that contains no strings.
+
+    `open_brackets` are the brackets that are open where the piece begins.
+    """
     position = 0
     for part in _find_outside_quotes(_PARTS, piece, 0, len(piece)):
         yield piece[position : part.start()]

@@ -1,7 +1,7 @@
-"""Reads calls in OpenAI's Harmony format, as gpt-oss writes it, with or without its special tokens.
+"""Reads calls in OpenAI's Harmony format, which gpt-oss writes, with or without its special tokens.
 
-Source: the OpenAI Harmony response format (cookbook) and openai/harmony; SGLang `gpt-oss`. The recipient
-`to=functions.<name>` names the tool, in the header of the channel or in the role before it.
+Sources: the OpenAI Harmony response format (cookbook); openai/harmony; SGLang's parser `gpt-oss`. The
+recipient `to=functions.<name>` names the tool, in the channel header or in the role before the header.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _NOBODY = frozenset({"user", "assistant", "system", "all"})
 
 
 def harmony(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls in OpenAI's Harmony format, as gpt-oss writes it.
+    """Yield the calls in OpenAI's Harmony format, which gpt-oss writes.
 
     The notation is `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`. Calls
-    whose special tokens were stripped are found too, and reported.
+    without these special tokens are also found, and the missing tokens are reported.
     """
     done = 0
     for header in sorted((*reply.find_tokens(_HEADER), *reply.find_tokens(_STRIPPED)), key=re.Match.start):
@@ -54,7 +54,6 @@ def harmony(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _read_message(reply: ModelText, name: str, header: re.Match[str]) -> FoundCall:
-    """Return the call whose arguments are the message after a header."""
     text, start = reply.text, pass_blanks(reply.text, header.end())
     end = reply.find_strict_end(start)
     closing = _END.search(text, end if end is not None else start)

@@ -1,7 +1,6 @@
 """Dialects that write calls as a JSON object, or as a list of objects, between two tokens.
 
-A value that is valid JSON is read to its own end, so that a closing token inside a string does not end the
-call.
+Valid JSON ends where the JSON value ends, so a closing token inside a string does not end the call.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ def read_json_blocks(
 
 
 def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
-    """Yield the calls of all JSON values in one block, one value after another."""
     position = block.body
     while True:
         lead = _LEAD.match(reply.text, position)
@@ -57,10 +55,10 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
 
 
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
-    """Return the JSON value at the offset `start` of a block, None when no value can be read.
+    """Return the JSON value at the offset `start` of a block, or None when no value can be read.
 
-    Valid JSON is read to its own end, even beyond the block. Other text is read with repairs, up to the
-    closing token that leaves it least broken.
+    Valid JSON may extend beyond the block. Broken JSON is repaired; it ends at the closing token after which
+    it is least broken.
     """
     end = reply.find_strict_end(start)
     if end is not None:
@@ -75,7 +73,7 @@ def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonIn
         if best is not None and best.damage == 0:
             return best
     if best is not None and block.end < len(reply.text):
-        return replace(best, complete=True)  # possibly broken, but the text continues after it
+        return replace(best, complete=True)  # text follows, so the value may be broken but is not cut off
     return best
 
 
@@ -93,7 +91,7 @@ def hermes(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 
     Hermes 2 Pro, Qwen 2.5 and 3, ERNIE 4.5 and Granite 3.1 write this. Source: the chat templates of
-    NousResearch/Hermes-2-Pro and Qwen/Qwen2.5-Instruct; vLLM `hermes`.
+    NousResearch/Hermes-2-Pro and Qwen/Qwen2.5-Instruct; vLLM's parser `hermes`.
     """
     yield from read_json_blocks(reply, _HERMES, _HERMES_END)
 
@@ -105,8 +103,8 @@ _HERMES_END = re.compile(r"</tool_call>|<\|im_end\|>")
 def granite(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<|tool_call|>[{…}]` or `<function_call>{…}`.
 
-    Granite 3.0 and 20B and Phi-4 mini write this (`<|/tool_call|>` closes). Source: vLLM `granite`,
-    `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
+    Granite 3.0, Granite 20B and Phi-4 mini write this; Phi-4 mini closes with `<|/tool_call|>`. Sources:
+    vLLM's parsers `granite` and `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
     """
     yield from read_json_blocks(reply, _GRANITE, _GRANITE_END)
 
@@ -118,8 +116,8 @@ _GRANITE_END = re.compile(r"<\|/tool_call\|>|</function_call>|<\|end_of_text\|>|
 def tool_calls_tag(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_calls>[{…}]</tool_calls>`.
 
-    Jamba, Hunyuan A13B and MiniMax M1 (one object per line) write this. Source: vLLM `jamba`, `hunyuan_a13b`,
-    `minimax`.
+    Jamba, Hunyuan A13B and MiniMax M1 write this. MiniMax M1 writes one object per line instead of a list.
+    Sources: vLLM's parsers `jamba`, `hunyuan_a13b` and `minimax`.
     """
     yield from read_json_blocks(reply, _TOOL_CALLS, _TOOL_CALLS_END)
 
@@ -131,7 +129,7 @@ _TOOL_CALLS_END = re.compile(r"</tool_calls>")
 def nemotron(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Nemotron Nano v2: `<TOOLCALL>[{"name": …, "arguments": {…}}]</TOOLCALL>`.
 
-    Source: vLLM `nemotron_json`.
+    Source: vLLM's parser `nemotron_json`.
     """
     yield from read_json_blocks(reply, _NEMOTRON, _NEMOTRON_END)
 
@@ -141,10 +139,10 @@ _NEMOTRON_END = re.compile(r"</TOOLCALL>")
 
 
 def command(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls of Cohere's Command R7B and A.
+    """Yield the calls of Cohere's models Command R7B and Command A.
 
     The notation is `<|START_ACTION|>[{"tool_call_id": …, "tool_name": …, "parameters": {…}}]<|END_ACTION|>`.
-    Source: the chat template of CohereForAI/c4ai-command-r7b; vLLM `cohere_command`.
+    Sources: the chat template of CohereForAI/c4ai-command-r7b; vLLM's parser `cohere_command`.
     """
     yield from read_json_blocks(reply, _COMMAND, _COMMAND_END)
 
@@ -156,8 +154,8 @@ _COMMAND_END = re.compile(r"<\|END_ACTION\|>")
 def internlm(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of InternLM 2.5.
 
-    The notation is `<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`. Source: vLLM
-    `internlm`.
+    The notation is `<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`. Source: vLLM's
+    parser `internlm`.
     """
     yield from read_json_blocks(reply, _INTERNLM, _INTERNLM_END)
 
@@ -169,7 +167,7 @@ _INTERNLM_END = re.compile(r"<\|action_end\|>")
 def phi4_mini(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Phi-4 mini: `functools[{"name": …, "arguments": {…}}]`.
 
-    Source: vLLM `phi4_mini_json`.
+    Source: vLLM's parser `phi4_mini_json`.
     """
     yield from read_json_blocks(reply, _FUNCTOOLS, _FUNCTOOLS_END)
 
@@ -181,7 +179,7 @@ _FUNCTOOLS_END = re.compile(r"<\|(?:end|im_end)\|>")
 def apertus(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Apertus: `<|tools_prefix|>[{"<name>": {…}}]<|tools_suffix|>`.
 
-    Source: vLLM `apertus`.
+    Source: vLLM's parser `apertus`.
     """
     for block in find_blocks(reply, _APERTUS, _APERTUS_END):
         read = _read_block_value(reply, block, pass_blanks(reply.text, block.body))
@@ -203,8 +201,8 @@ _APERTUS_END = re.compile(r"<\|tools_suffix\|>")
 def longcat(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of LongCat Flash.
 
-    The notation is `<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`. Source: vLLM
-    `longcat`.
+    The notation is `<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`. Source: vLLM's
+    parser `longcat`.
     """
     yield from read_json_blocks(reply, _LONGCAT, _LONGCAT_END)
 
@@ -216,7 +214,7 @@ _LONGCAT_END = re.compile(r"</longcat_tool_call>")
 def gigachat(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of GigaChat 3: `function call{"name": …, "arguments": {…}}`.
 
-    Source: vLLM `gigachat3`.
+    Source: vLLM's parser `gigachat3`.
     """
     yield from read_json_blocks(reply, _GIGACHAT, _GIGACHAT_END)
 
@@ -228,8 +226,8 @@ _GIGACHAT_END = re.compile(r"<\|message_sep\|>|</s>")
 def llama3_json(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Llama 3.1 and 3.2: `<|python_tag|>{"name": …, "parameters": {…}}; {…}`.
 
-    Calls that these models write without the tag are read by `lenient.calls.dialects.plain_json.bare_json`.
-    Source: Meta's prompt format for Llama 3.1; vLLM `llama3_json`.
+    `lenient.calls.dialects.plain_json.bare_json` reads the calls that these models write without the tag.
+    Sources: Meta's prompt format for Llama 3.1; vLLM's parser `llama3_json`.
     """
     yield from read_json_blocks(reply, _PYTHON_TAG, _PYTHON_TAG_END)
 

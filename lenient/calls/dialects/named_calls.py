@@ -1,6 +1,6 @@
 """Dialects that write the tool's name as text, followed by the arguments as one JSON object.
 
-This module only finds where the arguments end; `lenient.arguments.parse` reads them.
+This module only finds the end of the arguments; `lenient.arguments.parse` reads the arguments.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
 
 
 def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[FoundCall]:
-    """Yield the calls that begin with a match of `head`, each followed by its arguments.
+    """Yield the calls that begin with a match of `head`, followed by the arguments.
 
-    The group `name` of `head` is the tool's name, the optional group `id` the id of the call; an optional
-    group `begin` that matched nothing is a missing opening token. `closing` matches the tokens that end a
-    call.
+    In `head`, the group `name` matches the tool's name and the optional group `id` matches the call id. If an
+    optional group `begin` matches nothing, the opening token is missing. `closing` matches the tokens that
+    end a call.
     """
     done = 0
     for block in find_blocks(reply, head, closing):
@@ -40,7 +40,7 @@ def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern
 
 
 def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
-    """Return the call whose raw arguments begin at the block's body, with or without a fence around them."""
+    """Return the call whose raw arguments begin at the block's body, with or without a Markdown fence."""
     text, start = reply.text, block.body
     fence = _FENCE_OPEN.match(text, start)
     start = pass_blanks(text, fence.end() if fence else start)
@@ -62,10 +62,10 @@ def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str 
 def mistral(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Mistral.
 
-    The notation is `[TOOL_CALLS]name[ARGS]{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}` or
-    `[TOOL_CALLS]name{…}` since Mistral Small 3.2 (mistral-common, tokenizers v11 and v13). Before that (v2 to
-    v7), and in xLAM, it is a list: `[TOOL_CALLS][{"name": …, "arguments": {…}, "id": …}]`. Source: vLLM
-    `mistral`.
+    Since Mistral Small 3.2 (mistral-common, tokenizers v11 and v13), the notation is
+    `[TOOL_CALLS]name[ARGS]{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}` or `[TOOL_CALLS]name{…}`. Tokenizers
+    v2 to v7, and xLAM, write a list: `[TOOL_CALLS][{"name": …, "arguments": {…}, "id": …}]`. Source: vLLM's
+    parser `mistral`.
     """
     yield from read_named_json(reply, _MISTRAL, _MISTRAL_END)
     yield from read_json_blocks(reply, _MISTRAL_LIST, _MISTRAL_END)
@@ -82,8 +82,8 @@ _MISTRAL_END = re.compile(r"</s>|\[/TOOL_CALLS\]")
 def deepseek_v3(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of DeepSeek V3 and R1.
 
-    The notation is `<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, then the arguments in a fence. Source:
-    the chat template of deepseek-ai/DeepSeek-V3-0324; vLLM `deepseek_v3`.
+    The notation is `<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, followed by the arguments in a Markdown
+    fence. Sources: the chat template of deepseek-ai/DeepSeek-V3-0324; vLLM's parser `deepseek_v3`.
     """
     yield from read_named_json(reply, _DEEPSEEK_V3, _DEEPSEEK_END)
 
@@ -91,8 +91,8 @@ def deepseek_v3(reply: ModelText) -> Iterator[FoundCall]:
 def deepseek_v31(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of DeepSeek V3.1.
 
-    The notation is `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. Source: the chat template
-    of deepseek-ai/DeepSeek-V3.1; vLLM `deepseek_v31`.
+    The notation is `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. Sources: the chat
+    template of deepseek-ai/DeepSeek-V3.1; vLLM's parser `deepseek_v31`.
     """
     yield from read_named_json(reply, _DEEPSEEK_V31, _DEEPSEEK_END)
 
@@ -113,7 +113,7 @@ def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Kimi K2.
 
     The notation is `<|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`.
-    Source: docs/tool_call_guidance.md of moonshotai/Kimi-K2-Instruct; vLLM `kimi_k2`.
+    Source: docs/tool_call_guidance.md of moonshotai/Kimi-K2-Instruct; vLLM's parser `kimi_k2`.
     """
     yield from read_named_json(reply, _KIMI, _KIMI_END)
 
@@ -128,7 +128,7 @@ _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>name`, followed by the arguments as a JSON object.
 
-    Models that mix up two notations write this. The opening token may be missing where the tool was offered.
+    Models that mix up two notations write this. The opening token may be missing if the tool was offered.
     """
     begun = list(read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END))
     yield from begun
@@ -144,7 +144,7 @@ _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 
 
 def functionary(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls of Functionary v3.2: `>>>name` on a line of its own, then the arguments.
+    """Yield the calls of Functionary v3.2: a line `>>>name`, followed by the arguments.
 
     `>>>all` begins text for the user, not a call. Source: the prompt template v3 of MeetKai/functionary.
     """

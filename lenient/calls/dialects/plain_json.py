@@ -1,7 +1,8 @@
-"""Reads calls without tokens: JSON objects in a fence, or in plain text.
+"""Reads calls without tokens: JSON objects in a Markdown fence, or in plain text.
 
-`CallEvidence.TEXT` lists the conditions under which an object counts as a call. It does not count when the
-words before it announce an example, when a line of prose quotes it, or inside a fence of program code.
+`CallEvidence.TEXT` lists the conditions under which an object counts as a call. An object does not count when
+the words before it announce an example, when a line of prose quotes it, or when it is in a fence of program
+code.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
         return
     end = reply.find_strict_end(start.start())
     if end is not None:
-        limits = [max(fence.close, end)]  # a fence inside a string does not end the block
+        limits = [max(fence.close, end)]  # a fence inside a JSON string does not end the block
     else:
         outside = find_outside_strings(reply, start.start(), _FENCE)
         limits = sorted({fence.close, max(fence.close, outside.start() if outside is not None else 0)})
@@ -69,8 +70,8 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
 def bare_json(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as JSON objects in plain text.
 
-    Llama 3.2 writes this, and so do models without a template for calls. Source: vLLM `llama3_json`; replies
-    of models whose prompt asks for JSON.
+    Llama 3.2 writes this, and so do models without a chat template for calls. Sources: vLLM's parser
+    `llama3_json`; replies of models whose prompt asks for JSON.
     """
     done = 0
     for read in _read_objects(reply, reply.text, 0):
@@ -84,7 +85,7 @@ def bare_json(reply: ModelText) -> Iterator[FoundCall]:
 def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:
     """Return True for an object in inline code, in a fence, or after words that announce an example.
 
-    `done` is the end of the previous call: words inside it are ignored.
+    `done` is the end of the previous call; words before this offset are ignored.
     """
     start = read.base + read.mark.start
     quoted = reply.is_inline_code(start) or reply.fence_around(start) is not None
@@ -95,9 +96,10 @@ _LOOK = 800  # reading an object costs as much as skipping this many characters
 
 
 def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText]:
-    """Yield the JSON objects and lists of objects in `text`, a piece at the offset `base` of the reply.
+    """Yield the JSON objects and the lists of objects in `text`.
 
-    Reasoning, and text that cannot be read as an object, is skipped.
+    `base` is the offset of `text` in the reply. Reasoning is skipped, and so is text that cannot be read as
+    an object.
     """
     piece, ahead, position = SourceText(text), Lookahead(text), 0
     while (opening := _START.search(text, position)) is not None:
@@ -107,7 +109,7 @@ def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText
             continue
         is_list = text[opening.start()] == "["
         if is_list and find_json_end(text, opening.start()) is None:
-            position = opening.start() + 1  # its objects, one by one
+            position = opening.start() + 1  # next, read the objects inside the list one by one
             continue
         if not reply.spend_budget(_LOOK):
             return
@@ -115,7 +117,8 @@ def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText
         node = call_envelope(reply, name.group(1)) if name and not is_list else None
         read = read_json_value(piece, opening.start(), ahead, base, node)
         if isinstance(read, UnreadableError):
-            line_end = text.find("\n", read.position)  # an unquoted word is examined up to this length
+            # skip to the line end, where the search for the end of an unquoted word stops
+            line_end = text.find("\n", read.position)
             if not reply.spend_budget((line_end if line_end >= 0 else len(text)) - opening.start()):
                 return
             position = max(opening.start() + 1, min(read.position, len(text)))

@@ -1,8 +1,8 @@
 """Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a line of its own.
 
-Only calls that the model means as tool calls count; calls in a program do not. A value that is plain Python
-is rewritten as JSON; any other value is copied as written: `lenient.arguments.parse` repairs and reports it.
-No code is run.
+Calls inside a Python program are not tool calls and do not count. A value in plain Python is rewritten as
+JSON. Any other value is copied unchanged, and `lenient.arguments.parse` repairs and reports it. No code is
+run.
 """
 
 from __future__ import annotations
@@ -32,10 +32,13 @@ _KEYWORDS = frozenset(
 def pythonic(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as a Python list, `[f(a=1), g(b="x")]`, or as single Python calls.
 
-    Llama 3.2 and 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this. Source:
-    Meta's prompt format for Llama 3.2 and 4; vLLM `pythonic`, `llama4_pythonic`, `lfm2`. When the caller
-    named this dialect, all lists and single calls count. Otherwise a list counts if its tools were offered or
-    if it is the whole reply. A single call counts if it is alone on its lines and its tool was offered.
+    Llama 3.2, Llama 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this.
+    Sources: Meta's prompt format for Llama 3.2 and 4; vLLM's parsers `pythonic`, `llama4_pythonic` and
+    `lfm2`.
+
+    When the caller named this dialect, all lists and single calls count. Otherwise a list counts if its tools
+    were offered or if the list is the whole reply. A single call counts if its tool was offered and its lines
+    contain no other text.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -51,10 +54,10 @@ _TOKENS = re.compile(
 
 
 def marked_python(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the Python calls after an announcing token: Llama 4, LFM2 and the built-in tools of Llama 3.
+    """Yield the Python calls that follow an opening token.
 
-    Llama 3 calls its built-in tools by a method, `brave_search.call(query="…")`. Source: Meta's prompt format
-    for Llama 3.1.
+    Llama 4, LFM2 and the built-in tools of Llama 3 use such tokens. A call of a built-in tool is a method
+    call: `brave_search.call(query="…")`. Source: Meta's prompt format for Llama 3.1.
     """
     for call in _read_after_tokens(reply, _TOKENS):
         yield call if reply.offers(call.name) else replace(call, name=call.name.removesuffix(".call"))
@@ -63,7 +66,7 @@ def marked_python(reply: ModelText) -> Iterator[FoundCall]:
 def olmo3(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of OLMo 3: `<function_calls>`, one Python call per line, `</function_calls>`.
 
-    Source: vLLM `olmo3`.
+    Source: vLLM's parser `olmo3`.
     """
     yield from _read_after_tokens(reply, _OLMO)
 
@@ -74,7 +77,6 @@ _OLMO = re.compile(
 
 
 def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[FoundCall]:
-    """Yield the calls after each match of `tokens`; a match inside a call is skipped."""
     done = 0
     for token in reply.find_tokens(tokens):
         if token.start() >= done:
@@ -84,7 +86,6 @@ def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[Fo
 
 
 def _read_sequence(reply: ModelText, position: int) -> Iterator[FoundCall]:
-    """Yield the calls from `position` on; commas, semicolons or line breaks separate them."""
     position = pass_blanks(reply.text, position)
     position += reply.text.startswith("[", position)
     while True:
@@ -112,8 +113,8 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
 def _is_meant(reply: ModelText, calls: list[FoundCall], start: int, end: int) -> bool:
     """Return True when a list of Python calls is meant as tool calls.
 
-    This is so when all tools were offered and no words before the list announce an example, or when the list
-    is plausible and is the whole reply.
+    Either all tools were offered and no words before the list announce an example, or the list is plausible
+    and is the whole reply.
     """
     if reply.catalog is not None and all(reply.offers(call.name) for call in calls):
         return not reply.is_example(start)
@@ -128,12 +129,11 @@ def _stands_alone(reply: ModelText, start: int, end: int) -> bool:
 
 
 def _is_plausible(calls: list[FoundCall]) -> bool:
-    """Return True when no name is a Python keyword or built-in function, and some call has arguments."""
+    """Return True when no function is a Python keyword or built-in, and at least one call has arguments."""
     return all(call.name not in _KEYWORDS for call in calls) and any(call.raw for call in calls)
 
 
 def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the single Python calls that are alone on their lines."""
     done = 0
     for line in reply.find_tokens(_LINE_CALL):
         name = line["name"]
@@ -164,10 +164,7 @@ _CALL_LANGUAGES = frozenset({"", "tool_code", "tool_call", "tool_calls", "python
 
 
 def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
-    """Return True when the fence begins with a call of an offered tool.
-
-    A fence that begins with `x = f()`, or with another statement of a program, does not.
-    """
+    """Return True when the fence begins with a call of an offered tool, and not with program code."""
     first = _LINE_CALL.match(reply.text, fence.body)
     return first is not None and (reply.told or reply.offers(reply.plain_name(first["name"])))
 
@@ -204,7 +201,7 @@ _KEYWORD_STRING_END = re.compile(
     r"\s*+(?:,\s*+(?:[A-Za-z_]\w*+\s*+=(?!=)|\*\*|\))|\)(?:[^\S\n]*+\n|\s*+(?:[,\])\n;`<]|\Z)))"
 )
 _PLAIN = compile_regex(r"(?:[^\\]|\\(?:[\\\"'/bfnrt]|u[0-9a-fA-F]{4}))*+")
-"""Text whose escapes mean the same in Python and in JSON, or are those of a quote."""
+"""A text in which all escapes have the same meaning in Python and in JSON, or are escaped quotes."""
 _HEX = re.compile(r"\\(?:x([0-9a-fA-F]{2})|.)", re.DOTALL)
 _RAW = re.compile(r"\b[rR][bB]?[\"']")
 _NATIVE = frozenset(
@@ -214,12 +211,15 @@ _NATIVE = frozenset(
         "comment_removed",
     }
 )  # fmt: skip
-"""What is a repair in JSON and plain in Python."""
+"""These are repairs in JSON but normal in Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class _WrittenArgument:
-    """One argument as written, at the span `start:end`; `name` is None for a positional argument."""
+    """One argument as the model wrote it.
+
+    `start:end` is the span of the argument. `name` is None for a positional argument.
+    """
 
     name: str | None
     start: int
@@ -228,7 +228,7 @@ class _WrittenArgument:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenCall:
-    """A Python call as written; `complete` is False when its closing bracket is missing."""
+    """A Python call as the model wrote it; `complete` is False when the closing bracket is missing."""
 
     name: str
     start: int
@@ -238,9 +238,9 @@ class _WrittenCall:
 
 
 def _read_call_at(reply: ModelText, position: int) -> FoundCall | None:
-    """Return the Python call that begins at the offset `position`, None when there is none.
+    """Return the Python call that begins at the offset `position`, or None when there is none.
 
-    None is also returned when the parameter name of a positional argument is unknown.
+    Also return None when a positional argument has no known parameter name.
     """
     call = _read_written_call(reply, position)
     return None if call is None else _make_call(reply, call)
@@ -281,7 +281,10 @@ def _read_written_call(reply: ModelText, position: int) -> _WrittenCall | None:
 
 
 def _find_argument_end(reply: ModelText, position: int, keyword: bool) -> int:
-    """Return where an argument ends: at a comma or closing bracket outside of its strings and brackets."""
+    """Return the offset of the comma or closing bracket that ends an argument.
+
+    Commas and brackets inside the argument's strings and brackets do not count.
+    """
     text, depth = reply.text, 0
     while reply.spend_budget(8) and (step := _STEP.search(text, position)) is not None:
         sign, at = step.group(), step.start()
@@ -303,8 +306,8 @@ def _find_argument_end(reply: ModelText, position: int, keyword: bool) -> int:
 def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> int:
     """Return the offset after the string whose opening quote is at `start`.
 
-    A quote ends the string only when the end of an argument follows, because a model may leave inner quotes
-    unescaped. `outer` is True for the value of a keyword argument outside of brackets.
+    A quote ends the string only when the argument also ends there, because a model may not escape inner
+    quotes. `outer` is True for the value of a keyword argument outside of brackets.
     """
     text = reply.text
     if text.startswith(quote * 3, start):
@@ -325,7 +328,6 @@ def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> in
 
 
 def _is_escaped(text: str, at: int, start: int) -> bool:
-    """Return True when an odd number of backslashes precedes the character at the offset `at`."""
     first = at
     while first > start + 1 and text[first - 1] == "\\":
         first -= 1
@@ -333,7 +335,10 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
-    """Return the call with its raw arguments as JSON; None when a positional argument has no known name."""
+    """Return the call with its raw arguments as JSON.
+
+    Return None when a positional argument has no known parameter name.
+    """
     text, name = reply.text, reply.plain_name(call.name)
     tool = reply.find_tool(name)
     names = [parameter.name for parameter in tool.parameters] if tool is not None else []
@@ -357,7 +362,6 @@ def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
 
 
 def _write_value(value: str) -> str:
-    """Return a value in plain Python as JSON, and any other value as it was written."""
     if "\\x" in value and not _RAW.search(value):
         value = _HEX.sub(lambda match: f"\\u00{match[1]}" if match[1] else match[0], value)
     if not _PLAIN.fullmatch(value):

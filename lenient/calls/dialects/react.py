@@ -1,8 +1,7 @@
-"""Reads calls written as ReAct does: `Action:` with a tool's name, `Action Input:` with its arguments.
+"""Reads calls in the ReAct format: `Action:` and the tool's name, `Action Input:` and the arguments.
 
-Source: Yao et al. 2022 (`Action: search[query]`), and LangChain's ReAct agents, which read one JSON object or
-plain text as the input. Text after an `Observation:` in the model's own output is invented, so it is not
-read.
+Sources: Yao et al. 2022 (`Action: search[query]`); LangChain's ReAct agents, where the input is one JSON
+object or plain text. Text after `Observation:` is not read, because the model invented this tool result.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "r
 def react(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `Action: name` and `Action Input: …`.
 
-    The input is the arguments as JSON, or plain text for the tool's only parameter or only required
+    The input contains the arguments as JSON, or the plain text of the tool's only parameter or only required
     parameter.
     """
     actions = list(reply.find_tokens(_ACTION))
@@ -66,9 +65,9 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
-    """Return the call of an action without an `Action Input:`, None when it is no call.
+    """Return the call of an action without an `Action Input:`, or None when the action is not a call.
 
-    A call is `Action: search[query]` of an offered tool, or an action that the end of the text cut off.
+    A call has the form `Action: search[query]` and names an offered tool, or the text ends within the action.
     """
     name, after = action["name"], action["after"].strip()
     if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):
@@ -99,10 +98,10 @@ def _read_with_input(
 
 
 def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str, int | None]:
-    """Return the raw arguments of an input, and their offset in the text (None when they were built).
+    """Return the raw arguments of an input, and their offset in the text.
 
-    They are built as JSON when the input is plain text for the tool's only parameter or only required
-    parameter.
+    When the input is the plain text of a single parameter, the arguments are built as JSON and the offset is
+    None.
     """
     if not body or body.startswith("{"):
         return body, start if body else None
@@ -116,6 +115,6 @@ def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str
         )
     keyword = _KEYWORD.match(body)
     if keyword is not None and any(parameter.name == keyword.group(1) for parameter in parameters):
-        return body, start  # names and values, so it is not the text of one parameter
+        return body, start  # the body contains names and values, so it is not the text of a single parameter
     value = body if is_json(body) else to_json_text(body)
     return f"{{{to_json_text(only.name)}: {value}}}", None

@@ -1,8 +1,8 @@
-"""Dialects that write each parameter between tags of its own.
+"""Dialects that write each parameter between an opening and a closing tag.
 
-The raw arguments are built as JSON: a value is text unless the tool's definition says otherwise. A closing
-tag ends a value only when a tag of the dialect, or the end of the call, follows; so code that contains such
-tags is kept whole.
+The raw arguments are built as JSON. A value is text unless the tool's definition says otherwise. A closing
+tag ends a value only when another tag of the dialect or the end of the call follows. So code that contains
+such tags stays whole.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ from lenient.diagnostics import Diagnostic, shorten
 
 
 class _ValueLayout(Enum):
-    """How a dialect treats the line breaks around a value."""
+    """How a dialect treats the line breaks at the start and end of a value."""
 
-    VERBATIM = "verbatim"  # they belong to the value
-    LINES = "lines"  # the dialect adds one before and one after the value
-    GUESSED = "guessed"  # one on each side is taken for layout and reported
+    VERBATIM = "verbatim"  # the line breaks belong to the value
+    LINES = "lines"  # the dialect adds one line break before and one after the value
+    GUESSED = "guessed"  # one line break on each side is removed as layout and reported
 
 
 @dataclass(frozen=True, slots=True)
 class DialectTags:
-    """The tags of one dialect, and how its values are read.
+    """The tags of one dialect, and how the dialect's values are read.
 
-    `pattern` has the groups `call` (the opening tag, with `name`; a group `begin` that matched nothing is a
-    missing opening token), `parameter` (the opening tag, with `key`
-    and perhaps `text`: "true" when the model says that the value is text, "false" when it is JSON),
-    `value_end` and `call_end`. `entities` is True when the dialect's reference reader decodes XML entities.
-    `undeclared` is the type of a value whose type neither the definition nor the model declares.
+    `pattern` has four main groups: `call` (the opening tag of a call), `parameter` (the opening tag of a
+    parameter), `value_end` and `call_end`. The group `name` is in `call`; if an optional group `begin`
+    matched nothing, the opening token is missing. The group `key` is in `parameter`; an optional group `text`
+    is "true" when the model says that the value is text, "false" when it is JSON.
+
+    `entities` is True when the reference parser of the dialect decodes XML entities. `undeclared` is the type
+    of a value whose type neither the definition nor the model declares.
     """
 
     pattern: re.Pattern[str]
@@ -49,7 +51,6 @@ class DialectTags:
 
 
 def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
-    """Yield the calls of the dialect that `tags` describes."""
     marks = list(islice(tags.pattern.finditer(reply.text), 4 * MAX_TOKENS))
     walk = _TagWalk(reply, tags, marks)
     index = 0
@@ -63,10 +64,9 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
 
 
 class _TagWalk:
-    """A walk over the tags of one reply, which reads its calls.
+    """Reads the calls of one reply while it goes through the tags.
 
-    `marks` are the matches of the dialect's pattern. Each mark is read once. The budget of the reply limits
-    repeated reads.
+    `marks` are the matches of the dialect's pattern. A budget limits how much of the reply is read again.
     """
 
     def __init__(self, reply: ModelText, tags: DialectTags, marks: list[re.Match[str]]) -> None:
@@ -76,9 +76,9 @@ class _TagWalk:
         self.marks = marks
 
     def read_call(self, index: int) -> tuple[FoundCall | None, int]:
-        """Return the call whose opening tag is `marks[index]`, and the index of the mark to read next.
+        """Return the call whose opening tag is `marks[index]`, and the index of the tag to read next.
 
-        The call is None when only prose follows the tag.
+        Return None as the call when only prose follows the tag.
         """
         opening = self.marks[index]
         name = opening["name"].strip()
@@ -97,7 +97,7 @@ class _TagWalk:
                 parameter, index = self.read_parameter(index, unseen)
                 parameters.append(parameter)
             elif mark.lastgroup == "value_end":
-                index += 1  # a closing tag without its opening one
+                index += 1  # this closing tag has no opening tag
             else:
                 closed, complete = mark.lastgroup == "call_end", True
                 end = mark.end() if closed else mark.start()
@@ -120,13 +120,13 @@ class _TagWalk:
         return call, index
 
     def is_mark(self, index: int, position: int) -> bool:
-        """Return True when only blanks are between `position` and the tag `marks[index]`."""
+        """Return True when only whitespace is between `position` and the tag `marks[index]`."""
         return index < len(self.marks) and not self.text[position : self.marks[index].start()].strip()
 
     def read_elements(
         self, name: str, opening: re.Match[str], index: int, root: Node | None
     ) -> tuple[FoundCall, int]:
-        """Return the call whose parameters are elements named after them, and the index of the next mark."""
+        """Return a call whose parameter names are tag names, and the index of the tag to read next."""
         reader = ElementReader(self.reply, opening.end(), self.tags.undeclared)
         parameters = reader.read_parameters(opening.end(), root)
         end, closed = reader.end, not parameters or parameters[-1].closed
@@ -153,7 +153,7 @@ class _TagWalk:
         return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
 
     def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall | None:
-        """Return the call whose arguments are one text: mostly a JSON object, or nothing.
+        """Return the call whose arguments are one text, usually a JSON object.
 
         Return None when the closing tag is missing and the text is prose.
         """
@@ -168,7 +168,7 @@ class _TagWalk:
         return FoundCall(name, trimmed, opening.start(), end, complete or is_json(trimmed), offset)
 
     def read_parameter(self, index: int, unseen: set[str] | None) -> tuple[WrittenParameter, int]:
-        """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
+        """Return the parameter that the tag `marks[index]` opens, and the index of the tag to read next."""
         opening = self.marks[index]
         start = opening.end()
         value_end = _ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
@@ -183,7 +183,7 @@ class _TagWalk:
         return WrittenParameter(key, value, is_text, closed, cut, layout, end, doubtful), after
 
     def trim_layout(self, value: str, closed: bool, cut: bool) -> tuple[str, bool]:
-        """Return the value without the line breaks that are layout, and True when that was a guess.
+        """Return the value without the line breaks that are layout, and True when this was a guess.
 
         `closed` is False when the closing tag is missing; `cut` is True when the text ends within the value.
         """
@@ -201,12 +201,14 @@ class _TagWalk:
 def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
-    The tags may have any prefix: Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3
-    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag and names the
-    elements after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
-    system prompt ("string and scalar parameters should be specified as is, while lists and objects should use
-    JSON"); vLLM `minimax_m2`, `step3`. SGLang decodes XML entities here, and so do agents that read calls of
-    other models; a value that holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
+    The tags may have any prefix. Claude writes `antml:` or none, MiniMax M2 none (inside
+    `<minimax:tool_call>`), Step 3 `steptml:` and Muse Glimmer `atem:`. MiniMax M3 writes `]<]minimax[>[`
+    before each tag and uses parameter names as tag names; see `lenient.calls.reading.child_elements`.
+
+    Sources: Anthropic's published system prompt ("string and scalar parameters should be specified as is,
+    while lists and objects should use JSON"); vLLM's parsers `minimax_m2` and `step3`. SGLang decodes XML
+    entities here, and so do some agents. A value is decoded, and the decoding is reported, if it contains
+    entities and no plain `<` or `&`.
     """
     yield from _read_tagged(reply, _INVOKE)
 
@@ -228,9 +230,9 @@ _INVOKE = DialectTags(
 def deepseek_v32(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of DeepSeek V3.2 and V4.
 
-    The notation is `<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`. `string="true"`
-    marks text, which is taken verbatim; any other value is JSON. Source: encoding/ of
-    deepseek-ai/DeepSeek-V3.2; vLLM `deepseek_v32`.
+    The notation is `<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`.
+    `string="true"` marks text, which stays unchanged; any other value is JSON. Sources: encoding/
+    of deepseek-ai/DeepSeek-V3.2; vLLM's parser `deepseek_v32`.
     """
     yield from _read_tagged(reply, _DSML)
 
@@ -250,11 +252,12 @@ _DSML = DialectTags(
 def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<function=name><parameter=key>value</parameter></function>`.
 
-    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo write this, in `<tool_call>` or `<seed:tool_call>`; Llama 3.1
-    writes one JSON object as the body, `<function=name>{…}`. Source: the chat template and
-    qwen3coder_tool_parser.py of Qwen/Qwen3-Coder: one line break before and after a value is layout. SGLang
-    decodes XML entities; see `anthropic_invoke`. Where the name is an attribute, `<function name="…">`, it
-    must have been offered: documents hold such tags, too.
+    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo write this inside `<tool_call>` or `<seed:tool_call>`. Llama 3.1
+    writes one JSON object as the body: `<function=name>{…}`. Sources: the chat template and
+    qwen3coder_tool_parser.py of Qwen/Qwen3-Coder, where one line break before and one after a value is
+    layout. SGLang decodes XML entities; see `anthropic_invoke`.
+
+    In `<function name="…">`, the tool must have been offered, because documents contain such tags, too.
     """
     for call in _read_tagged(reply, _QWEN):
         if not _NAMED_FUNCTION.match(reply.text, call.start) or reply.offers(call.name):
@@ -278,9 +281,9 @@ _QWEN = DialectTags(
 def glm(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of GLM 4.5 to 4.7 and LongCat.
 
-    The notation is `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. Source: the
-    chat template of zai-org/GLM-4.5; vLLM `glm45`, `glm47`: a value that is not declared as text is read as
-    JSON where it is valid JSON; text is verbatim.
+    The notation is `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. A value that is
+    declared as text stays unchanged. Any other value is read as JSON if it is valid JSON. Sources: the chat
+    template of zai-org/GLM-4.5; vLLM's parsers `glm45` and `glm47`.
     """
     yield from _read_tagged(reply, _GLM)
 
@@ -302,10 +305,10 @@ _GLM = DialectTags(
 
 
 def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls in XTML, the notation of Kimi K3.
+    """Yield the calls of Kimi K3, in its notation XTML.
 
-    The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`. Source:
-    SGLang `kimi_k3` (kimik3_format.py): `type="string"` marks text, which is verbatim.
+    The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`.
+    `type="string"` marks text, which stays unchanged. Source: SGLang's parser `kimi_k3` (kimik3_format.py).
     """
     yield from _read_tagged(reply, _KIMI_K3)
 
@@ -333,11 +336,11 @@ _LAST_TAG = re.compile(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
 _REST = re.compile(
     rf"\s*+(?:{TAG_TOKEN})?(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
-"""What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
+"""The text that may follow the last tag of a call: the wrapper tags of all dialects, or nothing."""
 
 
 class _ValueEnd(NamedTuple):
-    """Where a value ends, the index of the mark to go on with, and whether a closing tag ended the value.
+    """The end of a value, the index of the tag to read next, and whether a closing tag ended the value.
 
     `doubtful` is True when a later end is possible, too.
     """
@@ -351,21 +354,21 @@ class _ValueEnd(NamedTuple):
 class _ValueEndSearch:
     """A search for the end of one value.
 
-    `marks` are the matches of `lenient.calls.dialects.tagged_parameters.DialectTags.pattern` in the text.
-    `unseen` are the declared parameters that have not appeared yet, None when the definition is unknown.
+    `marks` are the matches of the dialect's pattern in the text. `unseen` are the declared parameters that
+    have not appeared yet, or None when the definition is unknown.
     """
 
     def __init__(self, text: str, marks: Sequence[re.Match[str]], unseen: set[str] | None) -> None:
         self.text = text
         self.marks = marks
         self.unseen = unseen
-        self.depth = self.calls = 0  # opening tags of parameters and calls within the value
-        self.closing = -1  # the first closing tag that may end it, if none is certain to
-        self.nested = -1  # the same, if the opening tags before it are only text
-        self.cut = -1  # the value may have been cut off before this mark
+        self.depth = self.calls = 0  # numbers of opening tags of parameters and of calls inside the value
+        self.closing = -1  # index of the first closing tag that may end the value, if none certainly ends it
+        # index of the first closing tag that may end the value, if the opening tags before it are only text
+        self.nested = -1
+        self.cut = -1  # index of the tag before which the value may have been cut off
 
     def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
-        """Return the end of the value; `marks[index]` is the first candidate."""
         step = {
             "value_end": self.ends_at_value_end,
             "parameter": self.ends_at_parameter,
@@ -424,12 +427,12 @@ class _ValueEndSearch:
         return None
 
     def closes_again(self, index: int) -> bool:
-        """Return True when another closing tag follows the one at `index`, with no opening tag in between."""
+        """Return True when the next tag after `marks[index]` is another closing tag."""
         kinds = (mark.lastgroup for mark in self.marks[index + 1 : index + 100])
         return next((kind == "value_end" for kind in kinds if kind != "call_end"), False)
 
     def is_placed(self, index: int) -> bool:
-        """Return True when the tag `marks[index]` begins a line, or follows another tag of the dialect."""
+        """Return True when the tag `marks[index]` begins a line or follows another tag of the dialect."""
         start, before = self.marks[index].start(), self.marks[index - 1].end() if index else 0
         line = self.text.rfind("\n", before, start) + 1
         return not self.text[max(line, before) : start].strip()
@@ -444,7 +447,7 @@ class _ValueEndSearch:
     def is_structural(self, index: int) -> bool:
         """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`.
 
-        The closing tag of a call counts when it ends the call.
+        A closing tag of a call counts only when it ends the call.
         """
         end = self.marks[index].end()
         following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
@@ -456,8 +459,8 @@ class _ValueEndSearch:
     def ends_call(self, index: int, *, strictly: bool = False) -> bool:
         """Return True when `marks[index]` is the closing tag of the call.
 
-        The end of a wrapper, another call or the end of the text must follow the tag; unless `strictly`,
-        other text may follow on a new line.
+        Another call, the end of the surrounding element or the end of the text must follow. If `strictly` is
+        False, other text may follow on a new line.
         """
         if index >= len(self.marks) or self.marks[index].lastgroup != "call_end":
             return False

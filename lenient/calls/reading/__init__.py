@@ -1,1 +1,1 @@
-"""Readers that several dialects share: model text, JSON values, Python calls and tagged parameters."""
+"""Functions that several dialects use to read model text, JSON values, Python calls and tagged parameters."""

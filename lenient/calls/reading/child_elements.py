@@ -1,8 +1,8 @@
-"""Reads parameters that are written as elements named after them: `<city>Oslo</city>`.
+"""Reads parameters whose names are the tag names of XML-like elements: `<city>Oslo</city>`.
 
-An object is an element that contains elements. A list is a series of `<item>` elements, or one element
-repeated. MiniMax M3 writes a token before each of its tags, so that other tags are text. Without the token,
-the definition decides whether a value holds elements; without a definition, it is text.
+An object is an element that contains elements. A list is several `<item>` elements, or one repeated element.
+MiniMax M3 writes a token before each of its tags, so tags without the token are text. In other dialects, a
+value contains elements only when the definition says so; without a definition, the value is text.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ _Written = tuple[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """One element: `body:stop` is the span of its content, `end` the offset after its closing tag.
+    """One element of the reply.
 
-    `doubtful` is True when it could end elsewhere as well.
+    `body:stop` is the span of the content, and `end` is the offset after the closing tag. `doubtful` is True
+    when the element could also end elsewhere.
     """
 
     name: str
@@ -54,9 +55,9 @@ class _Element:
 
 
 def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
-    """Return True when the parameters of a call follow as elements, and not as JSON in one element.
+    """Return True when the parameters of a call are separate elements, and not JSON in one element.
 
-    `root` is the compiled definition, None when unknown.
+    `root` is the compiled definition, or None when the definition is unknown.
     """
     opening = _OPENING.match(text, position)
     if opening is not None and _is_holder(opening["name"], root):
@@ -66,7 +67,10 @@ def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
 
 
 def _is_holder(name: str, root: Node | None) -> bool:
-    """Return True for the name of an element around all parameters, unless a parameter has this name."""
+    """Return True for the name of an element that contains all parameters.
+
+    Return False when a parameter has this name.
+    """
     return name in _HOLDERS and find_node(root, name) is None
 
 
@@ -74,7 +78,7 @@ class ElementReader:
     """Reads the elements of one call, which begin at `position`.
 
     `undeclared` is the type of values without a declared type. `marked` is True when the dialect's token
-    stands before the tags. `end` is the offset after the last element, `dropped` the span of the last text
+    precedes the tags. `end` is the offset after the last element. `dropped` is the span of the last text
     between elements.
     """
 
@@ -87,12 +91,12 @@ class ElementReader:
         self.declared: frozenset[str] = frozenset()
         self.end = position
         self.dropped: tuple[int, int] | None = None
-        self.call_end = -1  # offset of the call's closing tag in the latest search
+        self.call_end = -1  # offset of the closing tag that the latest search found for the call
 
     def read_parameters(self, position: int, root: Node | None) -> list[WrittenParameter]:
         """Return the elements from `position` on as parameters; `root` is the compiled definition.
 
-        They may be inside one undeclared element such as `<parameters>`.
+        One undeclared element such as `<parameters>` may surround the parameters.
         """
         self.declared = frozenset(root.fields) if root is not None else frozenset()
         holder = _OPENING.match(self.text, position)
@@ -108,7 +112,7 @@ class ElementReader:
         ]
 
     def make_parameter(self, elements: list[_Element], node: Node | None) -> WrittenParameter:
-        """Return the elements of one name as a parameter."""
+        """Return all elements with one name as a single parameter."""
         first, last = elements[0], elements[-1]
         cut = not last.closed and last.end == len(self.text)
         doubtful = any(element.doubtful for element in elements)
@@ -119,7 +123,6 @@ class ElementReader:
         )
 
     def read_elements(self, position: int, limit: int) -> Iterator[_Element]:
-        """Yield the elements from `position` on, one after another."""
         while (opening := self.find_opening(position, limit)) is not None:
             if self.text[position : opening.start()].strip():
                 self.dropped = (position, opening.start())
@@ -128,7 +131,7 @@ class ElementReader:
             position = element.end
 
     def find_opening(self, position: int, limit: int) -> re.Match[str] | None:
-        """Return the next opening tag; text before it is skipped only if tags are marked by a token."""
+        """Return the next opening tag. Skip text before the tag only if a token marks each tag."""
         opening = _OPENING.match(self.text, position, limit)
         if self.marked and (opening is None or opening["token"] is None):
             token = _TOKEN.search(self.text, position, limit)
@@ -136,7 +139,7 @@ class ElementReader:
         return opening if opening is not None and opening["name"] not in _WRAPPERS else None
 
     def find_end(self, name: str, body: int, limit: int) -> _Element:
-        """Return the element whose content begins at `body`."""
+        """Return the element whose content begins at the offset `body`."""
         if not self.reply.spend_budget(0):
             return _Element(name, body, limit, limit, False)
         depth, ends = 1, list[re.Match[str]]()
@@ -159,14 +162,13 @@ class ElementReader:
         return self.end_unclosed(name, body, call_end)
 
     def find_call_end(self, position: int, limit: int) -> int:
-        """Return the offset of the next closing tag of a call, at most `limit`."""
         if self.call_end < position:
             closing = _CALL_END.search(self.text, position)
             self.call_end = closing.start() if closing is not None else len(self.text)
         return min(self.call_end, limit)
 
     def end_unclosed(self, name: str, body: int, stop: int) -> _Element:
-        """Return the element without a closing tag of its own: it ends where the next tag begins."""
+        """Return an element without a closing tag, which ends where the next tag begins."""
         if not self.marked:
             lines = _LINE_TAG.finditer(self.text, body, stop)
             end = next((line.start() for line in lines if line["name"] in self.declared), stop)
@@ -179,7 +181,7 @@ class ElementReader:
         return _Element(name, body, end, end, False, doubtful=opens)
 
     def group(self, elements: list[_Element], node: Node | None) -> list[list[_Element]]:
-        """Return the elements, those of one name together when they may be the items of a list."""
+        """Return the elements in groups: elements with the same name form one group if they may be a list."""
         groups: dict[tuple[str, int], list[_Element]] = {}
         for position, element in enumerate(elements):
             inner = find_node(node, element.name)
@@ -188,14 +190,14 @@ class ElementReader:
         return list(groups.values())
 
     def write_all(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of the elements with one name; several elements make a list."""
+        """Return the JSON text of all elements with one name; several elements become a list."""
         if len(elements) == 1:
             return self.write_content(elements[0], node, depth)
         items = node.items if node is not None else None
         return _join("[]", [self.write_content(element, items, depth) for element in elements])
 
     def write_content(self, element: _Element, node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of an element's content: elements, or a value."""
+        """Return the JSON text of an element's content, which is a value or further elements."""
         children = self.find_children(element, node) if depth < _MAX_DEPTH else []
         if children:
             if _is_list(children, node):
@@ -218,7 +220,7 @@ class ElementReader:
         return text, [*codes, "ambiguous"] if doubtful else codes
 
     def write_inner(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of elements within an element, with the codes for how they end."""
+        """Return the JSON text of the elements inside an element, and the codes of repairs at their ends."""
         text, codes = self.write_all(elements, node, depth + 1)
         for element in elements:
             if not element.closed:
@@ -228,9 +230,10 @@ class ElementReader:
         return text, codes
 
     def find_children(self, element: _Element, node: Node | None) -> list[_Element]:
-        """Return the elements within an element, [] when its content is a value.
+        """Return the elements inside an element, or [] when its content is a value.
 
-        The definition must not declare text; without the token before the tags, it must declare another type.
+        There are none when the definition declares text. If the dialect has no token before tags, the
+        definition must declare another type.
         """
         if self.marked:
             holds_elements = _allows(node, ValueKind.JSON_OBJECT) or _allows(node, ValueKind.JSON_ARRAY)
@@ -240,7 +243,7 @@ class ElementReader:
         return self.split(element) if holds_elements else []
 
     def split(self, element: _Element) -> list[_Element]:
-        """Return the elements in the content of an element, [] when the content is other text."""
+        """Return the elements in the content of an element, or [] when the content is other text."""
         opening = _OPENING.match(self.text, element.body, element.stop)
         if opening is None or (self.marked and opening["token"] is None):
             return []
@@ -252,12 +255,12 @@ class ElementReader:
 
 
 def _allows(node: Node | None, kind: ValueKind) -> bool:
-    """Return True when the node allows a value of this kind; without a node, any kind is allowed."""
+    """Return True when the node allows a value of this kind. Without a node, any kind is allowed."""
     return node is None or any(branch.kind in (None, kind) for branch in node.branches or (node,))
 
 
 def _is_list(children: list[_Element], node: Node | None) -> bool:
-    """Return True when elements within an element are the items of a list, not the fields of an object."""
+    """Return True when the elements inside an element are items of a list, not fields of an object."""
     names = {child.name for child in children}
     if node is not None and not _allows(node, ValueKind.JSON_OBJECT):
         return len(names) == 1 and _allows(node, ValueKind.JSON_ARRAY)

@@ -1,4 +1,4 @@
-"""Calls found in a text: `FoundCall` as a dialect finds it, `TextCall` with its arguments parsed."""
+"""Calls found in a text: `FoundCall` with raw arguments, `TextCall` with parsed arguments."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lenient.diagnostics.codes import Severity
 
 @dataclass(frozen=True, slots=True)
 class FoundCall:
-    """One call as a dialect found it: its name, its raw arguments `raw` and its span `start:end` in the text.
+    """One call that a dialect found: its name, its raw arguments `raw` and its span `start:end` in the text.
 
-    `complete` is False when the text ends before the call does. `offset` is where `raw` begins in the text;
-    None when `raw` was built from parameters that the dialect writes one by one. `built` holds the
-    diagnostics of building `raw`, with spans in `raw`; `around` holds the diagnostics of repairs outside of
-    the arguments, with spans in the text.
+    `complete` is False when the text ends before the call does. `offset` is where `raw` begins in the text,
+    or None when `raw` was built from separately written parameters. `built` contains the diagnostics of
+    building `raw`, with spans in `raw`. `around` contains the diagnostics of repairs outside of the
+    arguments, with spans in the text.
     """
 
     name: str
@@ -36,11 +36,14 @@ class FoundCall:
 class TextCall:
     """One call found in a text, with its arguments parsed.
 
-    `text[start:end]` is the call: its name, its arguments and the tokens that belong only to it. `complete`
-    is False when the text ends before the call does. `request` holds the parsed arguments; the spans of its
-    diagnostics point into `request.raw_arguments`. `offset` is where the raw arguments begin in the text, so
-    that `offset + span` is a place in the text. `offset` is None in the dialects that write parameters one by
-    one (tags, Python, Gemma): the raw arguments are built there, and no span can point into the text.
+    `text[start:end]` is the call: its name, its arguments and the tokens that belong only to this call.
+    `complete` is False when the text ends before the call does. `request` contains the parsed arguments; the
+    spans of its diagnostics point into `request.raw_arguments`.
+
+    `offset` is where the raw arguments begin in the text, so `offset + span` is a position in the text. Some
+    dialects (tags, Python, Gemma) write each parameter separately. There, the raw arguments are built,
+    `offset` is None and spans cannot point into the text.
+
     `diagnostics` are the repairs outside of the arguments; their spans point into the text.
     """
 
@@ -62,7 +65,7 @@ def missing_opening(start: int) -> Diagnostic:
 def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> TextCall:
     """Return the found call with its arguments parsed.
 
-    With a catalog, a name that the catalog does not hold gets the diagnostic `unknown_tool`.
+    A name that is not in the catalog gets the diagnostic `unknown_tool`.
     """
     request = parse_arguments(call.raw, catalog, tool_name=call.name, tool_call_id=call.call_id)
     if call.built:
@@ -73,7 +76,7 @@ def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> Tex
 
 
 def _add_findings(request: ToolCallRequest, built: tuple[Diagnostic, ...]) -> ToolCallRequest:
-    """Return the request with the diagnostics of building its raw arguments added in front.
+    """Return the request with the diagnostics of building its raw arguments at the front.
 
     Building counts as a repair: the outcome becomes REPAIRED, or FAILED when the request has an error.
     """

@@ -1,6 +1,6 @@
-"""Recognises the calls in a JSON value, in the many shapes in which models write calls.
+"""Recognises calls in a JSON value, in the many shapes in which models write them.
 
-The name and the arguments may be under various keys, in lists of calls, or in objects around a call.
+The keys of the name and the arguments vary. A call may be in a list of calls or inside another object.
 `CallEvidence` lists the evidence that a call needs in text without tokens.
 """
 
@@ -36,7 +36,7 @@ _BESIDES = frozenset({*_ID_KEYS, "type", "index"})
 _REPORTS = frozenset(
     {"output", "result", "results", "observation", "response", "error", "status", "tool_result"}
 )
-"""Keys of a call that was already run: a log, not a call."""
+"""An object with these keys is the log of a call that was already run, so it is not a call."""
 _STRING_HOLDERS = ("content", "response", "answer", "output", "message", "text", "json")
 _MAX_CALLS = 10_000
 
@@ -44,9 +44,9 @@ _MAX_CALLS = 10_000
 class CallEvidence(Enum):
     """The evidence that an object needs to count as a call.
 
-    `TOKENS`: the tokens around the object mark it as a call. `TEXT`: the name was offered, or the object
-    is the whole reply and has a name, an arguments object and nothing else; without a catalog that shape
-    alone decides.
+    `TOKENS`: the tokens around the object mark a call, so no more evidence is needed. `TEXT`: the tool was
+    offered, or the object is the whole reply and contains only a name and an arguments object. Without a
+    catalog, only this shape decides.
     """
 
     TOKENS = "tokens"
@@ -55,8 +55,6 @@ class CallEvidence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _JsonPart:
-    """A part of a decoded JSON value, with its span."""
-
     value: Any
     mark: ValueSpan
 
@@ -66,9 +64,9 @@ class _JsonPart:
 
 
 def call_envelope(reply: ModelText, name: str | None) -> Node | None:
-    """Return the node of an object that calls the tool `name`; None when the tool is not known.
+    """Return the definition node of an object that calls the tool `name`, or None when the tool is unknown.
 
-    The reader of broken JSON uses the node as evidence for where the strings of the object end.
+    The node helps to find the ends of strings in broken JSON.
     """
     root = reply.arguments_node(name) if name else None
     if root is None:
@@ -82,7 +80,7 @@ def find_calls(
 ) -> list[FoundCall]:
     """Return the calls in a JSON value of the reply.
 
-    `bar` is the evidence that a call needs; `whole` is True when the reply holds nothing but the value.
+    `bar` is the evidence that a call needs. `whole` is True when the reply contains only this value.
     """
     shapes = _CallFinder(reply, read, bar, whole)
     calls = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
@@ -93,7 +91,10 @@ def find_calls(
 
 
 class _CallFinder:
-    """A search for the calls in one JSON value; `bar` and `whole` are those of `find_calls`."""
+    """A search for the calls in one JSON value.
+
+    `bar` and `whole` have the same meaning as in `find_calls`.
+    """
 
     def __init__(self, reply: ModelText, read: JsonInText, bar: CallEvidence, whole: bool) -> None:
         self.reply = reply
@@ -123,7 +124,7 @@ class _CallFinder:
         yield from self.find_in_named(part, name_key)
 
     def find_in_nameless(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
-        """Yield the calls in a nameless object: in an inner object, or under a key that names a tool."""
+        """Yield the calls in an object without a name: in an inner object, or under a tool's name."""
         value = part.value
         for key in _HOLDER_KEYS:
             if isinstance(value.get(key), dict):
@@ -146,7 +147,7 @@ class _CallFinder:
             yield from self.find_in_encoded(part)
 
     def find_in_encoded(self, part: _JsonPart) -> Iterator[FoundCall]:
-        """Yield the calls in `{"content": "<a call as JSON>"}`: a call encoded as a string.
+        """Yield the calls in `{"content": "<a call as JSON>"}`, where a string contains the call.
 
         Models write this when they were asked for JSON content.
         """
@@ -170,7 +171,7 @@ class _CallFinder:
         if self.bar is CallEvidence.TEXT and not self.is_meant(value, name_key, holder):
             return
         if not self.read.complete and part.child(name_key).mark.end == len(self.read.piece):
-            return  # the end of the text cut the name off
+            return  # the name is incomplete, because the text ends within it
         call_id = next((value[key] for key in _ID_KEYS if isinstance(value.get(key), str)), None)
         if holder is not None:
             yield self.make_call(part, name, part.child(holder), call_id)
@@ -201,9 +202,9 @@ class _CallFinder:
     def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
         """Return True when an object without a key for the arguments is a call of the tool.
 
-        `besides` are the keys other than the name. All must be declared parameters, and all required
-        parameters must be among them. A name alone counts when no parameter is required, or when the object
-        is the whole reply.
+        `besides` are the keys other than the name. All of them must be declared parameters, and they must
+        include all required parameters. An object with only a name counts when no parameter is required, or
+        when the object is the whole reply.
         """
         if tool is None:
             return False
@@ -225,7 +226,7 @@ class _CallFinder:
         return FoundCall(name, raw, start, end, True, base + place.start, call_id, around=around)
 
     def make_flat_call(self, part: _JsonPart, name: str, keys: list[str], call_id: str | None) -> FoundCall:
-        """Return the call whose parameters `keys` are in the same object as its name.
+        """Return the call whose parameters `keys` are in the same object as the tool's name.
 
         The raw arguments are built as a JSON object of these parameters.
         """
@@ -238,9 +239,9 @@ class _CallFinder:
         return FoundCall(name, "{" + raw + "}", start, end, True, None, call_id)
 
     def mends_around(self, part: _JsonPart, inside: ValueSpan | None) -> Iterator[Diagnostic]:
-        """Yield the diagnostics of repairs in a call's object but outside of its arguments.
+        """Yield the diagnostics of repairs inside a call's object but outside of its arguments.
 
-        `inside` is the span of the arguments. Parsing the arguments reports the repairs inside it.
+        `inside` is the span of the arguments, whose repairs are reported when the arguments are parsed.
         """
         closed = inside is not None and is_json(self.read.piece[inside.start : inside.end])
         for repair in self.read.repairs:
@@ -255,7 +256,6 @@ class _CallFinder:
                 yield self.move_to_reply(repair)
 
     def mends_outside(self, calls: list[FoundCall]) -> Iterator[Diagnostic]:
-        """Yield the diagnostics of repairs outside of all calls, in a list or an object around them."""
         for repair in self.read.repairs:
             placed = self.move_to_reply(repair)
             at = placed.start
@@ -263,14 +263,13 @@ class _CallFinder:
                 yield placed
 
     def move_to_reply(self, repair: Diagnostic) -> Diagnostic:
-        """Return the diagnostic with its span counted from the start of the reply."""
         if repair.start is None or repair.end is None:
             return repair
         return repair._replace(start=self.read.base + repair.start, end=self.read.base + repair.end)
 
 
 def _is_schema(arguments: Any) -> bool:
-    """Return True when the arguments are a JSON Schema, which means the object is a definition."""
+    """Return True when the arguments are a JSON Schema: then the object is a tool definition, not a call."""
     return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
 
 

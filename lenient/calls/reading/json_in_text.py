@@ -1,4 +1,4 @@
-"""Reads the JSON value at an offset of a text, repairing it where necessary."""
+"""Reads the JSON value at an offset of a text, and repairs broken JSON."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _BLANK = re.compile(r"\s*+")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _WINDOW = 400
 _AFTER = 150
-"""Characters after a value, or of a token cut in two, that decide whether it is over."""
+"""The number of characters after a value that show whether the value has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonInText:
     """A JSON value that was read from a reply.
 
-    `piece` is the text that was read, and `base` is the offset of the piece in the reply. `mark` is the span
-    of the value in the piece, `end` the offset in the piece where reading stopped. `complete` is False when
-    the text ended with brackets or a string open. `repairs` are the diagnostics of the repairs, with spans in
-    the piece.
+    `piece` is the text that was read, and `base` is the offset of this text in the reply. `mark` is the span
+    of the value in the piece, and `end` is the offset in the piece where reading stopped. `complete` is False
+    when a bracket or string was still open at the end of the text. `repairs` are the diagnostics of the
+    repairs, with spans in the piece.
     """
 
     value: Any
@@ -43,7 +43,7 @@ class JsonInText:
 
     @property
     def damage(self) -> int:
-        """How badly the text was broken: 0 = whole, 1 = ends with brackets open, 2 = meaning was lost."""
+        """The damage in the text: 0 = none, 1 = brackets are not closed, 2 = meaning was lost."""
         return 2 if any(repair.lossy for repair in self.repairs) else 0 if self.complete else 1
 
 
@@ -63,10 +63,10 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at the offset `start`, None when it is not valid.
+    """Return the end of the valid JSON object or array at `start`, or None when the text there is not valid.
 
-    The text is decoded in a window that grows while the value continues. Without the window, many failures in
-    one text would take quadratic time, because a failing decoder counts the lines of its whole input.
+    The decoder sees a window of the text that grows while the value continues. On the whole text, many
+    failures would take quadratic time, because a failing decoder counts the lines of its input.
     """
     size = _WINDOW
     while True:
@@ -81,7 +81,7 @@ def find_json_end(text: str, start: int) -> int | None:
 
 
 def _goes_beyond(piece: str) -> bool:
-    """Return True when the piece is valid JSON up to the end of the window, or nearly so."""
+    """Return True when the piece is valid JSON, or nearly so, up to the end of the window."""
     try:
         _DECODER.raw_decode(piece)
     except json.JSONDecodeError as error:
@@ -100,11 +100,11 @@ def read_json_value(
     *,
     opened: bool = False,
 ) -> JsonInText | UnreadableError:
-    """Read the JSON value at the offset `start` of a piece of the reply, repairing it where necessary.
+    """Read the JSON value at the offset `start` of a piece of the reply, and repair broken JSON.
 
-    Return an UnreadableError (it is not raised) when no value can be read. `ahead` is shared by all reads of
-    one piece. `base` is the offset of the piece in the reply. `node` is the expected shape of the value, None
-    when unknown. `opened` is True when the opening brace of the value is missing.
+    Return (do not raise) an UnreadableError when no value can be read. `ahead` caches searches for all reads
+    of one piece. `base` is the offset of the piece in the reply. `node` is the expected shape of the value,
+    or None when unknown. `opened` is True when the opening brace of the value is missing.
     """
     findings = Findings()
     strict = find_json_end(piece.text, start) is not None

@@ -1,6 +1,6 @@
-"""A model's text, and the places in it where a call may begin: outside of reasoning and quoted examples.
+"""A model's text, and the positions where a call may begin: outside of reasoning and quoted examples.
 
-`ModelText` also contains the offered tools, and a budget for repeated reads that keeps the search for calls
+`ModelText` also contains the offered tools. A budget for reading text again keeps the search for calls
 linear.
 """
 
@@ -48,15 +48,15 @@ _BACKTICKS = re.compile(r"`++")
 _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _BRACE = re.compile(r"[{}]")
 _LEAD_IN = 240
-"""Characters before a quoted piece that may say that it is an example."""
+"""The number of characters before a quoted text in which words may announce an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class FencedBlock:
-    """A fenced block of Markdown: `start:end` is the span of the block, `body:close` that of its content.
+    """A fenced block of Markdown.
 
-    `language` is the word after the opening fence, in lower case. `closed` is False when the closing fence is
-    missing.
+    `start:end` is the span of the block, and `body:close` is the span of its content. `language` is the word
+    after the opening fence, in lower case. `closed` is False when the closing fence is missing.
     """
 
     start: int
@@ -70,16 +70,16 @@ class FencedBlock:
 class ModelText:
     """A model's text, and the tools that were offered to the model.
 
-    `told` is True when the caller named the dialect of the text. `left` is the remaining number of steps for
-    reading parts of the text again. At 0 no more places are tried, which keeps the time linear. `json_end` is
-    the end of the valid JSON object or array at the start of the text, 0 if there is none.
+    `told` is True when the caller named the dialect of the text. `left` is the remaining budget for reading
+    parts of the text again. At 0, the search stops, so the time stays linear. `json_end` is the end of the
+    valid JSON object or array at the start of the text, or 0 if there is none.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
         self.text = text
         self.catalog = catalog
         self.told = told
-        self.left = 200_000 + 4 * len(text)  # remaining steps for reading a place again
+        self.left = 200_000 + 4 * len(text)  # remaining budget for reading text again
         self.thoughts = list(_find_reasoning(text))
         self._thought_starts = [start for start, _ in self.thoughts]
         self.body = self._find_body()
@@ -100,10 +100,10 @@ class ModelText:
         return normalise_name(name) in self._spellings
 
     def may_name(self, name: str, position: int) -> bool:
-        """Return True when the name between tokens at the offset `position` may be meant as a tool's name.
+        """Return True when the name between tokens at the offset `position` may be the name of a tool.
 
-        An offered name may. A placeholder may not. With a catalog, a name in an announced example may not
-        either.
+        An offered name always may, a placeholder never. With a catalog, a name in an announced example may
+        not.
         """
         if self.offers(name):
             return True
@@ -130,20 +130,20 @@ class ModelText:
     def find_tokens(self, pattern: re.Pattern[str], start: int = 0) -> Iterator[re.Match[str]]:
         """Yield the matches of `pattern` outside of reasoning, inline code and quoted examples.
 
-        Matches beyond `MAX_TOKENS` are ignored: no reply has so many calls.
+        Matches after the first `MAX_TOKENS` are ignored, because no reply has so many calls.
         """
         matches = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
         return (match for match in matches if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
-        """Return the end of the reasoning around the offset `position`, None outside of reasoning."""
+        """Return the end of the reasoning around the offset `position`, or None outside of reasoning."""
         index = bisect_right(self._thought_starts, position) - 1
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 
     def is_quoted(self, position: int) -> bool:
         """Return True when `position` is in reasoning, inline code, or a fence announced as an example.
 
-        A position in the valid JSON at the start of the text is quoted, too.
+        Also return True inside the valid JSON at the start of the text.
         """
         if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
@@ -153,7 +153,7 @@ class ModelText:
         return fence is not None and self.is_example(fence.start)
 
     def is_inline_code(self, position: int) -> bool:
-        """Return True when `position` is in inline code that is only a part of the reply."""
+        """Return True when `position` is in inline code, unless the whole reply is inline code."""
         if self._code_spans is None:
             spans = list(_find_code_spans(self.text, self)) if "`" in self.text else []
             self._code_spans = [] if self._is_all_code(spans) else spans
@@ -161,7 +161,6 @@ class ModelText:
         return index >= 0 and position < self._code_spans[index][1]
 
     def _is_all_code(self, spans: list[tuple[int, int]]) -> bool:
-        """Return True when the reply consists only of inline code, so that the code is the reply itself."""
         position, stop = self.body
         for start, end in spans:
             if self.text[position:start].strip(" \t\r\n,;"):
@@ -172,7 +171,7 @@ class ModelText:
     def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE, *, since: int = 0) -> bool:
         """Return True when the words before `position` announce an example.
 
-        `words` matches the words that announce an example; those before `since` do not count.
+        `words` matches the words that announce an example; words before the offset `since` do not count.
         """
         before = self.text[max(since, position - _LEAD_IN) : position].rstrip()
         paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
@@ -180,7 +179,10 @@ class ModelText:
 
     @property
     def find_fences(self) -> list[FencedBlock]:
-        """The fenced blocks of the text outside of reasoning, in order; the last may be unclosed."""
+        """The fenced blocks of the text outside of reasoning, in order.
+
+        The last block may lack its closing fence.
+        """
         if self._fences is None:
             lines = (
                 each for each in _FENCE.finditer(self.text) if self.find_reasoning_end(each.start()) is None
@@ -207,7 +209,7 @@ class ModelText:
         return pass_blanks(self.text, start), end
 
     def is_whole(self, start: int, end: int) -> bool:
-        """Return True when only whitespace, leading reasoning and end tokens surround the span."""
+        """Return True when only whitespace, leading reasoning and end tokens are outside of the span."""
         return start <= self.body[0] and end >= self.body[1]
 
     # --- values ---------------------------------------------------------------------------------------
@@ -251,14 +253,14 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
-    """Yield the spans of inline code, backticks included.
+    """Yield the spans of inline code, including the backticks.
 
-    As in Markdown, a run of backticks ends at the next run of the same length in the same paragraph. A run
-    within a word opens nothing, and three backticks that begin a line are a fence. Braces in inline code are
-    balanced, so a backtick in one call and a backtick in another do not form inline code.
+    As in Markdown, a run of backticks ends at the next run with the same length in the same paragraph. A run
+    inside a word opens nothing, and three backticks at a line start are a fence. Braces in inline code must
+    be balanced, so that two backticks in different calls do not form inline code.
     """
     runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
-    following: dict[int, int] = {}  # length of a run -> the index of the next run of that length
+    following: dict[int, int] = {}  # maps the length of a run to the index of the next such run
     partners = [-1] * len(runs)
     for index in range(len(runs) - 1, -1, -1):
         length = runs[index][1] - runs[index][0]

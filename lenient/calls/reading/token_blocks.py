@@ -1,7 +1,7 @@
 """Finds the blocks of a reply between an opening token and a closing token of a dialect.
 
-A token may also be part of a string in broken JSON. Of several closing tokens, the one that leaves the JSON
-least broken is chosen.
+In broken JSON, a token may be part of a string. If there are several closing tokens, the block ends at the
+token that leaves the JSON least broken.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from lenient.scan.strings.string_end import Lookahead
 class TokenBlock:
     """A block of a reply that begins with an opening token.
 
-    `ends` are the first and the last closing token in the block; () when there is none. `limit` is the latest
-    end of the block: the offset of the next opening token, or the length of the text. `closing` matches the
-    closing tokens of the dialect, `tokens` both kinds.
+    `ends` are the first and the last closing token in the block, or () when there is none. `limit` is the
+    latest possible end: the offset of the next opening token, or the length of the text. `closing` matches
+    the closing tokens of the dialect, `tokens` the opening and closing tokens.
     """
 
     opening: re.Match[str]
@@ -54,8 +54,8 @@ class TokenBlock:
     def find_ends(self, reply: ModelText, start: int) -> Iterator[int]:
         """Yield the offsets where broken JSON that begins at `start` may end, the likeliest first.
 
-        The first token and the last token of the block may be part of a string. The first token outside of
-        all strings may come after the block, when an opening token is part of a string, too.
+        The first and the last closing token of the block may be part of a string. If an opening token is part
+        of a string, the real closing token may be after the block.
         """
         yield self.end
         outside = find_outside_strings(reply, start, self.tokens)
@@ -67,7 +67,7 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block with the tokens from `position` on; earlier tokens are part of strings."""
+        """Return the block without the tokens before `position`, which are part of strings."""
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))
@@ -81,7 +81,7 @@ def _either(opening: re.Pattern[str], closing: re.Pattern[str]) -> re.Pattern[st
 
 
 def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[TokenBlock]:
-    """Yield the blocks of a dialect, in order. A block ends before the next opening token at the latest."""
+    """Yield the blocks of a dialect, in order. Each block ends before the next opening token."""
     starts = list(reply.find_tokens(opening))
     ends = list(closing.finditer(reply.text)) if starts else []
     tokens = _either(opening, closing)
@@ -97,9 +97,9 @@ def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[
 
 
 def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) -> re.Match[str] | None:
-    """Return the first match of `tokens` from `start` on that is outside of strings in double quotes.
+    """Return the first match of `tokens` after `start` that is outside of strings in double quotes.
 
-    Return None as well when the budget of the reply is used up.
+    Also return None when the budget of the reply is used up.
     """
     if not reply.spend_budget(0):
         return None
@@ -115,17 +115,17 @@ def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
-    """Return True when JSON that ends at `end` with this damage is better than JSON with the damage `least`.
+    """Return True when ending the JSON at `end`, with this damage, is better than the damage `least`.
 
-    If all ends leave it badly broken, a later token is better: the earlier ones may be part of a string.
+    If the JSON is badly broken at every end, a later end is better: earlier tokens may be part of a string.
     """
     return damage < least or (damage == least == 2 and end < len(reply.text))
 
 
 def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> int | None:
-    """Return the end that leaves the arguments from `start` on least broken, None if `ends` is empty.
+    """Return the end that leaves the arguments from `start` on least broken, or None if `ends` is empty.
 
-    `name` is the name of the tool; its definition helps to find where strings end.
+    `name` is the name of the tool, whose definition helps to find the ends of strings.
     """
     node, best, least = reply.arguments_node(name), None, 3
     for end in ends:

@@ -1,7 +1,7 @@
-"""Builds the raw arguments as JSON from parameters that a dialect writes one by one.
+"""Builds the raw arguments as JSON for dialects that write each parameter separately.
 
-A value is text unless the tool's definition, or the dialect, says otherwise; a value that is not text is
-copied as written, and `lenient.arguments.parse` reads, coerces and checks it.
+A value is text unless the tool's definition or the dialect says otherwise. Other values are copied unchanged;
+`lenient.arguments.parse` reads, converts and checks them.
 """
 
 from __future__ import annotations
@@ -38,18 +38,19 @@ class UndeclaredType(Enum):
     """The type of a value for which neither the definition nor the model declares a type."""
 
     TEXT = "text"
-    JSON = "json"  # JSON where it can be
+    JSON = "json"  # read as JSON if it is valid JSON
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenParameter:
     """One parameter as the model wrote it.
 
-    `is_text` is True when the model marks the value as text, False when it marks another type, None when it
-    marks none. `closed` is False when the closing tag is missing. `cut` is True when the text ends within the
+    `is_text` is True when the model marks the value as text, False when the model marks another type, else
+    None. `closed` is False when the closing tag is missing. `cut` is True when the text ends within the
     value. `layout` is True when line breaks around the value were removed as layout. `end` is the offset
-    where the parameter ends in the reply; `doubtful` is True when it could end elsewhere as well. `written`
-    is the value as JSON text, with the codes of the changes made to it, where the value was read already.
+    where the parameter ends in the reply; `doubtful` is True when the parameter could also end elsewhere.
+    `written` is the JSON text of a value that was already read, with the codes of the changes made to the
+    value.
     """
 
     name: str
@@ -73,10 +74,10 @@ def build_arguments(
 ) -> tuple[str, tuple[Diagnostic, ...]]:
     """Return the parameters as the text of one JSON object, and the diagnostics of building the text.
 
-    Order and repetitions are kept; the spans of the diagnostics point into the JSON text. `root` is the
-    compiled definition, None when unknown; `undeclared` is the type of values without a declared type.
-    `entities` is True when XML entities are decoded. `cut` is True when the call was not closed, so that more
-    parameters may have followed.
+    Parameters keep their order, and repeated names stay. The spans of the diagnostics point into the JSON
+    text. `root` is the compiled definition, or None when unknown. `undeclared` is the type of values without
+    a declared type. `entities` is True when XML entities are decoded. `cut` is True when the call was not
+    closed, so parameters may be missing at the end.
     """
     parts, findings, length = list[str](), list[Diagnostic](), 1
     for parameter in parameters:
@@ -101,7 +102,7 @@ def build_arguments(
 
 
 def find_node(root: Node | None, name: str) -> Node | None:
-    """Return the node of a parameter, for any spelling of its name; None when the definition has none."""
+    """Return the node of a parameter, for any spelling of its name, or None when it is not declared."""
     if root is None:
         return None
     declared = name if name in root.fields else root.spellings.get(normalise_name(name))
@@ -133,10 +134,9 @@ def write_parameter(
 
 
 def is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
-    """Return True when a value is text by its definition.
+    """Return True when the definition says that a value is text.
 
-    Where the definition allows text and other types, or is missing, a value may be read as JSON if it is
-    valid JSON.
+    If the definition is missing or also allows other types, valid JSON is not text.
     """
     if node is None:
         return undeclared is UndeclaredType.TEXT or not is_json(value)

@@ -1,1 +1,1 @@
-"""JSON Schema: references, merging, and the compiled nodes that arguments are checked against."""
+"""Resolves, merges and compiles JSON Schemas to the nodes that arguments are checked against."""

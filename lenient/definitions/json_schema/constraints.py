@@ -1,6 +1,6 @@
-"""Compiles the assertions of JSON Schema on one value: bounds, sizes, patterns and formats.
+"""Compiles the constraints of JSON Schema on one value: bounds, sizes, patterns and formats.
 
-A rule for one type accepts values of all other types, as in JSON Schema. A pattern that can run forever is
+As in JSON Schema, a rule for one type accepts values of all other types. A pattern that could run forever is
 not run.
 """
 
@@ -22,16 +22,16 @@ from uuid import UUID
 
 MAX_PATTERN = 400
 MAX_PATTERN_WORK = 10_000_000
-"""Backtracking steps a pattern may take at worst on one text, estimated as length ** (open repeats)."""
+"""The maximum backtracking steps of a pattern on one text, estimated as length ** (open repeats)."""
 
 _OPEN_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d+,\}|\{\d+,\d{3,}\})")
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
 
 
 class ValueRule(NamedTuple):
-    """One assertion: `code` and `detail` are reported when `holds(value)` is False.
+    """One constraint: `code` and `detail` are reported when `holds(value)` is False.
 
-    `on_numbers` is a faster form of `holds` for a value that is known to be a number.
+    `on_numbers` is a faster form of `holds` for a value that is certainly a number.
     """
 
     code: str
@@ -42,9 +42,9 @@ class ValueRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompiledPattern:
-    """A regular expression: `text` as written, `regex` compiled.
+    """A regular expression: `text` is the source, `regex` is the compiled pattern.
 
-    Matching it against n characters takes at most about n ** `degree` steps.
+    A match against n characters takes at most about n ** `degree` steps.
     """
 
     text: str
@@ -55,12 +55,12 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Return True when the value was tried and does not match; False if matching costs too much."""
+        """Return True when the text does not match, False when it matches or a match would cost too much."""
         return self.is_affordable(value) and self.regex.search(value) is None
 
 
 def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
-    """Yield the rules of one schema. Keywords with a malformed value are left out."""
+    """Yield the rules of one schema. Keywords with a malformed value are ignored."""
     yield from _number_rules(schema)
     yield from _size_rules(schema)
     if schema.get("uniqueItems") is True:
@@ -103,7 +103,7 @@ def _is_multiple(value: Any, step: Any) -> bool:
 
 
 def _to_exact(number: float) -> Fraction:
-    """Return the exact value of a number's decimal text, so that 0.3 counts as a multiple of 0.1."""
+    """Return the exact decimal value of a number, so that 0.3 counts as a multiple of 0.1."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
@@ -113,7 +113,7 @@ _TURNED: Mapping[str, Callable[[Any, Any], bool]] = {
     "exclusiveMinimum": operator.lt,
     "exclusiveMaximum": operator.gt,
 }
-"""The comparisons with the bound on the left, so that `partial` can hold it."""
+"""The comparisons with the bound as the first argument, as `partial` needs it."""
 _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "minimum": operator.ge,
     "maximum": operator.le,
@@ -152,7 +152,7 @@ def _is_unique(value: Any) -> bool:
 
 
 def _write_canonical(value: Any) -> str:
-    """Return a JSON value as text; equal values give equal texts, so 1.0 is written as 1."""
+    """Return a JSON value as text. Equal values give equal texts, so 1.0 is written as 1."""
     text = json.dumps(value, sort_keys=True)
     if ".0" in text or "e" in text:
         text = json.dumps(json.loads(text, parse_float=_parse_whole), sort_keys=True)
@@ -195,4 +195,4 @@ FORMATS: Mapping[str, Callable[[str], object]] = {
     "json-pointer": _POINTER.fullmatch,
     "uri-reference": urlsplit,
 }
-"""The formats that are checked; any other is not."""
+"""The formats that are checked. Any other format is ignored."""

@@ -10,15 +10,15 @@ from urllib.parse import unquote, urldefrag, urljoin
 from lenient.definitions.json_schema.json_values import same_json
 
 MAX_NODES = 20_000
-"""Parts beyond which the rest of a definition is not checked: merging branches can multiply them."""
+"""The maximum number of schema parts, which merging can multiply. Further parts are not checked."""
 
 MAX_SCHEMA_DEPTH = 64
 
 
 class Flattener:
-    """A flattener of the schemas in one document.
+    """Flattens the schemas in one document.
 
-    `count` is the number of parts flattened so far, which `MAX_NODES` limits; the caller may set it back to
+    `count` is the number of parts flattened so far, which `MAX_NODES` limits. The caller may reset `count` to
     0.
     """
 
@@ -31,7 +31,7 @@ class Flattener:
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
         """Return the target of a schema that consists only of a reference, else None.
 
-        All references to one target share one node. The root of the document is its own target.
+        All references to one target share one node. The target of the root schema is the root itself.
         """
         is_root = schema is self.root
         if is_root:
@@ -47,7 +47,7 @@ class Flattener:
         """Return the prepared schema with its references and its `allOf` merged, or a boolean schema."""
         if not isinstance(schema, Mapping):
             return schema is not False
-        if id(schema) in self.opening:  # a schema that is only a reference to itself has no constraint
+        if id(schema) in self.opening:  # a reference to itself sets no constraint
             return {GatheredKey.UNSUPPORTED: ["$ref to itself"]}
         if depth > MAX_SCHEMA_DEPTH or self.count > MAX_NODES:
             return {GatheredKey.UNSUPPORTED: ["nesting"]}
@@ -79,16 +79,17 @@ class Flattener:
 # --- references ----------------------------------------------------------------------------------------
 
 _NOWHERE: Final = object()
-"""The target of a reference that this document does not hold."""
+"""The target of a reference to a schema that is not in this document."""
 
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_VALUES = frozenset({"enum", "const", "default", "examples", "example"})  # contain values, not schemas
+# these keywords contain values, not schemas
+_VALUES = frozenset({"enum", "const", "default", "examples", "example"})
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 _MAX_INDEXED = 200_000
 
 
 class _References:
-    """The schemas of one document that references can name.
+    """The schemas of one document that can be the target of a reference.
 
     `old` is True for draft 7 or earlier, where keywords next to a `$ref` are ignored.
     """
@@ -104,7 +105,7 @@ class _References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema that the reference in `holder` names; NOWHERE when the document lacks it."""
+        """Return the schema that the reference in `holder` names, or NOWHERE when there is none."""
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):
@@ -114,7 +115,7 @@ class _References:
         return self._resolve("#", self.bases.get(id(holder), ""))
 
     def _find_dynamic(self, holder: Mapping[str, Any]) -> Any:
-        """Return the target of a `$dynamicRef`; NOWHERE when several places have its anchor."""
+        """Return the target of a `$dynamicRef`, or NOWHERE when several schemas have its anchor."""
         reference = holder["$dynamicRef"]
         places = self.dynamic.get(urldefrag(reference).fragment, [])
         if len(places) > 1:
@@ -131,7 +132,7 @@ class _References:
         return _follow_pointer(resource, unquote(fragment))
 
     def _register_all(self) -> None:
-        """Walk the document once and register its names, up to a limit."""
+        """Go through the document once and register the names of its schemas, up to a limit."""
         self.resources[""] = self.root
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         for _ in range(_MAX_INDEXED):
@@ -149,7 +150,7 @@ class _References:
             name = schema.get(key)
             if isinstance(name, str) and (key == "$id" or (self.old and name[:1] != "#")):
                 url, fragment = _split_reference(name, base)
-                if fragment:  # the form of anchors in draft 7
+                if fragment:  # draft 7 writes anchors this way
                     self.anchors[url or base, fragment] = schema
                 else:
                     base = url
@@ -167,12 +168,12 @@ class _References:
 
 
 def _split_reference(reference: str, base: str) -> tuple[str, str]:
-    """Split a reference, relative to a base, into the address of the document and the fragment."""
+    """Split a reference into the document's address, resolved against a base, and the fragment."""
     if reference.startswith("#"):
         return base, reference[1:]
     try:
         url, fragment = urldefrag(urljoin(base, reference))
-    except ValueError:  # not an address
+    except ValueError:  # the reference is not a valid address
         return reference, ""
     return url, fragment
 
@@ -185,7 +186,6 @@ def _iterate_inner(schema: Any) -> Iterator[Any]:
 
 
 def _follow_pointer(target: Any, pointer: str) -> Any:
-    """Return the value at a JSON pointer, or NOWHERE."""
     for step in pointer[1:].split("/"):
         step = step.replace("~1", "/").replace("~0", "~")  # noqa: PLW2901  the same step, unescaped
         if isinstance(target, Mapping) and step in target:
@@ -203,7 +203,7 @@ Schema = Mapping[Any, Any]
 
 
 class GatheredKey(Enum):
-    """Keys of a prepared schema for the constraints that one flat schema cannot express.
+    """Keys of a prepared schema for constraints that one flat schema cannot express.
 
     Each key maps to a list of constraints. The keys are not strings, so a user's schema cannot contain them.
     """
@@ -220,7 +220,7 @@ SAYING_NOTHING = frozenset({
     "writeOnly", "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary",
     "contentEncoding", "contentMediaType", "contentSchema", "discriminator",
 })  # fmt: skip
-"""Keywords that demand nothing of a value."""
+"""The keywords that do not constrain a value."""
 _FIRST_WINS = SAYING_NOTHING | {"nullable", "x-case-sensitive"}
 _HIGHER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 _LOWER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
@@ -234,7 +234,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
     result = dict(schema)
     for keyword, bound in _EXCLUSIVE.items():
         flag = result.get(keyword)
-        if isinstance(flag, bool):  # draft 4: a flag next to the bound
+        if isinstance(flag, bool):  # in draft 4, this keyword is a flag next to the bound
             del result[keyword]
             if flag and bound in result:
                 result[keyword] = result.pop(bound)
@@ -255,7 +255,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Move the constraints that apply when a field is present to `GatheredKey.WHEN`, as conditions."""
+    """Move the constraints that apply only when a field is present to `GatheredKey.WHEN`."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
         for name, requirement in entries.items() if isinstance(entries, Mapping) else ():
@@ -268,11 +268,11 @@ def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
-    """Return a schema that accepts what both schemas accept; False when no value can fit both.
+    """Return a schema that accepts what both schemas accept, or False when no value can fit both.
 
-    Each schema may be prepared by `_prepare_schema` or not. Annotations of `base` win.
-    `unevaluatedProperties` and `unevaluatedItems` count in `base` alone: in `over` they cannot see the fields
-    and items of `base`.
+    Each schema may or may not be prepared by `_prepare_schema`. Annotations of `base` win.
+    `unevaluatedProperties` and `unevaluatedItems` are merged only from `base`: in `over` they cannot see the
+    fields and items of `base`.
     """
     if base is False or over is False:
         return False
@@ -296,7 +296,7 @@ def merge_schemas(base: Any, over: Any) -> Any:
 def _merge_unevaluated(result: dict[Any, Any], other: dict[Any, Any], keyword: str) -> None:
     """Merge `unevaluatedProperties` or `unevaluatedItems`, in place.
 
-    A restriction in `other` is listed as unsupported; a permission in `other` counts for the result.
+    A restriction in `other` is listed as unsupported. A permission in `other` also applies to the result.
     """
     theirs = other.pop(keyword, None)
     if theirs not in (None, True):
@@ -361,15 +361,15 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
     "uniqueItems": lambda flag, other: flag is True or other is True,
     "propertyNames": lambda names, other: {"allOf": [names, other]},
 }
-"""Functions that join the values of a keyword in two schemas; they return None for malformed values."""
+"""Functions that join the values of a keyword in two schemas. They return None for malformed values."""
 
 
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` restricts only names that its own schema does not list. No merged schema can
-    express both when one schema forbids names that the other lists. Then the properties of both are allowed,
-    and the keyword is listed as unsupported.
+    `additionalProperties` restricts only names that its own schema does not list. If one schema forbids names
+    that the other schema lists, no merged schema is exact. Then the properties of both are allowed, and the
+    keyword is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]
@@ -402,7 +402,7 @@ def _combine_schemas(schema: Any, other: Any) -> Any:
 
 
 def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:
-    """Merge the schemas for all items of a list, in place; schemas of tuples are checked separately."""
+    """Merge the schemas for all items of a list, in place. Schemas of tuples are checked separately."""
     theirs = {keyword: other.pop(keyword) for keyword in _ARRAY_SHAPE if keyword in other}
     mine = [keyword for keyword in _ARRAY_SHAPE if keyword in result]
     if not mine:

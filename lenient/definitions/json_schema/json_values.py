@@ -1,4 +1,4 @@
-"""JSON values: writes them as text, compares them, and says whether JSON can carry them."""
+"""JSON values: writes them as text, compares them, and decides whether JSON can represent a value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a Python value as a JSON value, for the defaults and listed values of definitions.
+    """Return a Python value as a JSON value, for the defaults and allowed values of definitions.
 
     Enum members become their values, sets and tuples become lists, dates and times become ISO 8601 texts.
     """
@@ -27,11 +27,15 @@ def _write_other(value: Any) -> Any:
     return str(value) if converted is value else converted
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)  # json.dumps creates one per call
+# json.dumps would create an encoder for each call
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)
 
 
 def to_json_text(value: Any) -> str:
-    """Return a value as JSON text on one line; a value without a JSON type is written as `str` of it."""
+    """Return a value as JSON text on one line.
+
+    A value without a JSON type is written as the text that `str` returns.
+    """
     return repr(value) if type(value) is int else _ENCODER.encode(value)
 
 

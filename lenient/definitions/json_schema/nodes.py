@@ -1,6 +1,6 @@
-"""Nodes of a compiled schema: each node says which values are allowed at one place.
+"""Nodes of a compiled schema: each node describes the values allowed at one path of the arguments.
 
-`schema_compiler` makes the nodes from a JSON Schema; a recursive reference makes the graph of nodes cyclic.
+`schema_compiler` makes the nodes from a JSON Schema. A recursive reference makes the graph of nodes cyclic.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from lenient.definitions.json_schema.value_kinds import ValueKind
 
 _SPELLING = re.compile(r"[\s_\-\\\u200b\ufeff]+")
 _AROUND = " \t\r\n\"'`*:?$@<>()[]\u200b\ufeff"
-"""Signs of other notations that models put around a name."""
+"""Characters of other notations that models put around a name."""
 
 
 @dataclass(slots=True)
 class EnumChoices:
     """The values that `enum` or `const` allows.
 
-    `code` is reported for any other value; `folded` maps case-folded texts to the listed texts.
+    `code` is reported for any other value. `folded` maps case-folded texts to the allowed texts.
     """
 
     code: str
@@ -36,7 +36,7 @@ class EnumChoices:
 
 @dataclass(slots=True)
 class Contains:
-    """How many items of a list must fit the node `item`: `least` to `most` (None = no upper limit)."""
+    """The number of list items that must fit the node `item`: `least` to `most` (None = no upper limit)."""
 
     item: Node
     least: int
@@ -45,10 +45,10 @@ class Contains:
 
 @dataclass(slots=True)
 class Conditions:
-    """The conditions of a node: constraints that apply only to some values.
+    """Constraints that apply only to some values.
 
-    `base` is the node without the conditions. `tests` are matched against the value, with the answers True,
-    False or None (unknown); `choose` returns the node for these answers and compiles it on first use.
+    `base` is the node without these constraints. Each of `tests` is matched against the value; the answer is
+    True, False or None (unknown). `choose` returns the node for these answers and compiles it on first use.
     """
 
     base: Node
@@ -58,12 +58,12 @@ class Conditions:
 
 @dataclass(slots=True)
 class Demands:
-    """Constraints of a node that are checked by matching a value against other nodes.
+    """Constraints that need a match of a value against other nodes.
 
-    The fast check leaves such values to the validator. `patterns` are nodes for the fields whose name
-    matches; every field name must fit `names`; a list must meet all of `contains`; a value must fit none of
-    `forbidden`, and each node of `also` (given with its keyword); `exclusive` means that only one of the
-    branches may fit.
+    The fast check leaves such values to the validator. `patterns` are the nodes for fields whose name matches
+    a pattern. Every field name must fit `names`. A list must meet all of `contains`. A value must fit no node
+    of `forbidden` and every node of `also`, which is listed with its keyword. `exclusive` means that only one
+    of the branches may fit.
     """
 
     patterns: tuple[tuple[CompiledPattern, Node], ...] = ()
@@ -77,17 +77,19 @@ class Demands:
 
 @dataclass(slots=True)
 class Node:
-    """The values that are allowed at one place.
+    """The values that are allowed at one path of the arguments.
 
-    If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when the kind is only
-    implied by other keywords. `holds_json` is True for a text that is declared to hold JSON. `never` allows
-    no value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (such fields
-    are unknown, and forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the
-    field that distinguishes the branches, with the branch for each of its values. `remarks` are diagnostics
-    without a place, as (code, detail), for keywords that are not checked. `lenient.coerce.compiled_tool` adds
-    on first use: `accepted`, the types of values that need no conversion, `accepted_fields`, those of each
-    field, `is_scalar`, which is True when nothing but a scalar kind is demanded, and `is_listed_text`, which
-    is True when nothing but one of several texts is demanded.
+    If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when only other keywords
+    imply the kind. `holds_json` is True for a text that must contain JSON. A node with `never` allows no
+    value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (undeclared
+    fields are reported, and forbidden if `closed`). `spellings` maps normalised names to declared names.
+    `tag` is the field that distinguishes the branches, with the branch for each of its values. `remarks` are
+    diagnostics as (code, detail) for keywords that are not checked.
+
+    `lenient.coerce.compiled_tool` fills the last four fields on first use. `accepted` contains the types of
+    values that need no conversion; `accepted_fields` contains these types for each field. `is_scalar` is True
+    when the node requires only a scalar kind. `is_listed_text` is True when the node requires only one of
+    several texts.
     """
 
     kind: ValueKind | None = None
@@ -118,15 +120,15 @@ class Node:
 
 
 def normalise_name(name: str) -> str:
-    """Return the name case-folded, to compare spellings.
+    """Return the name case-folded, so that spellings can be compared.
 
-    Underscores, hyphens, backslashes, blanks, and quotes and brackets around the name are left out.
+    Underscores, hyphens, backslashes, whitespace, and quotes and brackets around the name are removed.
     """
     return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 
 
 def inner_nodes(node: Node, name: str) -> list[Node]:
-    """Return the nodes that the field `name` must fit: its own, then those of matching patterns."""
+    """Return the nodes that the field `name` must fit: its own node, then the nodes of matching patterns."""
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [
@@ -156,20 +158,21 @@ _TEXTS = frozenset({
 })  # fmt: skip
 
 NULL = Node(choices=EnumChoices("const_mismatch", (None,)))
-"""The branch that takes only null; a node keeps it as `nullable`."""
+"""The branch that allows only null. A node stores this branch as `nullable`."""
 
 
 def are_all_disjoint(branches: Sequence[Node]) -> bool:
-    """Return True when it is certain that no value fits two of the branches."""
+    """Return True when no value can fit two of the branches."""
     if len(branches) > _MAX_COMPARED:
         return False
     return all(are_disjoint(node, other) for at, node in enumerate(branches) for other in branches[at + 1 :])
 
 
 def are_disjoint(node: Node, other: Node) -> bool:
-    """Return True when it is certain that no value fits both nodes.
+    """Return True when no value can fit both nodes.
 
-    Their types, their listed values, or the listed values of a field that both require must differ.
+    Either the types or allowed values of the nodes differ, or the allowed values of a field that both nodes
+    require.
     """
     if node.never or other.never:
         return True
@@ -202,7 +205,7 @@ def _are_values_disjoint(node: Node, other: Node) -> bool:
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
-    """Return the first field with distinct listed texts in each branch, and the branch for each text.
+    """Return the first field whose allowed texts differ in each branch, and the branch for each text.
 
     Return None when there is no such field.
     """

@@ -1,6 +1,6 @@
-"""Compiles a JSON Schema to its graph of nodes, once per definition.
+"""Compiles a JSON Schema to a graph of nodes, once per definition.
 
-A keyword that is not supported becomes a remark of its node, which the validator reports with every value.
+An unsupported keyword becomes a remark of its node, which the validator reports with every value.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _SchemaCompiler:
             self.fill_single(node, schema, types, named[0] if named else None, depth)
 
     def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
-        apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # otherwise null must fit another union, too
+        apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # if False, null must also fit another union
         null = next((branch for branch in branches if apart and _is_null(branch)), None)
         real = [branch for branch in branches if null is None or branch is not null]
         node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and _admits_null(rest))
@@ -138,7 +138,7 @@ class _SchemaCompiler:
         node.typed = type_name is not None
         node.holds_json = type_name == "string" and says_json_text(schema)
         node.choices = _read_choices(schema)
-        if type_name is None and types:  # only null
+        if type_name is None and types:  # null is the only allowed type
             node.kind, node.choices = None, EnumChoices("const_mismatch", (None,) if node.nullable else ())
         node.rules = tuple(read_rules(schema))
         self.fill_remarks(node, schema, type_name)
@@ -175,7 +175,7 @@ class _SchemaCompiler:
         self.fill_extra(node, schema, depth)
         for name in sorted(node.required - node.fields.keys()):
             undeclared = node.extra if isinstance(node.extra, Node) else Node()
-            if node.closed:  # both required and forbidden
+            if node.closed:  # the field is both required and forbidden
                 undeclared.remarks = (
                     ("schema_keyword_unsupported", "additionalProperties next to required"),
                 )
@@ -201,7 +201,7 @@ class _SchemaCompiler:
 
     def fill_array(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
         items, prefix = schema.get("items"), schema.get("prefixItems")
-        if isinstance(items, list):  # the form of tuples in draft 7
+        if isinstance(items, list):  # draft 7 describes tuples this way
             items, prefix = schema.get("additionalItems"), items
         if items is None:
             items = schema.get("unevaluatedItems")
@@ -248,7 +248,10 @@ class _SchemaCompiler:
         _ensure_demands(node).conditions = Conditions(base, tests, choose)
 
     def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
-        """Return the node of a schema merged with `then` or `else` of each condition, by `answers`."""
+        """Return the node of a schema merged with the `then` or `else` branch of each condition.
+
+        `answers` are the answers of the conditions.
+        """
         self.count = self.schemas.count = 0
         for (test, when, otherwise), holds in zip(conditions, answers, strict=True):
             if holds is None:
@@ -275,21 +278,19 @@ class _SchemaCompiler:
 
 
 def _ensure_demands(node: Node) -> Demands:
-    """Return the node's `Demands`, its constraints beyond the shape; create empty ones if needed."""
     if node.demands is None:
         node.demands = Demands()
     return node.demands
 
 
 def _is_null(branch: Any) -> bool:
-    """Return True when a branch allows null and nothing else."""
     return isinstance(branch, Mapping) and branch.get("type") == "null" and branch.keys() <= _NULL_ALONE
 
 
 def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
-    """Return True when keywords other than `items` may evaluate items of a list.
+    """Return True when keywords other than `items` may also evaluate items of a list.
 
-    Then `unevaluatedItems` cannot be checked.
+    In this case, `unevaluatedItems` cannot be checked.
     """
     beside = {"anyOf", "oneOf", GatheredKey.WHEN, GatheredKey.CONTAINS, GatheredKey.ALSO}
     return not beside.isdisjoint(flat)
@@ -303,14 +304,13 @@ def _read_size(value: Any, default: int | None) -> int | None:
 
 
 def _takes_null(schema: Mapping[Any, Any]) -> bool:
-    """Return True when the schema allows null explicitly."""
     return schema.get("nullable") is True or ("null" in type_names(schema) and _admits_null(schema))
 
 
 def _admits_null(schema: Mapping[Any, Any]) -> bool:
     """Return True when `type`, `enum` and `const` permit null.
 
-    Listed values must contain null, too; a schema without `type` permits it.
+    A schema without `type` permits null. `enum` and `const` must contain null.
     """
     types = type_names(schema)
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
@@ -350,7 +350,7 @@ _KINDS_BY_PYTHON_TYPE: Mapping[type, ValueKind] = {
 
 
 def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
-    """Return the values that `enum` or `const` lists; None when the schema has neither."""
+    """Return the values that `enum` or `const` allows, or None when the schema has neither."""
     listed = schema.get("enum")
     if "const" in schema:
         is_listed = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
@@ -365,7 +365,7 @@ def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
 
 
 def _fold_texts(listed: list[Any]) -> dict[str, Any]:
-    """Return the listed texts by their case-folded form; a form that two texts share maps to None."""
+    """Return a dict from case-folded texts to allowed texts. A key that two texts share maps to None."""
     folded: dict[str, Any] = {}
     for value in listed:
         if isinstance(value, str):
@@ -375,12 +375,12 @@ def _fold_texts(listed: list[Any]) -> dict[str, Any]:
 
 
 def is_of_kind(kind: ValueKind, value: Any) -> bool:
-    """Return True when the value has the JSON type of the kind. Formats do not count."""
+    """Return True when the value has the JSON type of the kind, whatever its format."""
     return _TYPES[kind](value)
 
 
 def lists_its_type(node: Node) -> bool:
-    """Return True when each value of a node's `enum` is null or has its type, or it has no `enum`."""
+    """Return True unless the node's `enum` contains a value that is neither null nor of the node's type."""
     kind = node.kind
     if node.choices is None or kind is None:
         return True
@@ -410,7 +410,10 @@ _TYPES: Mapping[ValueKind, Callable[[Any], bool]] = {
 
 
 def _map_spellings(fields: Mapping[str, Node]) -> dict[str, str | None]:
-    """Return the declared names by normalised spelling; a spelling that two names share maps to None."""
+    """Return a dict from normalised spellings to declared names.
+
+    A spelling that two names share maps to None.
+    """
     result: dict[str, str | None] = {}
     for name in fields:
         key = normalise_name(name)

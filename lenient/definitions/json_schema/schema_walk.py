@@ -1,6 +1,6 @@
-"""Walks over every place of a JSON Schema, for the Markdown pages and the lint.
+"""Walks through all parts of a JSON Schema, for the Markdown pages and the lint.
 
-References are resolved; a recursive schema is entered only once.
+References are resolved. A recursive schema is entered only once.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _MAX_LEVELS = 12
 
 
 _Waiting = tuple[Path, str | None, Any, bool, int, tuple[int, ...]]
-"""Path, name, schema, required, level, and the schemas above it."""
+"""Path, name, schema, required, level, and the ids of the outer schemas."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """One place of a JSON Schema: the root, a field, the items of a list, or a branch.
+    """One part of a JSON Schema: the root, a field, the items of a list, or a branch.
 
-    `own` is the schema as written; `schema` has references and `allOf` merged into it. `name` is the name of
-    a field, None for any other place. `unsupported` are the keywords that cannot be checked. `level` counts
-    the fields and items above the place.
+    `own` is the original schema. In `schema`, references and `allOf` are merged. `name` is the name of a
+    field, or None for any other part. `unsupported` are the keywords that cannot be checked. `level` is the
+    number of fields and items above this part.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class SchemaPlace:
 
 
 def walk_places(schema: Mapping[str, Any]) -> Iterator[SchemaPlace]:
-    """Yield every place of a schema, each before the places inside it."""
+    """Yield every part of a schema; an outer part comes before its inner parts."""
     flattener = Flattener(schema)
     waiting: list[tuple[Path, str | None, Any, bool, int, tuple[int, ...]]] = [
         (None, None, schema, False, 0, ())
@@ -85,7 +85,7 @@ def _list_inner(
 
 
 def render_place(path: Path) -> str:
-    """Write the path of a place: `$.filters.years[]`; items are `[]`, values of any name `.*`."""
+    """Return the path of a part: `$.filters.years[]`. `[]` means items, `.*` means fields of any name."""
     steps: list[str] = []
     while path is not None:
         path, step = path

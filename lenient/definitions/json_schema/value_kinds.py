@@ -1,4 +1,4 @@
-"""The kinds of value that a parameter takes, and the names under which JSON Schema declares them."""
+"""The kinds of value that a parameter allows, and the names of these kinds in JSON Schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import orjson
 
 
 class ValueKind(StrEnum):
-    """The kind of a parameter's value: a type of JSON, or a text with a meaning, such as a timestamp."""
+    """The kind of a parameter's value: a JSON type, or a text with a meaning, such as a timestamp."""
 
     STRING = "string"
     BOOLEAN = "boolean"
@@ -30,8 +30,8 @@ class ValueKind(StrEnum):
 def type_names(schema: Mapping[str, Any]) -> list[str]:
     """Return the names under `type` as JSON Schema spells them, in lower case.
 
-    Gemini writes `STRING`, and people write `int` for `integer`. `any` is left out: it allows the same values
-    as a schema without a type.
+    Gemini writes `STRING`, and people write `int` for `integer`. `any` is left out, because a schema without
+    a type also allows any value.
     """
     declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared]
@@ -45,7 +45,7 @@ _PYTHON_TYPES: Mapping[str, Any] = {
 
 
 def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an example in the declared type where it is JSON text of that type, else unchanged."""
+    """Return an example in the declared type if it is JSON text of that type, else unchanged."""
     types = type_names(schema)
     if not isinstance(example, str) or "string" in types:
         return example
@@ -58,7 +58,7 @@ def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
 
 
 _JSON_FORMATS = frozenset({"json", "json-string", "json_string", "application/json"})
-_MAX_DESCRIPTION = 10_000  # characters
+_MAX_DESCRIPTION = 10_000  # in characters
 _PLAIN_ENCODINGS = (None, "", "7bit", "8bit", "binary", "utf-8")
 _SAYS_JSON = re.compile(
     r"\bJSON[- ](?:encoded|formatted|serialized|string|text|literal|blob|payload)\b"
@@ -70,9 +70,9 @@ _SAYS_JSON = re.compile(
 
 
 def says_json_text(schema: Mapping[Any, Any]) -> bool:
-    """Return True when the schema of a text says that the text holds JSON.
+    """Return True when the schema of a text declares that the text contains JSON.
 
-    The media type, `contentSchema`, the format, the description, the default or an example may say so.
+    The media type, `contentSchema`, the format, the description, the default or an example may declare this.
     """
     if schema.get("contentEncoding") not in _PLAIN_ENCODINGS:
         return False
@@ -103,7 +103,7 @@ TYPE_NAMES: Mapping[str, str] = {
     "str": "string", "bool": "boolean", "int": "integer", "float": "number", "double": "number",
     "dict": "object", "list": "array", "tuple": "array", "none": "null",
 }  # fmt: skip
-"""Names from programming languages that people write for those of JSON Schema."""
+"""Names from programming languages that people write instead of the names of JSON Schema."""
 _ANY = frozenset({"any", "type_unspecified"})
 KINDS_BY_FORMAT: Mapping[str, ValueKind] = {
     "date-time": ValueKind.TIMESTAMP,

@@ -1,6 +1,6 @@
-"""Reads strings, with or without quotes: finds where each string ends and decodes its text.
+"""Reads strings with or without quotes: finds the end of each string and decodes its text.
 
-The end of a quoted string is chosen by evidence: `string_end` goes from quote to quote, and
-`string_end_scoring` scores the text after each quote. Names that the definition declares count most.
-`escapes` decodes the body of the string.
+The end of a quoted string is chosen by evidence. `string_end` goes from quote to quote, and
+`string_end_scoring` scores the text after each quote. Declared names are the strongest evidence. `escapes`
+decodes the body of the string.
 """

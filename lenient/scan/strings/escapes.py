@@ -1,7 +1,7 @@
-"""Decodes the body of a string and names every departure from JSON.
+"""Decodes the body of a string and reports everything that is not valid JSON.
 
-Escapes that JSON does not define keep their backslash, because they belong to paths and patterns far more
-often than they are mistakes.
+Escapes that JSON does not define keep their backslash, because they are usually part of a path or pattern and
+rarely a mistake.
 """
 
 from __future__ import annotations
@@ -29,23 +29,22 @@ _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _CHARACTER = compile_regex(
     r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
-"""An escape of Python or JavaScript for one letter.
-
-Of a letter within ASCII, shells and patterns write those of Python, too.
+"""An escape of Python or JavaScript for one letter. For ASCII letters, shells and patterns also use
+Python's escapes.
 """
 _SCRIPT = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
-"""The first escape of a string that JSON does not define, where JavaScript and Python define it."""
+"""The first escape of a string that JSON does not define but JavaScript and Python define."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 _BLANKS = ("n", "r", "t")
 _DOUBT = "Or the backslash begins a line break or a tab."
-_STAND_IN = "\x7f"  # for two backslashes, or for a quote
+_STAND_IN = "\x7f"  # temporarily replaces two backslashes, or a quote
 
 
 class StringRepair(NamedTuple):
     """All repairs with one code in a string: the span from the first to the last repair, and their number.
 
-    `found` and `became` show the first repair; `doubt` describes the other possible reading.
+    `found` and `became` show the first repair. `doubt` describes another possible meaning.
     """
 
     code: str
@@ -72,7 +71,7 @@ class DecodedBody:
 def decode_body(text: str, start: int, end: int) -> DecodedBody:
     """Decode the string body `text[start:end]`.
 
-    The character before `start` is the opening quote, if there is one; the kind of quote decides which
+    The character before `start` is the opening quote, if there is one. The kind of quote decides which
     escapes of other languages are decoded.
     """
     body = text[start:end]
@@ -84,7 +83,6 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
 
 
 def _decode_strictly(body: str, *, allow_controls: bool = False) -> str | None:
-    """Return the decoded body when the body is valid in JSON, else None."""
     try:
         decoded, stop = scanstring(body + '"', 0, not allow_controls)
     except JSONDecodeError:
@@ -94,9 +92,9 @@ def _decode_strictly(body: str, *, allow_controls: bool = False) -> str | None:
 
 
 def _decode_quickly(body: str, start: int) -> DecodedBody | None:
-    """Return the decoded body when only quotes and control characters are not valid in JSON, else None.
+    """Return the decoded body when only its quotes and control characters are invalid in JSON, else None.
 
-    Such a body is repaired by `str.replace`, which is fast.
+    `str.replace` repairs such a body quickly.
     """
     repairs = list[StringRepair]()
     single = "\\'" in body
@@ -105,7 +103,8 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
         if _STAND_IN in body or "\\u007" in body:
             return None
         double = '\\"' in body
-        pairs = (single and "\\\\'" in body) or (double and '\\\\"' in body)  # of backslashes, before a quote
+        # True if pairs of backslashes precede a quote
+        pairs = (single and "\\\\'" in body) or (double and '\\\\"' in body)
         marked = body.replace("\\\\", _STAND_IN) if pairs else body
         parts = marked.split("\\'") if single else [marked]
         written = "'".join(parts).replace('\\"', '"') if double else "'".join(parts)
@@ -141,14 +140,14 @@ def _find_controls(body: str, times: int) -> tuple[int, int]:
 def _find_quote_escapes(marked: str) -> tuple[int, int]:
     r"""Return the offset of the first `\'`, and the offset after the last.
 
-    Each `_STAND_IN` before them replaces two characters.
+    Each `_STAND_IN` before these offsets replaces two characters.
     """
     first, last = marked.index("\\'"), marked.rindex("\\'")
     return first + marked.count(_STAND_IN, 0, first), last + 2 + marked.count(_STAND_IN, 0, last)
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:
-    """Return the end of a body, without its last escape when the end of the text cut that escape in two."""
+    """Return the end of a body without its last escape, if the text ended in the middle of this escape."""
     half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
     if half is None:
         return end
@@ -157,10 +156,10 @@ def trim_half_escape(text: str, start: int, end: int) -> int:
 
 
 def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | None:
-    r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, None when there is none.
+    r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, or None when there is none.
 
-    In single quotes and back-ticks, `\v`, `\0` and an escaped line break also count, unless another escape
-    that JSON does not define precedes them.
+    In single quotes and back-ticks, `\v`, `\0` and an escaped line break also count. They do not count after
+    another escape that JSON does not define.
     """
     escape = _CHARACTER.search(text, start, end)
     if escape is None and text[start - 1 : start] in ("'", "`"):
@@ -169,7 +168,7 @@ def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | 
 
 
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    repairs: dict[str, StringRepair] = {}  # without their end and count, which still grow
+    repairs: dict[str, StringRepair] = {}  # end and count of each repair are added later
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []
@@ -199,7 +198,8 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
         last = end
         if code is not None:
             written, times = body[match.start() : last], 1
-            if code == "raw_control_character":  # a run of them; the diagnostic shows the first
+            # one repair for several control characters in a row; the diagnostic shows the first
+            if code == "raw_control_character":
                 written, became, times = written[0], written[0], len(written)
             if code not in repairs:
                 repairs[code] = StringRepair(code, start + match.start(), 0, 0, written, became)
@@ -210,7 +210,7 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
 
 
 def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
-    """Return True when a special sequence is literal text, as two backslashes at the start of a share are."""
+    """Return True when a special sequence is literal text, such as `\\\\` at the start of a network path."""
     if match.group()[:1] != "\\":
         return False
     sign, at = match.group()[1:2], match.start()
@@ -225,7 +225,7 @@ def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
 def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
     r"""Return the text and the code of an escape that only the opening quote's language defines, else None.
 
-    The escapes are `\x41` in single quotes or back-ticks, and `\$` in back-ticks.
+    Such escapes are `\x41` in single quotes or back-ticks, and `\$` in back-ticks.
     """
     if match.group() == "\\x" and opening in "'`" and (digits := _HEX.match(body, match.end())):
         return chr(int(digits.group(), 16)), "foreign_escape"
@@ -235,7 +235,7 @@ def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tup
 
 
 def _decode_escape(written: str) -> tuple[str, str | None]:
-    """Return the text of one special sequence, and the code when the sequence is not valid in JSON."""
+    """Return the text of one special sequence, and a code when the sequence is not valid JSON."""
     if written[0] != "\\":
         return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
     sign = written[1:2]

@@ -1,8 +1,9 @@
-r"""Finds Windows paths whose backslashes were not escaped: in them, `\t` is the start of a name.
+r"""Finds Windows paths with unescaped backslashes, where `\t` is a backslash and the start of a name.
 
-A path begins at a drive, a share, a folder such as `.` or a variable. The author of a body escapes either all
-backslashes or none: if a body contains an escape that JSON does not define, paths in it are literal.
-Where every escape is valid, only a drive, or `.` at the start, shows a path.
+A path begins with a drive, a network share, a folder such as `.` or a variable. The author of a string
+escapes either all backslashes or none. So if a string contains an escape that JSON does not define, the
+backslashes of its paths are literal. If every escape is valid, only a drive, or `.` at the start, indicates a
+path.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from lenient.regex import compile_regex
 
 _ALL = "bfnrtu"
 _NAME = r"(?![bfnrt](?![a-z_\d]))[\w.\-%$@~#!]"
-"""The beginning of a name: after an escape, a text goes on with a capital, a sign or a further escape."""
+"""The beginning of a name. Text after a real escape begins with a capital, a sign or another escape."""
 _STEP = rf"\\(?:Program Files(?: \(x86\))?(?=\\)|{_NAME}[\w.\-%$@~#!]*+)"
 _BEFORE = r"(?:(?<![^\s\"'`=(&;,|@])|(?<=\\n))"
 _ROOT = r"(?:[A-Za-z]:|\.{1,2}|~|%\w++%|\$env:\w++|\\\\[\w.$\-]{2,}+)"
@@ -27,29 +28,29 @@ _WHOLE = compile_regex(
     r"[A-Za-z]:(?:(?:\\[\w.\-]{2,}+){2,}+\\?|(?:\\[\w.\-]{2,}+)++\\)|\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?"
     r"|(?:\.{1,2}\\)*+[%\w\-]{2,}(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})"
 )
-"""A body that is one path."""
+"""A string body that consists of one path."""
 _WITH_BLANKS = compile_regex(r"[A-Za-z]:(?:\\[^\\/:*?\"<>|\n]++)++\\?")
 _VALID_STEPS = rf"(?:\\(?=[bfnrt]){_NAME}[\w.\-]++){{2,}}+"
 _VALID_PATH = compile_regex(
     rf"(?:{_BEFORE}[A-Za-z]:(?!\\n)|\A[A-Za-z]:|\A\.{{1,2}}){_VALID_STEPS}|\A[A-Za-z]:\\(?=[bfnrt]){_NAME}[\w.\-]++\Z"
 )
-"""A path all of whose backslashes begin an escape of JSON; after one letter and a colon, a line may end."""
+"""A path in which every backslash begins a JSON escape. After one letter and a colon, `\\n` may be real."""
 _HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
-"""The beginning of such a path. The pattern begins with fixed signs, which are searched for faster."""
+"""The beginning of such a path. The pattern begins with fixed characters, because they are found faster."""
 _ESCAPED = ("\b", "\f", "\n", "\r", "\t")
 _INNER = re.compile(rb"\"(?:[A-Za-z]:|\.\.?)\\[bfnrt]")
-_LONG = 4_096  # characters
+_LONG = 4_096  # in characters
 _VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _FORMULA = re.compile(
     r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
 )
-"""A command of LaTeX that begins like an escape."""
+"""A LaTeX command that begins like an escape."""
 
 
 class LiteralBackslashes(NamedTuple):
-    """The backslashes of a body that are text: those before a letter in `letters`, and all inside `paths`.
+    """The literal backslashes of a body: those before a letter in `letters`, and all inside `paths`.
 
-    `doubtful` is True when a line break or tab may be meant as well.
+    `doubtful` is True when a line break or tab may be meant instead.
     """
 
     letters: str = ""
@@ -58,15 +59,15 @@ class LiteralBackslashes(NamedTuple):
 
 
 def may_hold_path(text: str, start: int, end: int) -> bool:
-    """Return True when a body in which every escape is valid may hold a path."""
+    """Return True when a body may contain a path although all its escapes are valid."""
     may_be = text[start] == "." or text.startswith(":\\", start + 1) or _HINT.search(text, start, end)
     return bool(may_be) and _VALID_PATH.search(text[start:end]) is not None
 
 
 def any_may_hold_path(text: str, value: dict[str, Any]) -> bool:
-    """Return True when a string in the object decoded from `text` may contain a path; may be wrongly True.
+    """Return True when a string in the object decoded from `text` may contain a path.
 
-    In a long text the search would cost more than decoding, so only the starts of strings count.
+    The result may be wrongly True: in a long text, only the starts of strings are examined, to save time.
     """
     return _begins_with_path(value) or (len(text) < _LONG and _HINT.search(text) is not None)
 
@@ -84,9 +85,9 @@ def _begins_with_path(value: dict[str, Any]) -> bool:
 
 
 def find_literal_backslashes(body: str) -> LiteralBackslashes:
-    r"""Return which backslashes of a body start no escape.
+    r"""Return the backslashes of a body that do not start an escape.
 
-    Next to `\d`, `\b` is a word boundary; `\f` in a path belongs to the name of a folder.
+    If the body contains `\d`, `\b` is a word boundary. `\f` in a path belongs to the name of a folder.
     """
     whole = ((0, len(body)),)
     if _WHOLE.fullmatch(body):
@@ -95,7 +96,7 @@ def find_literal_backslashes(body: str) -> LiteralBackslashes:
     if valid is None or valid.end() >= len(body) - 1:
         path_matches = list(_VALID_PATH.finditer(body))
         letters = {step[:1] for path in path_matches for step in path.group().split("\\")[1:]}
-        # steps that all begin with the same letter may be lines, or columns
+        # If all steps of a path begin with the same letter, lines or columns may be meant instead.
         return LiteralBackslashes(
             "", tuple(path.span() for path in path_matches if len(letters) > 1), bool(path_matches)
         )

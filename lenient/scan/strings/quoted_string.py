@@ -1,6 +1,7 @@
 """Reads strings in quotes, and strings whose opening quote is missing or escaped.
 
-`lenient.scan.strings.string_end` finds where a string ends, `lenient.scan.strings.escapes` decodes its body.
+`lenient.scan.strings.string_end` finds the end of a string, and `lenient.scan.strings.escapes` decodes its
+body.
 """
 
 from __future__ import annotations
@@ -34,28 +35,28 @@ _FILLED_IN = compile_regex(
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
 )
 _FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", re.DOTALL)
-"""An escape, or the beginning of a value that a program or a shell fills in."""
+"""An escape, or the beginning of a placeholder that a program or a shell fills in."""
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
 _LITERALS = compile_regex(_LITERAL, re.DOTALL)
 _SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
-_LONG = 4_000  # characters that are searched for the end of an indexed string
+_LONG = 4_000  # maximum length of a string after which an index such as `[0]` is looked for
 _INDEX = re.compile(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
-"""What takes one character, or a part, of the string before it, at the end of a value."""
+"""An index or a slice of the string before it, at the end of a value."""
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
 _SIDE_BY_SIDE = compile_regex(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
-"""Before a string that no colon follows."""
+"""The blanks before a string without a colon."""
 _WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _ESCAPED_TWICE = re.compile(r"\\\\\"(?<=[^\\]\\\\\")")
-_TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two strings touch
+_TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two strings without a blank or comma between them
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
-"""The beginning of a path of Windows, which may end in a backslash."""
+"""The beginning of a Windows path, which may end with a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -66,18 +67,18 @@ def _ignore_report(*_: object, **__: object) -> None:
 class StringReader:
     """Reads the strings of one text.
 
-    `strict` means that the text is valid JSON: each string ends at its first unescaped quote.
+    `strict` means that the text is valid JSON, so each string ends at its first unescaped quote.
     """
 
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
         self.report: RepairReport = _ignore_report
-        self.joins = True  # adjacent strings are joined
-        self.raw = False  # the string that follows keeps its backslashes
+        self.joins = True  # True when adjacent strings are joined
+        self.raw = False  # True when the next string keeps its backslashes
         self.strict = strict
         self.has_templates = not strict and "`" in text
         self.ahead = ahead
-        self.ends: dict[int, StringEnd] = {}  # results of the search, by the start of the string
+        self.ends: dict[int, StringEnd] = {}  # caches the end of each string by its start
 
     def pass_prefix(self, position: int, place: StringPlace) -> int:
         """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
@@ -96,8 +97,8 @@ class StringReader:
     def closes_word(self, at: int, place: StringPlace) -> bool:
         """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
 
-        After a key, a colon follows. After a value, the text there fits the end of a string, and either a
-        comma follows directly or the text does not fit at the next quote.
+        A colon must follow a key. The text after a value must fit the end of a string. In addition, a comma
+        must follow directly, or the text must not fit at the next quote.
         """
         if place.role is StringRole.KEY:
             return _COLON_AFTER.match(self.text, at + 1) is not None
@@ -111,7 +112,7 @@ class StringReader:
     def pass_joint(self, position: int) -> int | None:
         """Return the offset of the next string when it is concatenated to the string before `position`.
 
-        Strings are concatenated by `+`, or by blanks only. Return None for all others.
+        `+` or only blanks concatenate two strings. Return None for anything else.
         """
         if self.strict or self.text[position : position + 1] not in _BEFORE_JOINT:
             return None
@@ -120,20 +121,19 @@ class StringReader:
             match = _SIDE_BY_SIDE.match(self.text, position)
         if match is None:
             return None
-        written = match.group().strip()  # a plus sign, or nothing
+        written = match.group().strip()  # `+`, or an empty text for adjacent strings
         start = self.text.index("+", position) if written else position
         self.report("string_concatenation", start, match.end(), found=written or None)
         return match.end()
 
     def find_sum(self, start: int) -> list[tuple[int, int]]:
-        """Return the spans of the strings that are added at `start`; [] unless one is a template literal."""
+        """Return the spans of the strings added at `start`, or [] unless one is a template literal."""
         joined = _SUM.match(self.text, start) if self.has_templates else None
         if joined is None or "`" not in joined.group():
             return []
         return [string.span() for string in _LITERALS.finditer(self.text, start, joined.end())]
 
     def read_sum(self, spans: list[tuple[int, int]], role: StringRole) -> str:
-        """Return the text of strings that are added."""
         self.report("string_concatenation", spans[0][1], spans[-1][0], found="+")
         return "".join(self.read_between(*span, role) for span in spans)
 
@@ -146,7 +146,7 @@ class StringReader:
         return match.start(1)
 
     def read_to_first_quote(self, start: int) -> tuple[str, int]:
-        """Read the string at `start` up to the next unescaped quote of its kind.
+        """Read the string at `start` up to the next unescaped quote of the same kind.
 
         Return the text of the string and the offset after it.
         """
@@ -157,7 +157,7 @@ class StringReader:
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the string whose opening quote is at `start`. Return its text and its end.
 
-        Raises UnreadableError when the text is code that indexes or slices the string.
+        Raises UnreadableError when program code indexes or slices the string.
         """
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
@@ -166,7 +166,7 @@ class StringReader:
         if self.strict:
             try:
                 text, after = scanstring(self.text, start + 1, False)
-            except JSONDecodeError:  # read past the end of what was valid
+            except JSONDecodeError:  # the string is outside of the valid part of the text
                 raise UnreadableError("unexpected_character", start) from None
             return text, StringEnd(after - 1, after, StringClosing.QUOTE)
         quote = self.text.find(self.text[start], start + 1, start + _LONG)
@@ -191,7 +191,7 @@ class StringReader:
         return self.finish_string(start, end, place.role)
 
     def read_between(self, start: int, after: int, role: StringRole) -> str:
-        """Return the text of the string that is `self.text[start:after]`, in quotes of any kind."""
+        """Return the text of the string `self.text[start:after]`, in quotes of any kind."""
         text = self.text
         if text.startswith("**", start):
             self.report("narration_removed", start, start + 2, found="**")
@@ -209,7 +209,7 @@ class StringReader:
     def is_certain(self, plain: re.Match[str], role: StringRole) -> bool:
         """Return True when the string in the match `plain` certainly ends at its quote.
 
-        A key certainly ends when a colon follows; a value, when a comma and the next key or item follow.
+        A colon must follow a key. A comma and the next key or item must follow a value.
         """
         if self.strict:
             return True
@@ -220,9 +220,9 @@ class StringReader:
         return following.match(self.text, plain.end(2)) is not None
 
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
-        """Decode the body of the string at `start` and report its repairs. Return the text and `end`.
+        """Decode the body of the string at `start`, report its repairs, and return the text and `end`.
 
-        Raises UnreadableError for a template literal with values that were never sent.
+        Raises UnreadableError for a template literal, because the values for its placeholders were not sent.
         """
         if self.text[start] == "`" and "${" in self.text[start : end.body]:
             self.check_template(start, end.body)
@@ -238,9 +238,9 @@ class StringReader:
         return self.decode(start + 1, body), end
 
     def check_template(self, start: int, end: int) -> None:
-        """Report a template literal as ambiguous if a shell may fill in its values.
+        """Report a template literal as ambiguous if a shell may fill in its placeholders.
 
-        Raises UnreadableError when a program fills them in.
+        Raises UnreadableError when a program fills in the placeholders.
         """
         parts = (part for part in _FILLED_TEMPLATE.finditer(self.text, start, end) if part.group()[0] == "$")
         first = next(parts, None)
@@ -290,13 +290,13 @@ class StringReader:
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
     def is_doubled(self, start: int, end: StringEnd) -> bool:
-        """Return True when both quotes of a string are doubled, unless the text itself is a quoted phrase."""
+        """Return True when both quotes of a string are doubled and the text itself is not a quoted phrase."""
         if end.inner != 2 or end.first_inner != start + 1 or end.closing is not StringClosing.QUOTE:
             return False
         return _DOUBLED.fullmatch(self.text, start, end.after) is not None
 
     def holds_doubtful_quotes(self, start: int, end: StringEnd) -> bool:
-        """Return True when quotes in a text are escaped twice, touch each other, or are at both its ends."""
+        """Return True when quotes in a text are escaped twice, touch each other, or are at both ends."""
         text, first = self.text, end.first_inner
         if end.inner == 2 and first == start + 1 and text[end.body - 1] == text[start]:
             return True
@@ -305,9 +305,10 @@ class StringReader:
         return any(doubt.search(text, start + 1, end.body) for doubt in (_ESCAPED_TWICE, _TOUCHING))
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the text between three back-ticks and the next three, which are at `end`.
+        """Read the text between three back-ticks and the three back-ticks at `end`.
 
-        The text may contain such a pair itself. A language and the first line break belong to the fence.
+        The text may contain another pair of triple back-ticks. A language name and the first line break
+        belong to the fence, not to the text.
         """
         later: int | None = end
         for _ in range(_MAX_FENCES):
@@ -372,23 +373,23 @@ _DOUBLED_PAIR = re.compile(
 
 
 def is_pattern_start(text: str, position: int) -> bool:
-    """Return True when a character class of a regular expression, not an array, is at `position`."""
+    """Return True when the bracket at `position` begins a character class of a pattern, not an array."""
     return _PATTERN.match(text, position) is not None
 
 
 def is_bracketed_word(text: str, position: int) -> bool:
-    """Return True when text continues after the bracket at `position` is closed, as in `(x) and y`."""
+    """Return True when text follows the closing partner of the bracket at `position`, as in `(x) and y`."""
     return _BRACKETED_WORD.match(text, position) is not None
 
 
 def _find_doubled_end(text: str, start: int) -> int | None:
-    """Return the offset of the closing pair when two apostrophes or back-ticks stand for a quote, or None."""
+    """Return the offset of the closing pair when two apostrophes or back-ticks replace a quote, else None."""
     match = _DOUBLED_PAIR.match(text, start)
     return None if match is None else match.end() - 2
 
 
 def _find_escaped_span(text: str, start: int) -> tuple[int, int, int] | None:
-    """Return body start, body end and the offset after a string whose two quotes are escaped alike.
+    """Return the body's start and end, and the offset after a string whose two quotes have the same escape.
 
     Return None when there is no such string at `start`.
     """

@@ -1,8 +1,8 @@
 """Finds the quote at which a string ends.
 
 The search goes from quote to quote, in linear time. The text after the quote must fit the end of a string
-(`lenient.scan.strings.string_end_scoring`). The quotes and brackets before it must fit as well: inside text
-they come in pairs, so that an open pair needs more evidence.
+(`lenient.scan.strings.string_end_scoring`). The quotes and brackets before the quote usually form pairs
+inside text, so an open pair requires stronger evidence.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class StringClosing(Enum):
 
     QUOTE = "quote"
     ESCAPED_QUOTE = "escaped quote"  # the backslash before the closing quote belongs to the text
-    NEXT_PART = "next part"  # the closing quote is missing, but what follows shows the end
+    NEXT_PART = "next part"  # the closing quote is missing, but the next member or item shows the end
     TEXT_END = "text end"
 
 
@@ -42,8 +42,8 @@ class StringClosing(Enum):
 class StringEnd:
     """The end of a string: its body is `text[start:body]`, and reading continues at `after`.
 
-    `inner` is the number of unescaped quotes in the body, `first_inner` the offset of the first of them.
-    `ambiguous` is True when the text may equally well continue after the quote.
+    `inner` is the number of unescaped quotes in the body; `first_inner` is the offset of the first such
+    quote. `ambiguous` is True when the text may equally well continue after the quote.
     """
 
     body: int
@@ -56,7 +56,7 @@ class StringEnd:
     def find_doubled_quote(self, text: str, start: int) -> int | None:
         """Return the offset of a quote that was typed twice at either end of the body, else None.
 
-        A quote after a digit at the end of the body does not count: it means feet or inches.
+        A quote after a digit at the end of the body does not count, because it means feet or inches.
         """
         if self.inner != 1 or self.closing is not StringClosing.QUOTE or self.body - start < 2:
             return None
@@ -74,7 +74,7 @@ def is_apostrophe(text: str, at: int) -> bool:
 
 
 class _PassedQuotes:
-    """The quotes taken for text and the open brackets between a string's start and the current quote."""
+    """The state between a string's start and the current quote: quotes counted as text, and open brackets."""
 
     __slots__ = (
         "balance", "counted", "fallback", "fallback_fit", "first",
@@ -98,9 +98,10 @@ class _PassedQuotes:
         return length
 
     def accepts_end(self, fit: EndFit, at: int) -> bool:
-        """Return True when the string ends at the quote at `at`; `fit` is the score of the text after it.
+        """Return True when the string ends at the quote at `at`.
 
-        Inside inner quotes or brackets, a higher score is needed.
+        `fit` is the score of the text after the quote. Inside inner quotes or brackets, a higher score is
+        needed.
         """
         if fit is EndFit.NO or self.is_apostrophe(at):
             return False
@@ -112,7 +113,10 @@ class _PassedQuotes:
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
 
     def keep_as_text(self, at: int, fit: EndFit, string_end: StringEnd) -> None:
-        """Count the quote at `at` as text; keep `string_end` as fallback if `fit` is the best so far."""
+        """Count the quote at `at` as text.
+
+        If `fit` is the best score so far, keep `string_end` as fallback.
+        """
         if fit > max(self.fallback_fit, EndFit.IF_FIRST):
             self.fallback, self.fallback_fit = replace(string_end, ambiguous=True), fit
         if not self.inner:
@@ -133,7 +137,7 @@ class _PassedQuotes:
         return at > self.start and is_apostrophe(self.text, at)
 
     def opens_pair(self) -> bool:
-        """Return True when the last quote that was taken for text opens a pair."""
+        """Return True when the last quote that was counted as text opens a pair."""
         before, after = self.text[self.last - 1], self.text[self.last + 1 : self.last + 2]
         return not after.isspace() and (
             self.last == self.start or before in " \t\n([{=:,>" or not before.isalnum()
@@ -146,20 +150,20 @@ CLOSING_QUOTES = {
     '"': '"', "'": "'", "`": "`´", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "‚": "‘’'", "’": "’'",
     "´": "´", "«": "»", "‹": "›", "「": "」", "『": "』", "＂": "＂", "＇": "＇",
 }  # fmt: skip
-"""Maps each opening quote to the signs that may close the string."""
+"""Maps each opening quote to the quotes that may close the string."""
 
 _RUNS = {
     opening: compile_regex(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
     for opening, q in CLOSING_QUOTES.items()
 }
-"""Text up to a closing quote; an escaped one only stops it where a comma follows."""
+"""The text up to a closing quote. An escaped quote ends this text only before a comma."""
 _EXPRESSION = re.compile(
     r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
-"""What a program does with a string that has ended."""
+"""An operation of a program on the string before it."""
 _OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
-"""Maps quotes that may close a string of another kind to their opening forms."""
+"""Maps quotes that may close a string of another kind to the corresponding opening quotes."""
 _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
 _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
 _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
@@ -178,9 +182,8 @@ _IS_TEXT = r"[\])]*+(?:[\w(<>=:\\]|\.(?!\s*+[\"']))|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = compile_regex(
     rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
 )
-"""Text with double quotes, none of which `score_end` takes for the end of a member once one was passed.
-
-`_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
+"""Text with double quotes that `score_end` never accepts as the end of a member after an inner quote.
+`_IS_TEXT` is faster and covers a part of what `_MAY_END` excludes.
 """
 _LAST_COMMENT = compile_regex(
     r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
@@ -188,18 +191,18 @@ _LAST_COMMENT = compile_regex(
 """A comment at the end of a text."""
 _COMMENT_LOOK = 200
 _TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
-"""Closing brackets and what may follow a whole value, but not a text."""
+"""Closing brackets and the text that may follow a whole value, but not a string."""
 _MAX_AFTER, _FEW_ENDS = 32, 3
 _PATH_LOOK = 300
-_LOOK = 32  # examining a quote costs as much as skipping this many characters
+_LOOK = 32  # examining a quote takes as long as skipping this many characters
 
 
 class Lookahead:
     """Results of earlier searches in one text, kept so that reading the text takes linear time.
 
-    `tail` is the offset where the run of closing brackets at the end of the text begins. `left` is the number
-    of characters that searches for string ends may still pass; when none are left, a string ends at its first
-    quote. `left_again` is the number of characters that second readings may still examine.
+    `tail` is the offset where the closing brackets at the end of the text begin. `left` is how many
+    characters the searches for string ends may still pass. At 0, a string ends at its first quote.
+    `left_again` is how many characters second readings may still examine.
     """
 
     __slots__ = ("left", "left_again", "no_close_from", "part", "part_from", "tail", "text")
@@ -208,7 +211,7 @@ class Lookahead:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         if text[self.tail :].isspace():
-            self.tail = len(text)  # these closing brackets close nothing
+            self.tail = len(text)  # no bracket is open that the brackets after this offset could close
         self.left = 200_000 + 3 * len(text)
         self.left_again = 60_000 + 2 * len(text)
         self.no_close_from: dict[str, int] = {}
@@ -216,7 +219,7 @@ class Lookahead:
         self.part_from = len(text) + 1
 
     def can_close(self, opening: str, start: int) -> bool:
-        """Return False when a search has shown that no quote closes `opening` from `start` on, else True."""
+        """Return False when an earlier search found no quote after `start` that closes `opening`."""
         return start < self.no_close_from.get(opening, len(self.text) + 1)
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
@@ -237,7 +240,7 @@ class Lookahead:
 def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
     """Return the end of the string whose body starts at `start`.
 
-    Raises UnreadableError when the string is part of a program's expression.
+    Raises UnreadableError when the string is part of an expression of a program.
     """
     run = _RUNS[opening]
     passed = _PassedQuotes(text, start)
@@ -261,7 +264,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
             return string_end
         fit = score_end(text, position, place)
         if fit is EndFit.NO and not passed.inner and _EXPRESSION.match(text, position):
-            raise UnreadableError("expression", at)  # a string and an operation on it
+            raise UnreadableError("expression", at)  # a program operates on the string
         if passed.accepts_end(fit, at):
             return string_end
         passed.keep_as_text(at, fit, string_end)
@@ -269,9 +272,9 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
 
 
 def _has_odd_signs(place: StringPlace) -> bool:
-    """Return True when equals signs or a second closing bracket count around a string.
+    """Return True when an equals sign acts as a colon, or two characters can close the innermost bracket.
 
-    Elsewhere many quotes may be skipped together.
+    Otherwise many quotes can be skipped together.
     """
     return place.assigns() or any(frame.also for frame in place.stack[-1:])
 
@@ -279,7 +282,6 @@ def _has_odd_signs(place: StringPlace) -> bool:
 def _find_last_end(
     start: int, opening: str, place: StringPlace, passed: _PassedQuotes, ahead: Lookahead
 ) -> StringEnd:
-    """Return the end of a string when no quote in the text is a good one."""
     text = passed.text
     if passed.inner == 0:
         ahead.no_close_from.setdefault(opening, start)
@@ -289,7 +291,7 @@ def _find_last_end(
 
 
 def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
-    """Return True when the last quote of a text ends its last string, and stray words follow it."""
+    """Return True when the last quote of a text ends its last string and other words follow."""
     before = text[quote - 1]
     if before.isspace() or before.isdigit() or before in OPENING:
         return False
@@ -300,7 +302,7 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
 def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahead) -> int:
     """Count quotes from `at` on as text, as long as no end of a string can follow them.
 
-    Return the offset of the first character to examine, or -1 when `ahead.left` is used up before.
+    Return the offset of the first character to examine, or -1 when `ahead.left` is used up.
     """
     run = _INNER_QUOTES.match(text, at)
     end = run.end() if run else at
@@ -319,7 +321,7 @@ def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahe
 def end_of_path(text: str, start: int, at: int) -> int:
     """Return the end of a string that has a backslash at `at`, directly before the closing quote.
 
-    The backslash belongs to the string if the string is a Windows folder, and not otherwise.
+    The backslash belongs to the string only if the string is a Windows folder.
     """
     is_path = at == start or (
         not text.endswith("\\\\", start, at)
@@ -330,9 +332,10 @@ def end_of_path(text: str, start: int, at: int) -> int:
 
 
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
-    """Return the end of a string before the next part at `end`.
+    """Return the end of a string before the next member or item at `end`.
 
-    A quote of another kind at its end closes the string, unless the string contains such a quote.
+    If the text before `end` ends with another kind of quote, this quote closes the string, unless the string
+    contains such a quote.
     """
     comment = find_last_comment(text, start, end)
     end = end if comment is None else comment
@@ -345,9 +348,9 @@ def _end_before_part(text: str, start: int, end: int) -> StringEnd:
 
 
 def find_last_comment(text: str, start: int, end: int) -> int | None:
-    """Return where a text ends before the comment at its end, None without one.
+    """Return the end of a text before its last comment, or None without a comment.
 
-    A comment that ends with its line must end where a line does.
+    A line comment must end at the end of its line.
     """
     if "*/" not in text[end - 8 : end] and "\n" not in text[max(end - _COMMENT_LOOK, start) : end + 1]:
         return None
@@ -360,15 +363,15 @@ def find_last_comment(text: str, start: int, end: int) -> int | None:
 
 
 def find_ends_of_values(text: str, start: int) -> list[int]:
-    """Return where a text without its last quote may end because a whole value ends there."""
+    """Return the possible ends of a text without its last quote at which a whole value ends."""
     matches = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
     return [after.start() for _, after in matches if after.start() > start]
 
 
 def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
-    """Return where a string without its last quote ends because a whole value ends there, else None.
+    """Return the end of a string without its last quote if a whole value ends there, else None.
 
-    At that place all open brackets are closed, the text before opens none, and no JSON follows.
+    All open brackets must be closed there. The text before must open no bracket, and no JSON may follow.
     """
     ahead.left -= len(text) - start
     if ahead.left < 0:
@@ -395,7 +398,8 @@ def _find_end_without_quote(
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
     ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
-    if ends_so and text.count(escaped, start, closers) % 2:  # otherwise it closes a pair inside the text
+    # otherwise the quote closes a pair inside the text
+    if ends_so and text.count(escaped, start, closers) % 2:
         return StringEnd(end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
     following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None
     if following is not None and (not place.declares_fields() or place.awaits(key_name(following))):
@@ -404,7 +408,7 @@ def _find_end_without_quote(
             end -= 1
         return _end_before_part(text, start, end)
     if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
-        return StringEnd(closers - 1, closers, StringClosing.QUOTE)  # another kind of quote closes it
+        return StringEnd(closers - 1, closers, StringClosing.QUOTE)  # another kind of quote closes the string
     if place.stack and (ended := _find_text_after(text, start, place, ahead)) is not None:
         return _end_before_part(text, start, ended)
     if place.role in (StringRole.MEMBER, StringRole.ITEM) and start < closers < len(text):

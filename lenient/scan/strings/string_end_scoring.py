@@ -1,7 +1,7 @@
 """Scores how well the text after a quote fits the end of a string, given the open brackets.
 
-Evidence is a comma and the next key, the expected closing brackets, or a colon after a key. The names that a
-tool declares are the strongest evidence. The lookahead is bounded.
+Evidence is a comma and the next key, the expected closing brackets, or a colon after a key. Declared names
+are the strongest evidence. The score depends on a limited number of characters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEXT_KEY = compile_regex(
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
     rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂\"']?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
 )
-"""A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
+"""A key and its colon, possibly without the first or last quote. The group that matched is the name."""
 _BARE_GROUP = 4
 _ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
 EMPHASISED_KEY = re.compile(
@@ -42,7 +42,7 @@ EMPHASISED_KEY = re.compile(
 WRAPPED_KEY = re.compile(
     r"([\[(<])\s*+([\"'`]?)([^\W\d][\w$.\-]{0,63})\2\s*+[\])>](?=\s*+[:：=]\s*+[\"'\[{\d\-tfnTFN])"
 )
-"""A key in brackets."""
+"""A key inside brackets."""
 LONE_KEY = compile_regex(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = compile_regex(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
@@ -50,13 +50,13 @@ _NEXT_STRING = compile_regex(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
 _BROKEN_KEY = re.compile(
     r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,64})\"\s*+:\s*+(?=[\"\[{\d\-tfnTFN])"
 )
-"""A key with a raw line break in it."""
+"""A key that contains a raw line break."""
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 NARRATION = re.compile(
     r"(?![\w$.\-]++\s*+(?:[,;}]|[\d\-]|(?:true|false|null|True|False|None)\b))"
     r"[^\s\"“”`{}\[\]:=,;][^\"“”`{}\[\]:=]{0,200}+(?:(?<!\w)[\[{][^\"“”`{}\[\]:=]{0,60}+[\]}]\s*+)?[:=]?\s*+(?=\"([^\"\\\n]{1,64})\"\s*+:)"
 )
-"""Words where a key is due, before a key; the group is its name."""
+"""Words before a key, where only a key may be. The group is the name of the key."""
 REMARK = re.compile(
     r"\s*+(?:\([^()\"“”`{}\[\]\n]{0,80}+\)|[^\s,:=\"'“”`{}\[\]()][^,:=\"“”`{}\[\]()\n]{0,60}+(?<!\s))"
 )
@@ -70,7 +70,7 @@ _ODD_COMMA = re.compile(
     r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>))|\|(?=\s++[A-Za-z_]\w{0,63}:\s)"
 )
 _ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
-"""Signs that stand for a comma."""
+"""Characters that replace a comma."""
 _GAP = re.compile(BLANKS)
 _COMMENT = compile_regex(
     r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
@@ -78,10 +78,10 @@ _COMMENT = compile_regex(
 _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
-"""What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+"""The text that may follow a whole value: the end, a fence, a tag, another object, or a new line."""
 _AFTER_ARGUMENT = (")", "]")
 OPENING = "([{=:,>\"'"
-"""Signs after which a quote opens a string."""
+"""After these characters, a quote opens a string."""
 CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
 
 
@@ -97,9 +97,9 @@ class StringRole(Enum):
 class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
-    `equals` is True when an equals sign or an arrow was used as a colon in its object, `doubled` when its
-    brace is doubled. `also` is another character that closes it; `wrapped` is True when a round bracket
-    follows its closing one.
+    `equals` is True when an equals sign or an arrow was used as a colon in the object. `doubled` is True when
+    the brace was written twice. `also` is another character that closes the bracket. `wrapped` is True when a
+    round bracket follows the closing bracket.
     """
 
     close: str
@@ -119,7 +119,7 @@ class EnclosingBracket(Protocol):
 class StringPlace:
     """The context of a string: its role and the open brackets around it.
 
-    `closers` is the offset where the run of closing brackets at the end of the text begins.
+    `closers` is the offset where the closing brackets at the end of the text begin.
     """
 
     role: StringRole
@@ -127,27 +127,27 @@ class StringPlace:
     closers: int = 0
 
     def awaits(self, name: str) -> bool:
-        """Return True when an object around the string declares `name` and has no such member yet."""
+        """Return True when a surrounding object declares `name` and has no such member yet."""
         for frame in self.stack[-1:-9:-1]:
             if name in frame.fields:
                 return name not in frame.children and name != frame.key
         return False
 
     def assigns(self) -> bool:
-        """Return True when an equals sign or an arrow was used as a colon in an object around the string."""
+        """Return True when an equals sign or an arrow was used as a colon in a surrounding object."""
         return any(frame.equals for frame in self.stack[-1:-9:-1])
 
     def declares_fields(self) -> bool:
-        """Return True when the definition names the fields of the object around the string."""
+        """Return True when the definition names the fields of the surrounding object."""
         return bool(self.stack and self.stack[-1].fields)
 
 
 class EndFit(IntEnum):
-    """A score: how well the text after a quote fits the end of a string."""
+    """The score for how well the text after a quote fits the end of a string."""
 
     NO = 0
-    IF_FIRST = 1  # only when no earlier quote was counted as text
-    RANDOM = 2  # a key that the definition does not name
+    IF_FIRST = 1  # ends the string only if no earlier quote was counted as text
+    RANDOM = 2  # a key follows that the definition does not name
     LIKELY = 3
     SURE = 4
 
@@ -158,7 +158,7 @@ def key_name(key: re.Match[str]) -> str:
 
 
 def pass_blanks(text: str, at: int) -> int:
-    """Return the offset after blanks, control characters and at most three short comments."""
+    """Return the offset after whitespace, control characters and at most three short comments."""
     gap = _GAP.match(text, at)
     at = gap.end() if gap else at
     for _ in range(3):
@@ -169,9 +169,9 @@ def pass_blanks(text: str, at: int) -> int:
 
 
 def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
-    """Return the offset after characters at `at` that replace a comma between two parts, else None.
+    """Return the offset after characters that replace a comma between members or items, else None.
 
-    A key or, between items, a whole string follows them.
+    A key must follow. Between items, a whole string may follow instead.
     """
     if text[at : at + 1] not in _ODD_SIGNS:
         return None
@@ -180,7 +180,7 @@ def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
 
 
 def _pass_fence(text: str, at: int) -> int:
-    """Return the offset after a code fence at `at` that a comma or closing bracket follows, else `at`."""
+    """Return the offset after a code fence at `at` if a comma or closing bracket follows, else `at`."""
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None else at
 
@@ -195,7 +195,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
     if place.role is StringRole.ROOT:
         return EndFit.LIKELY if at > position and "\n" in text[position:at] else EndFit.NO
     if sign == "#" and at == position:
-        after = pass_blanks(text, at)  # a comment that no blank precedes
+        after = pass_blanks(text, at)  # the comment has no blank before it
         goes_on = at < after < len(text) and text[after] not in "#\\"
         return min(score_end(text, after, place), EndFit.IF_FIRST) if goes_on else EndFit.NO
     if sign in ("/", "#") and (after := pass_blanks(text, at)) > at:
@@ -203,7 +203,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
         sign = text[at : at + 1]
         position = at - 1
     if sign == "\\" and (after := find_escaped_blanks_end(text, at)) > at:
-        return min(score_end(text, after, place), EndFit.IF_FIRST)  # no comment can follow
+        return min(score_end(text, after, place), EndFit.IF_FIRST)
     if sign == "`" and (after := _pass_fence(text, at)) > at:
         at = after
         sign = text[at]
@@ -219,7 +219,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
-    """Score the text at `at`, after a comma, as the next part of the bracket at `level` of the stack."""
+    """Score the text after a comma as the next member or item of the bracket at `level` of the stack."""
     following = pass_blanks(text, at)
     sign = text[following : following + 1]
     frame = place.stack[level] if place.stack else None
@@ -231,9 +231,9 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
         prefixed = VALUE_START.match(text, following) or _PREFIX.match(text, following)
         return EndFit.LIKELY if prefixed else EndFit.IF_FIRST
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
-        return EndFit.LIKELY  # the object around was not closed
+        return EndFit.LIKELY  # a new object starts, because the current object was not closed
     if sign == "{" and (key := QUOTED_KEY.match(text, following + 1)) and place.awaits(key_name(key)):
-        return EndFit.LIKELY  # superfluous braces
+        return EndFit.LIKELY  # a superfluous brace and a declared key follow
     return _score_key(text, following, place)
 
 
@@ -243,7 +243,7 @@ def _is_due(close: str, place: StringPlace, level: int) -> bool:
 
 
 def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score the next key of an object: a declared key, another key, or a key without its colon."""
+    """Score a quote before the next key, which may be declared, undeclared, or without a colon."""
     key = NEXT_KEY.match(text, at)
     if key is None and (prefix := _PREFIX.match(text, at)) is not None:
         key = QUOTED_KEY.match(text, prefix.end())
@@ -265,12 +265,12 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _if_first(name: str, place: StringPlace) -> EndFit:
-    """Score words before or after a comma and the key `name`."""
+    """Score a quote before words, a comma and the key `name`, or before a comma, words and this key."""
     return EndFit.IF_FIRST if place.awaits(name) or not place.declares_fields() else EndFit.NO
 
 
 def _score_remark(text: str, position: int, place: StringPlace) -> EndFit:
-    """Score words after a quote that a comma and a next key follow."""
+    """Score a quote before words, a comma and a key."""
     before = text[position - 2]
     if before.isspace() or before.isdigit() or before in OPENING or place.role is not StringRole.MEMBER:
         return EndFit.NO
@@ -280,7 +280,7 @@ def _score_remark(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score a string without a colon after it, where a key is expected."""
+    """Score a quote before a string without a colon, where a key is expected."""
     if (broken := _BROKEN_KEY.match(text, at)) is not None:
         return EndFit.SURE if place.awaits(broken[1] + broken[2]) else EndFit.LIKELY
     if _CUT_KEY.match(text, at):
@@ -289,9 +289,9 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     if lone is None:
         return EndFit.NO
     if text[lone.end() : lone.end() + 1] in _AFTER_ARGUMENT:
-        return EndFit.NO  # the last argument of a call, or the last item of a list, in a text
+        return EndFit.NO  # the string is an argument or item of a call or list inside a text
     after = pass_blanks(text, lone.end())
-    if after < len(text) and text[after] in ":：":  # a comment preceded the colon
+    if after < len(text) and text[after] in ":：":  # a comment is between the string and the colon
         return EndFit.SURE if place.awaits(key_name(lone)) else EndFit.LIKELY
     if place.awaits(key_name(lone)):
         return EndFit.SURE if after > lone.end() and VALUE_START.match(text, after) else EndFit.LIKELY
@@ -302,14 +302,13 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score the closing brackets at `at`.
+    """Score a quote before the closing brackets at `at`.
 
-    The brackets must be the expected ones, and the text after them must end, or continue as it may after a
-    value.
+    These must be the expected brackets, and the text after them must be possible after a value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers
-    if tail <= at:  # only closing brackets follow
+    if tail <= at:  # the rest of the text consists of closing brackets
         return EndFit.SURE
     end = at
     while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
@@ -330,20 +329,20 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
         return EndFit.LIKELY
     key = NEXT_KEY.match(text, end + 1) if text.startswith(",", end) else None
     if key and place.awaits(key_name(key)):
-        return EndFit.LIKELY  # a superfluous bracket
+        return EndFit.LIKELY  # a superfluous bracket follows
     return EndFit.IF_FIRST if level == -1 else EndFit.NO
 
 
 def _pass_closers(text: str, at: int, end: int) -> int:
-    """Return the place after the last closing bracket of a run, before the blanks that follow it."""
+    """Return the offset after the last of several closing brackets, before the blanks that follow."""
     blanks = len(text[at:end]) - len(text[at:end].rstrip())
     return end - blanks
 
 
 def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) -> EndFit:
-    """Score a run of closing brackets that leaves outer brackets open.
+    """Score a quote before closing brackets that leave outer brackets open.
 
-    A comma and a member or item of the right kind must follow the run; the comma may be missing.
+    A member or item of the right kind must follow the brackets. The comma may be missing.
     """
     in_object = place.stack[level].close == "}"
     comma = end + 1 if text[end] in COMMAS else None
@@ -358,7 +357,10 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
 
 
 def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) -> EndFit:
-    """Score text without a comma: a key must follow, or, in an array, a value after a blank."""
+    """Score a quote before text without a comma.
+
+    A key must follow, or, in an array, a value after a blank.
+    """
     if place.role is StringRole.ITEM:
         if at == position:
             return EndFit.NO
@@ -373,7 +375,7 @@ def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) 
     if key is not None:
         return EndFit.SURE if place.awaits(key_name(key)) else EndFit.LIKELY
     if at > position and _NEXT_STRING.match(text, at):
-        return EndFit.IF_FIRST  # adjacent strings are joined
+        return EndFit.IF_FIRST  # adjacent strings may be joined
     bare = NEXT_KEY.match(text, at) if at > position else None
     if bare is None and at > position and place.assigns() and _ASSIGNED.match(text, at):
         return EndFit.LIKELY

@@ -1,4 +1,4 @@
-"""Skips text between the parts of a value: blanks, comments and stray control characters."""
+"""Skips text between the members and items of a value: whitespace, comments and stray control characters."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u2
 _COMMENT = compile_regex(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
 _LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
-_LOOK = 500  # characters of a comment that may contain a member
-_LOOK_FOR_END = 5_000  # characters of a comment between `/*` and `*/`
+_LOOK = 500  # number of comment characters that may contain a member
+_LOOK_FOR_END = 5_000  # maximum number of characters between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
-"""A pattern of a line break or tab that was escaped as in a string, although it stands between two parts."""
+"""A line break or tab between two members or items that was escaped as in a string."""
 _ESCAPED_BLANKS = compile_regex(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
 _HASH_ITEM = re.compile(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
 _HASH_LINE = re.compile(r"#[\w\-]++,?+[^\S\n]*+\n")
 _HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
 _CONTROLS = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
-"""Control characters, and the colours of a terminal."""
+"""Control characters, and the colour codes of a terminal."""
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-"""No part of any gap: most gaps are empty."""
+"""These characters are never whitespace or comments; most members and items have nothing before them."""
 
 
 def pass_trivia(
     text: str, position: int, report: RepairReport, *, before_value: bool = False, before_item: bool = False
 ) -> int:
-    """Return the offset of the next part, after blanks, comments and control characters.
+    """Return the offset after whitespace, comments and control characters.
 
-    Comments, control characters and blanks that JSON does not allow are reported. `before_value` and
-    `before_item` mean that the value of a member or an item is expected, so that a word may start with `#`.
+    Comments, control characters and whitespace that JSON does not allow are reported. `before_value` and
+    `before_item` mean that the value of a member or an item is expected, so a word may start with `#`.
     """
     while text[position : position + 1] not in _SOLID:
         blanks = _BLANKS.match(text, position)
@@ -84,7 +84,7 @@ def pass_trivia(
 
 
 def find_escaped_blanks_end(text: str, position: int) -> int:
-    """Return the offset after escaped line breaks and tabs at `position` between two parts."""
+    """Return the offset after escaped line breaks and tabs at `position` between two members or items."""
     escaped = _ESCAPED_BLANKS.match(text, position)
     return position if escaped is None else escaped.end()
 
@@ -92,7 +92,7 @@ def find_escaped_blanks_end(text: str, position: int) -> int:
 def _pass_comment(text: str, start: int, report: RepairReport) -> int:
     """Report the comment at `start` and return the offset after it.
 
-    A comment without its end ends before the next member, or before the last closing brackets.
+    A comment without its end mark ends before the next member, or before the last closing brackets.
     """
     block = text.startswith("/*", start)
     member = None
@@ -114,9 +114,9 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:
-    """Return the offset after the code fence at `at` if a character in `following` comes next, else None.
+    """Return the offset after the code fence at `at` if a character in `following` or the end comes next.
 
-    The end of the text counts as such a character.
+    Otherwise return None.
     """
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None and text[fence.end() : fence.end() + 1] in following else None

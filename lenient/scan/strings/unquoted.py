@@ -1,7 +1,7 @@
-"""Reads text without quotes where a value is expected: a literal, a number, or words.
+"""Reads text without quotes as a value: a literal, a number, or words.
 
-Numbers and literals of Python and JavaScript have one meaning each. A word may be a string without quotes. An
-ellipsis, an arithmetic expression or a call has no value, and the parser invents none.
+Numbers and literals of Python and JavaScript have only one meaning. Words may be a string without quotes. An
+ellipsis, an arithmetic expression or a call is rejected, because the parser does not invent its value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
-"""Python reads no integer with more than 4,300 digits."""
+"""The maximum number of digits, because Python does not read integers with more than 4,300 digits."""
 
 _HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = compile_regex(
@@ -24,9 +24,9 @@ _AFTER_HEAD = compile_regex(
     r"|\s++[A-Za-z_$][\w$]{0,63}\s*+(?:[:：](?!//)|=(?!=))|\s++\|\s++\w++\s*+:\s"
     rf"|{ESCAPED_BLANK}"
 )
-_MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
+_MAX_PARTS = 100  # maximum number of pieces of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
-_MAX_TOKEN = 8_000  # characters of a value without quotes
+_MAX_TOKEN = 8_000  # maximum length of a value without quotes, in characters
 _TOKEN = re.compile(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
 _TUPLE_TOKEN = re.compile(rf"[^,，\])}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
 _MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
@@ -37,7 +37,7 @@ _PART_END = compile_regex(
     r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
     rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
 )
-"""What stands between a text and the next member, apart from a comma."""
+"""The text between a value and the next member, except a comma."""
 _NEXT_ITEM = re.compile(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
 _HASH_WORD = re.compile(r"\s*+#[\w\-]++\s*+[,}\]]")
 _COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
@@ -58,12 +58,12 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _WHOLE_CALL = compile_regex(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
 _COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
 _BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
-"""Words in brackets, as in a template, after the beginning of a text."""
+"""Words in brackets, as in a template, after the start of a text."""
 _SEVERAL = "The signs between the words may part several values."
-_GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
+_GROUP = re.compile(r"\d,0\d\d")  # for example 1,000 in an array
 _PATTERN = re.compile(
     r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
-)  # a literal of JavaScript; flags would be lost
+)  # a regular expression literal of JavaScript, whose flags would be lost
 _EXPRESSION = re.compile(
     r"\A(?:not|lambda) |\A\*{1,2}[A-Za-z_]\w*+\Z|\S\s\?\Z|(?<=\w) (?:for \w+ in|if \S+ else) "
 )
@@ -71,7 +71,7 @@ _CHOICE = compile_regex(
     r"(?=(?:[^\s?]++|[^?\n]{1,200}\s|[^?\n]{0,200}[<>=!&|][^?\n]{0,200})\?)[^\"'`?,{}\[\]\n]{1,200}+\?\s*+"
     r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|`[^`\\\n]*+`|(?<=\s)[\w.\-]++(?=\s))\s*+:\s*+(?:[\"'`]|[\w.\-]++\s*+[,)}\]])"
 )
-"""A choice of JavaScript: one word, a comparison, or words and a blank before the question mark."""
+"""A JavaScript conditional: a word, a comparison, or words and a blank before the question mark."""
 _TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>|%(?:\(\w++\))?[sdifr]")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})
 _CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
@@ -95,8 +95,8 @@ _NON_FINITE = {
 class UnquotedValue:
     """A value written without quotes; `end` is the offset after it.
 
-    `code` names the repair, None when the text is valid JSON. `absent` is True when no value was sent.
-    `doubt` describes another possible reading, "" if there is none.
+    `code` is the code of the repair, or None when the text is valid JSON. `absent` is True when no value was
+    sent. `doubt` describes another possible meaning, or "" if there is none.
     """
 
     value: Any
@@ -109,8 +109,8 @@ class UnquotedValue:
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
     """Read the value at `start`, which begins with neither a quote nor a bracket.
 
-    `wants_text` means that the tool definition declares a string here: then words of any kind are taken
-    unchanged. `close` is the bracket that ends the container around the value, "" at the root.
+    `wants_text` means that the definition declares a string. Then words of any kind are accepted unchanged.
+    `close` is the bracket that ends the surrounding container, or "" at the root.
 
     Raises UnreadableError when the text has no value.
     """
@@ -141,7 +141,7 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
     """Return the first word when it is a whole number or literal, else None.
 
-    The first word is read alone because a comma may be missing after it.
+    A comma may be missing after the first word.
     """
     match = _HEAD.match(text, start)
     head = match.group() if match else ""
@@ -171,7 +171,8 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
             break
         end = more
     if close == "}" and (key := _NEXT_KEY.search(text, start, end)) is not None and key.start() > start:
-        end = end if _OPENED.search(text, start, key.start()) else key.start()  # a comma is missing
+        # the comma before this key is missing
+        end = end if _OPENED.search(text, start, key.start()) else key.start()
     if close == "}" and (part := _PART_END.search(text, start, end)) is not None and part.start() > start:
         end = end if _is_backslash_of_text(text, start, part.start()) else part.start()
     elif close == "]" and (item := _NEXT_ITEM.search(text, start, end)) is not None:
@@ -189,9 +190,10 @@ def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the new end of the token when the character at `end` belongs to the token, else None.
+    """Return the new end of the token when the character at `end` belongs to it, else None.
 
-    A closing bracket belongs to the token that opened it; a comma, when no key follows.
+    A closing bracket belongs to the token if the token opened it. A comma belongs to the token if no key
+    follows.
     """
     sign = text[end : end + 1]
     if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
@@ -205,7 +207,7 @@ def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | No
 
 
 def _opens_words(text: str, start: int, end: int) -> bool:
-    """Return True when the bracket at `end` closes words in brackets after the beginning of a text."""
+    """Return True when the bracket at `end` closes a phrase in brackets near the start of a text."""
     opened = max(text.rfind("{", start, end), text.rfind("[", start, end))
     return (
         opened > start
@@ -231,7 +233,7 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 
 
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
-    """Return the value of a literal or number that the end of the text cut off, None for other tokens."""
+    """Return the value of a literal or number that is cut off at the text's end, None for other tokens."""
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
     for literal, value in _LITERALS.items():
