@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.options.store_option import OptionalStore, warn_of_open_store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 from callgauge.serving.server_child import make_server_command, try_port, write_address
@@ -114,6 +114,7 @@ def serve(
     signing = replace(signing, method=sign_in) if sign_in is not None else signing
     _check_address(settings, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
+    warn_of_open_store(folder)
     _check_sign_in(signing, folder)
     check_port(settings.address, settings.port)
     _start(folder, settings, signing)
