@@ -31,7 +31,7 @@ _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
 # Files that people and the server write before the first load; each new disk has `lost+found`.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
-    r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|(access|users)\.lock|memory\.sqlite(-journal|-wal|-shm)?"
+    r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|(access|users|signed_out)\.lock|memory\.sqlite(-journal|-wal|-shm)?"
 )
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; so small that copying does not increase the memory of a load
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,6 +19,7 @@ from callgauge.serving.identity import User, write_headers
 from callgauge.serving.request_limits import OpenCount, RateLimit, SlowTurns
 from callgauge.serving.sign_in import gate
 from callgauge.serving.sign_in.page import FILES
+from callgauge.serving.sign_in.setup import SignInSetupError
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
 from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
 from tests.serving.test_users import put_quickly
@@ -262,6 +264,55 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
     assert '"event": "sign_out", "user": "ann"' in password_site.log()
+
+
+def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
+    password_site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder in the place of the file has the effect of a full disk, also for root."""
+    browser = _signed_in(password_site, "ann")
+    stolen = password_site.browser(cookies=dict(browser.cookies))
+    in_the_way = password_site.folder / "signed_out.new"
+    in_the_way.mkdir()
+    answer = browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
+    assert answer.status_code == 500
+    assert "the server could not save it" in answer.text
+    assert "Free some space" in capsys.readouterr().err
+    assert (
+        '"event": "sign_out", "user": "ann", "role": "admin", "client": "192.0.2.7", "reason": "not saved"'
+        in (password_site.log())
+    )
+    assert DATA not in stolen.get("/").text
+    sessions = password_site.sessions
+    assert "signed_out.new" in (sessions.find_problem() or "")
+    in_the_way.rmdir()
+    assert sessions.find_problem() is None
+    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
+    assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
+
+
+def test_a_sign_out_at_one_server_counts_at_the_other_servers_of_the_store(password_site: Site) -> None:
+    other = Site(SignInSettings(method="password"), password_site.folder)
+    browsers = [_signed_in(password_site, "ann"), _signed_in(other, "bob")]
+    at_other = other.browser(cookies=dict(browsers[0].cookies))
+    assert DATA in at_other.get("/").text
+    for browser in browsers:
+        browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
+    assert DATA not in at_other.get("/").text
+    again = Site(SignInSettings(method="password"), password_site.folder)
+    for browser in browsers:  # neither server removed what the other server wrote
+        assert DATA not in again.browser(cookies=dict(browser.cookies)).get("/").text
+    assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 2
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"a": "x"}', "\ud83d"])
+def test_a_damaged_list_of_sign_outs_stops_the_start_of_a_server(password_site: Site, content: str) -> None:
+    (password_site.folder / "signed_out.json").write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(
+        SignInSetupError, match=r"signed_out\.json.*sign_in\.key; everybody then signs in again"
+    ):
+        Site(SignInSettings(method="password"), password_site.folder)
+    assert "cannot be read" in (password_site.sessions.find_problem() or "")
 
 
 def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
