@@ -134,7 +134,6 @@ THIRD_PARTY = {
     "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.server_process"),
     "backports": ("ingest.decoding.zstd",),
     "compression": ("ingest.decoding.zstd",),
-    "detect_secrets": ("ingest.privacy",),
     "prometheus_client": ("callgauge.monitoring",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
