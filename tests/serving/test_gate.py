@@ -55,6 +55,21 @@ ROUTES = (
     "/sign-in/../models",
     "/%2e%2e/models",
 )
+# What proxies add to a request, one kind each.
+OF_PROXIES = (
+    {"x-forwarded-for": "192.0.2.1"},
+    {"x-forwarded-proto": "https"},
+    {"x-forwarded-host": "gauge.test"},
+    {"x-real-ip": "192.0.2.1"},
+    {"via": "1.1 squid"},
+    {"forwarded": "for=192.0.2.1"},
+    {"cf-connecting-ip": "192.0.2.1"},
+    {"x-envoy-external-address": "192.0.2.1"},
+    {"origin": "https://gauge.test"},
+    {"referer": "https://gauge.test/models"},
+    {"origin": "null"},
+    {"origin": "http://[::1"},
+)
 OURS = {name.decode(): value.decode() for name, value in write_headers(User("eve", "admin", may_write=True))}
 STREAM = f"{ADDRESS.replace('http:', 'ws:')}/_stcore/stream"
 
@@ -418,6 +433,15 @@ def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Pat
     for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
         assert "role='viewer', may_write=False" in local.get("/", headers={"host": host}).text
     assert "role='viewer', may_write=False" in local.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
+    # Through a proxy that sends its own name instead of the host of the browser.
+    for headers in OF_PROXIES:
+        assert "role='viewer', may_write=False" in local.get("/", headers=headers).text, headers
+    for origin in ("http://localhost:8501", "http://127.0.0.1:8501", "http://[::1]:8501"):
+        headers = {"origin": origin, "referer": f"{origin}/models"}
+        assert "role='admin', may_write=True" in local.get("/", headers=headers).text
+    named = Site(SignInSettings(proxies=("127.0.0.1",)), tmp_path)
+    direct = named.browser("127.0.0.1", headers={"host": "localhost:8501"})
+    assert "role='viewer', may_write=False" in direct.get("/").text
     remote = site.browser("192.0.2.7").get("/", headers=OURS).text
     assert "User(name='', role='viewer', may_write=False)" in remote
     assert not list(tmp_path.iterdir())  # only users who sign in are logged
