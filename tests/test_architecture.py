@@ -65,7 +65,7 @@ OURS = {
     "callgauge.monitoring": (*SHOWS_ANSWERS, "callgauge.monitoring"),
     "callgauge.report": (
         *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.documents", "callgauge.gateway.retry_after",
-        "callgauge.report", "ingest.processes",
+        "callgauge.report", "ingest.processes", "ingest.safe_files",
     ),
     "callgauge.gateway": ("callgauge.gateway", "ingest.version", "lenient"),
     "callgauge.recorder": (

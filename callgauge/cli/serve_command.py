@@ -114,7 +114,6 @@ def serve(
     signing = replace(signing, method=sign_in) if sign_in is not None else signing
     _check_address(settings, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
-    warn_of_open_store(folder)
     _check_sign_in(signing, folder)
     check_port(settings.address, settings.port)
     _start(folder, settings, signing)
@@ -165,6 +164,7 @@ def _check_store(store: Path, *, has_configuration: bool) -> None:
         render.fail(f"there is no store {store}; check the name, or create it with `{how}`")
     if not (store / "CURRENT").exists():
         render.print_message(f"{store} is empty; data appears after `{how}`")
+    warn_of_open_store(store)
 
 
 def _check_sign_in(signing: SignInSettings, store: Path) -> None:
