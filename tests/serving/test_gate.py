@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -328,6 +329,33 @@ def test_a_damaged_list_of_sign_outs_stops_the_start_of_a_server(password_site: 
     ):
         Site(SignInSettings(method="password"), password_site.folder)
     assert "cannot be read" in (password_site.sessions.find_problem() or "")
+
+
+def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> None:
+    """Session fixation: somebody else put a cookie of a session into the browser before the sign-in."""
+    planted = dict(_signed_in(password_site, "bob").cookies)["callgauge_session"]
+    victim = password_site.browser(cookies={"callgauge_session": planted})
+    assert fill(victim, "ann", PASSWORD).status_code == 303
+    own = [cookie.value for cookie in victim.cookies.jar if cookie.name == "callgauge_session"]
+    assert len({planted, *own}) >= 2
+    attacker = password_site.browser(cookies={"callgauge_session": planted})
+    assert "name='bob', role='viewer'" in attacker.get("/").text
+    first, second = (_signed_in(password_site, "ann").cookies["callgauge_session"] for _ in range(2))
+    assert first != second
+
+
+def test_a_server_whose_store_was_removed_lets_nobody_in(
+    password_site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither people whose session is open nor anybody with the right password."""
+    browser = _signed_in(password_site, "ann")
+    assert DATA in browser.get("/").text
+    shutil.rmtree(password_site.folder)
+    assert DATA not in browser.get("/").text
+    answer = fill(password_site.browser(), "ann", PASSWORD)
+    assert (answer.status_code, DATA in answer.text) == (403, False)
+    assert "access.jsonl cannot be written" in capsys.readouterr().err
+    assert password_site.sessions.find_problem() is None, "no sign-out is lost"
 
 
 def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
