@@ -106,7 +106,10 @@ def _is_public(text: str) -> bool:
         return False
 
 
-_AWS_SECRET = re.compile(r"(?i)aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?['\"]([0-9a-z/+]{40})['\"]")
+_AWS_SECRET = re.compile(
+    r"(?i)aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?"
+    r"['\"]([0-9a-z/+]{40})['\"]"
+)
 _SOFTLAYER = re.compile(
     r"(?i)softlayer[_-]?(?:api)?[_-]?(?:key|pwd|pass(?:word)?|token)['\"]?\]? *(?:=>|:=|::|[=: ]) *['\"]?"
     r"([a-z0-9]{64})"
