@@ -56,7 +56,10 @@ def limit_new_files(folder: Path) -> int:
 
 @contextmanager
 def new_files_like(folder: Path) -> Iterator[None]:
-    """In the block, let the new files of this process be as private as a folder (`limit_new_files`)."""
+    """In the block, let the new files of this process be as private as a folder (`limit_new_files`).
+
+    All threads of a process share the umask: do not write two folders with different modes in parallel.
+    """
     before = limit_new_files(folder)
     try:
         yield

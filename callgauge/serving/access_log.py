@@ -115,6 +115,8 @@ def remove_ids(folder: Path, ids: Collection[str]) -> int:
     changed = 0
     shown = {name[:_LONGEST] for name in ids}
     for path in (folder / FILE, *(folder / f"access.{number}.jsonl" for number in range(1, OLDER_FILES + 1))):
+        if not path.exists():
+            continue
         with _lock_log(folder, _PATIENCE_OF_DELETION), suppress(FileNotFoundError):
             changed += _rewrite(path, lambda line: _leave_ids_out(line, shown))
     return changed

@@ -127,3 +127,8 @@ def test_a_torn_line_with_an_id_goes_and_other_lines_stay_as_they_are(tmp_path: 
     assert remove_ids(tmp_path, {"go"}) == 1
     assert log.read_text() == '{"event": "page", "sess\n{"event":"page","session":"goat"}\n'
     assert remove_ids(tmp_path, set()) == 0
+
+
+def test_a_folder_without_an_access_log_gets_no_file(tmp_path: Path) -> None:
+    assert remove_ids(tmp_path, {"go"}) == 0
+    assert not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,7 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from callgauge import server
 from callgauge.configuration.settings import SignInSettings
+from callgauge.monitoring.store_health import StoreHealth
 from callgauge.serving import open_pages
 from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User, write_headers
@@ -305,6 +308,26 @@ def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     assert sessions.find_problem() is None
     again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
+
+
+def test_healthz_reports_a_sign_out_that_is_not_saved(
+    password_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = _signed_in(password_site, "ann")
+    (password_site.folder / "signed_out.new").mkdir()
+    browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
+    monkeypatch.setattr(server, "_health_watch", FreshStore)
+    monkeypatch.setattr(server, "_sessions", password_site.sessions)
+    reason = "A sign-out could not be saved; see the log of the server."
+    assert server._check_health() == (False, {"limit_seconds": 1, "reason": reason})
+    (password_site.folder / "signed_out.new").rmdir()
+    assert server._check_health() == (True, {"limit_seconds": 1})
+    assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 1
+
+
+class FreshStore:
+    def check(self) -> StoreHealth:
+        return StoreHealth(None, timedelta(seconds=1), None)
 
 
 def test_a_sign_out_at_one_server_counts_at_the_other_servers_of_the_store(password_site: Site) -> None:
