@@ -23,6 +23,7 @@ from ingest.privacy.rules import read_rules
 from ingest.safe_files import lock_file
 from ingest.store.generations import lock_store, prepare_store
 from tests.store.night import session
+from tests.store.sealed_months import seal_everything
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no file modes")
 
@@ -47,7 +48,7 @@ def open_paths(folder: Path) -> dict[str, str]:
 
 
 def fill(logs: Path, store: Path, days: int = 3) -> None:
-    """Load several months, so that the store has segments, and write what servers and people write."""
+    """Load several months, and write what servers and people write."""
     for month in range(1, days + 1):
         (logs / f"{month}.jsonl").write_text(session(f"s{month}").replace("2026-11", f"2026-{month:02}"))
     load([logs], store, private=PrivacyOptions(rules=read_rules(None)))
@@ -55,8 +56,10 @@ def fill(logs: Path, store: Path, days: int = 3) -> None:
     AccessLog(store).write("page")
 
 
-def test_only_its_owner_may_use_a_new_store(logs: Path, store: Path) -> None:
+def test_only_its_owner_may_use_a_new_store(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seal_everything(monkeypatch)
     fill(logs, store)
+    assert any(name.startswith("seg-") for name in modes(store)), "segments, too"
     assert {"CURRENT", "lock", "memory.sqlite", "access.jsonl", "redaction.key"} <= {*modes(store)}
     assert (stat.S_IMODE(store.stat().st_mode), open_paths(store)) == (0o700, {})
     assert os.umask(0o022) == 0o022, "a load leaves the umask of its process"
