@@ -28,6 +28,7 @@ from callgauge.serving.settings import (
     traces_from_environment,
 )
 from callgauge.serving.sign_in.gate import Gate
+from callgauge.serving.sign_in.sessions import Sessions
 from callgauge.serving.sign_in.setup import gate_options
 from callgauge.serving.streamlit_answers import SCRIPTS, CompressedAssets, FirstPage, GoneBrowsers
 from callgauge.serving.tokens import check_sender, find_token
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 _NO_STORE = Path(os.devnull)  # nothing has been loaded into it yet
 
+_NOT_SAVED = "A sign-out could not be saved; see the log of the server."
+
 
 @cache
 def _health_watch() -> HealthWatch:
@@ -50,7 +53,10 @@ def _health_watch() -> HealthWatch:
 
 def _check_health() -> tuple[bool, dict[str, object]]:
     health = _health_watch().check()
-    return health.reason is None, health.describe()
+    is_well, details = health.reason is None, health.describe()
+    if _sessions is not None and _sessions.find_problem():
+        is_well, details = False, details | {"reason": _NOT_SAVED}
+    return is_well, details
 
 
 @cache
@@ -75,6 +81,8 @@ async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
 
 
 _traces = traces_from_environment()
+_gate = gate_options(sign_in_from_environment(), store_from_environment(), find_token)
+_sessions: Sessions | None = _gate.get("sessions")
 
 app = st.App(
     Path(__file__).with_name("app.py"),
@@ -90,7 +98,7 @@ app = st.App(
             address=sign_in_from_environment().address,
         ),
         Middleware(TraceIntake, folder=TraceFolder(_traces) if _traces else None, check=check_sender),
-        Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
+        Middleware(Gate, **_gate),
         Middleware(MetricsRoute, write=_write_metrics),
         Middleware(MovedPages),
         Middleware(GoneBrowsers),

@@ -1,10 +1,11 @@
-"""Locks of files that end with their process, and writes that survive a power cut."""
+"""File modes, locks of files that end with their process, and writes that survive a power cut."""
 
 from __future__ import annotations
 
 import json
 import os
 import socket
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -31,6 +32,56 @@ def _import_locks() -> Any:
 _LOCKS = _import_locks()
 
 
+_GROUP, _OTHERS, _NO_WRITING_BY_OTHERS = 0o070, 0o007, 0o002
+
+
+def limit_new_files(folder: Path) -> int:
+    """Set the umask of this process so that its new files are as private as a folder; return the old umask.
+
+    The umask only gets stricter, with one exception: in a folder with the set-group-ID bit, new files get the
+    folder's group, and this group gets the same rights as for the folder. Windows has no modes.
+    """
+    before = os.umask(0o077)
+    try:
+        mode = folder.stat().st_mode
+    except OSError:  # the next write into the folder explains it
+        mode = stat.S_IRWXU
+    if os.name != "posix":
+        limit = before
+    elif mode & stat.S_ISGID:
+        limit = before & ~_GROUP | ~mode & (_GROUP | _OTHERS) | _NO_WRITING_BY_OTHERS
+    else:
+        limit = before | ~mode & (_GROUP | _OTHERS)
+    os.umask(limit)
+    return before
+
+
+@contextmanager
+def new_files_like(folder: Path) -> Iterator[None]:
+    """In the block, let the new files of this process be as private as a folder (`limit_new_files`).
+
+    All threads of a process share the umask: do not write two folders with different modes in parallel.
+    """
+    before = limit_new_files(folder)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def is_open_to_everybody(folder: Path) -> bool:
+    """Return True if each user of this machine may read a folder."""
+    if os.name != "posix":
+        return False
+    try:
+        folder = folder.resolve(strict=True)
+        return bool(folder.stat().st_mode & stat.S_IROTH) and all(
+            place.stat().st_mode & stat.S_IXOTH for place in (folder, *folder.parents)
+        )
+    except OSError:
+        return False
+
+
 @contextmanager
 def lock_file(
     path: Path,
@@ -43,9 +94,9 @@ def lock_file(
     the file. `wait` sleeps or raises an error. `explain` gets the folder and translates an OSError when the
     file cannot be opened or written. By default it raises StoreError.
     """
-    with explain(path.parent):
+    with explain(path.parent), new_files_like(path.parent):
         # Not "w": whoever fails to get the lock must not wipe out who holds it.
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         while not _try_lock(lock):
             wait(_describe_owner(path))
@@ -120,7 +171,8 @@ def flush_to_disk(path: Path) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Replace the text of a small file. After a power cut the file contains the old or the whole new text."""
     new = path.with_name(f"{path.name}.new")
-    new.write_text(text, "utf-8")
+    with new_files_like(path.parent):
+        new.write_text(text, "utf-8")
     flush_to_disk(new)
     new.replace(path)
     flush_to_disk(path.parent)

@@ -65,7 +65,7 @@ OURS = {
     "callgauge.monitoring": (*SHOWS_ANSWERS, "callgauge.monitoring"),
     "callgauge.report": (
         *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.documents", "callgauge.gateway.retry_after",
-        "callgauge.report", "ingest.processes",
+        "callgauge.report", "ingest.processes", "ingest.safe_files",
     ),
     "callgauge.gateway": ("callgauge.gateway", "ingest.version", "lenient"),
     "callgauge.recorder": (
@@ -134,7 +134,6 @@ THIRD_PARTY = {
     "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.server_process"),
     "backports": ("ingest.decoding.zstd",),
     "compression": ("ingest.decoding.zstd",),
-    "detect_secrets": ("ingest.privacy",),
     "prometheus_client": ("callgauge.monitoring",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from callgauge.cli import maintenance_commands, render
-from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.options.store_option import OptionalStore, warn_of_open_store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.loads import describe_store_rates
 from callgauge.configuration.settings import LoadSettings, SourceSettings
@@ -214,11 +214,14 @@ def ingest(
     )  # fmt: skip
     if config is not None:
         configuration = _read_configuration(config, store, settings, source)
+        warn_of_open_store(configuration.store)
         if not (mine or paths or manifest):
             _ingest_sources(configuration, way)
         if not dry_run:
             _keep_aliases(configuration)
         store, settings = configuration.store, configuration.load
+    elif store is not None:
+        warn_of_open_store(store)
     if store is None:
         render.print_message("no store: name its folder with --store, or a callgauge.toml with --config")
         raise typer.Exit(ExitCode.WRONG_USE)

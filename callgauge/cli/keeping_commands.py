@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,13 +45,11 @@ def forget(
 ) -> None:
     """Delete sessions from a store for good. Later loads do not bring them back; logs are not touched.
 
-    Also deletes the team's notes on these sessions. Exits with 1 if no session matches.
+    Also deletes the team's notes on these sessions, and their IDs in the access log. Exits with 1 if no
+    session matches.
     """
-    from callgauge.memory.memory_file import MemoryProblemError
-    from callgauge.memory.notes import remove_notes
     from callgauge.nightly.stored_reports import list_report_nights
     from ingest.backup.make_backup import read_record
-    from ingest.errors import StoreError
     from ingest.maintenance import forget as forgetting
     from ingest.time_ranges import read_day
 
@@ -59,29 +58,62 @@ def forget(
     except ValueError as problem:
         render.fail(f"--before {problem}", ExitCode.WRONG_USE)
     whose = forgetting.SessionChoice(sessions=session or (), before=day, user=user)
-    notes = 0
-
-    def remove_their_notes(sessions: Collection[str], calls: Collection[str]) -> None:
-        nonlocal notes
-        try:
-            notes = remove_notes(store, sessions, calls, dry_run=dry_run)
-        except MemoryProblemError as problem:
-            raise StoreError(str(problem).rstrip(".")) from problem
-
+    traces = _Traces(store, dry_run)
     report = forgetting.forget(
         store,
         whose,
         dry_run=dry_run,
-        on_leaving=remove_their_notes,
+        on_leaving=traces.remove,
         patience=lock_patience(wait, wait_at_most),
     )
+    traces.remove_ids_again()
     backups = read_record(store) if report.sessions else {}
     if as_json:
-        print(render.to_json(asdict(report) | {"notes": notes, "backups_before": backups}))
+        print(render.to_json(asdict(report) | {"notes": traces.notes, "backups_before": backups}))
     else:
         nights = len(list_report_nights(store)) if report.sessions else 0
-        print(render.forget_text(report, store, notes=notes, backups=backups, nights=nights))
+        print(render.forget_text(report, store, notes=traces.notes, backups=backups, nights=nights))
     raise typer.Exit(0 if report.sessions else 1)
+
+
+class _Traces:
+    """What a store's folder has of deleted sessions outside its tables: notes, and ids in the access log.
+
+    `notes` is the number of deleted notes.
+    """
+
+    def __init__(self, store: Path, dry_run: bool) -> None:
+        self.notes = 0
+        self._store = store
+        self._dry_run = dry_run
+        self._ids: set[str] = set()
+
+    def remove(self, sessions: Collection[str], calls: Collection[str]) -> None:
+        """Remove the traces of these sessions and calls; only count notes in a dry run. Raises StoreError."""
+        from callgauge.memory.memory_file import MemoryProblemError
+        from callgauge.memory.notes import remove_notes
+        from ingest.errors import StoreError
+
+        try:
+            self.notes = remove_notes(self._store, sessions, calls, dry_run=self._dry_run)
+        except MemoryProblemError as problem:
+            raise StoreError(str(problem).rstrip(".")) from problem
+        self._ids.update(sessions, calls)
+        self.remove_ids_again()
+
+    def remove_ids_again(self) -> None:
+        """Remove ids that a page wrote into the log before the sessions were deleted. Raises StoreError."""
+        from callgauge.serving.access_log import remove_ids
+        from ingest.errors import StoreError
+
+        try:
+            if not self._dry_run:
+                remove_ids(self._store, self._ids)
+        except OSError as problem:
+            raise StoreError(
+                f"the access log in {self._store} cannot be rewritten: {problem.strerror or problem}. Free "
+                "some space or change its permissions, and run this again"
+            ) from problem
 
 
 def retain(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.options.store_option import OptionalStore, warn_of_open_store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 from callgauge.serving.server_child import make_server_command, try_port, write_address
@@ -164,6 +164,7 @@ def _check_store(store: Path, *, has_configuration: bool) -> None:
         render.fail(f"there is no store {store}; check the name, or create it with `{how}`")
     if not (store / "CURRENT").exists():
         render.print_message(f"{store} is empty; data appears after `{how}`")
+    warn_of_open_store(store)
 
 
 def _check_sign_in(signing: SignInSettings, store: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.store_option import Store
+from callgauge.cli.options.store_option import Store, warn_of_open_store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.loads import format_size
 from callgauge.configuration.places import is_address
@@ -156,6 +156,7 @@ def nightly(
     from callgauge.nightly.nightly_run import run_night
 
     configuration = read_configuration(config)
+    warn_of_open_store(configuration.store)
     silent = quiet or as_json
     try:
         with render.catch_interrupts() as interrupts:

@@ -31,7 +31,6 @@ _USED_BY = {
     "client_secret": ("oidc",),
     "user_header": ("header",),
     "groups_header": ("header",),
-    "proxies": ("header",),
     "password_file": ("password", "link"),
 }
 _NEEDED_BY = {"oidc": ("issuer", "client_id")}

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+from ingest.safe_files import new_files_like
 
 FILE = "memory.sqlite"
 SCHEMA_VERSION = 2
@@ -57,7 +59,9 @@ class MemoryFile:
 
     def write(self, *statements: Statement) -> None:
         """Execute all statements in one transaction: all, or none if one fails."""
-        with self._open(f"{self.path.absolute().as_uri()}?mode=rwc") as connection:
+        with suppress(OSError), new_files_like(self.path.parent):  # SQLite's own files get this file's mode
+            self.path.touch()
+        with self._open(f"{self.path.absolute().as_uri()}?mode=rw") as connection:
             connection.execute("BEGIN IMMEDIATE")
             for script in _SCRIPTS[_version_of(connection) :]:
                 for statement in _read_statements(script):

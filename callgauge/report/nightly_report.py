@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -25,6 +26,7 @@ from callgauge.report.delivery.attempts import DeliveryResult, deliver
 from callgauge.report.delivery.channels import list_channels
 from callgauge.report.formats import write_json
 from callgauge.report.formats.html_page import write_html
+from ingest.safe_files import new_files_like
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def send_nightly_report(
     store, settings = configuration.store, configuration.report
     texts = configuration.serve.texts  # mail follows the same rule as pages: hidden content stays hidden
     report = read_report(store, night, since=since, address=settings.address, texts=texts)
-    file = _write_files(settings.folder or store / REPORTS, report)
+    with nullcontext() if settings.folder else new_files_like(store):
+        file = _write_files(settings.folder or store / REPORTS, report)
     results: tuple[DeliveryResult, ...] = ()
     channels = () if settings.quiet and report.is_quiet else (*list_channels(settings, report, environment),)
     if channels:

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from callgauge.serving.identity import User
 from callgauge.serving.settings import sign_in_from_environment, store_from_environment
+from ingest.safe_files import flush_to_disk, lock_file, new_files_like
 
 FILE = "access.jsonl"
 MOST_BYTES = 10_000_000
 OLDER_FILES = 4
 """How many full files are kept, `access.1.jsonl` the newest of them."""
+DELETED = "(deleted)"
+"""Replaces the id of a deleted session or call."""
 _LONGEST = 500  # characters of a value: a name or an address that somebody sent
+_LOCK = "access.lock"
+_PATIENCE = 1.0  # seconds that a request waits for the lock; then it writes without the lock
+_PATIENCE_OF_DELETION = 10.0
+_WITH_IDS = ("session", "call", "path", "file")  # the fields that may contain ids
+_MOST_PARTS = 64  # of an address
 
 
 class AccessLog:
@@ -45,12 +57,15 @@ class AccessLog:
         data = json.dumps(line, ensure_ascii=True).encode() + b"\n"
         with self._lock:
             try:
-                self._make_room(len(data))
-                descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-                try:
-                    os.write(descriptor, data)
-                finally:
-                    os.close(descriptor)
+                with ExitStack() as locks:
+                    with suppress(TimeoutError):
+                        locks.enter_context(_lock_log(self.path.parent, _PATIENCE))
+                    self._make_room(len(data))
+                    descriptor = _open_private(self.path, os.O_APPEND)
+                    try:
+                        os.write(descriptor, data)
+                    finally:
+                        os.close(descriptor)
             except OSError as refused:
                 if not self._has_complained:
                     self._has_complained = True
@@ -67,6 +82,91 @@ class AccessLog:
 
     def _older(self, number: int) -> Path:
         return self.path.with_name(f"access.{number}.jsonl")
+
+
+@contextmanager
+def _lock_log(folder: Path, patience: float) -> Iterator[None]:
+    """Hold the lock of a folder's access log. Raises TimeoutError after `patience` seconds, and OSError."""
+    until = time.monotonic() + patience
+
+    def wait(owner: str) -> None:
+        if time.monotonic() > until:
+            raise TimeoutError(f"{owner} has locked it")
+        time.sleep(0.002)
+
+    with lock_file(folder / _LOCK, wait, lambda _folder: nullcontext()):
+        yield
+
+
+def _open_private(path: Path, flags: int) -> int:
+    """Open a file for its owner, and for the group of a folder that has the set-group-ID bit."""
+    mode = path.parent.stat().st_mode
+    with new_files_like(path.parent):
+        return os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o660 if mode & stat.S_ISGID else 0o600)
+
+
+def remove_ids(folder: Path, ids: Collection[str]) -> int:
+    """Replace the ids of sessions and calls in a folder's access log; return the number of changed lines.
+
+    Each file of the log is replaced atomically, and no line of a running server is lost. Raises OSError.
+    """
+    if not ids:
+        return 0
+    changed = 0
+    shown = {name[:_LONGEST] for name in ids}
+    for path in (folder / FILE, *(folder / f"access.{number}.jsonl" for number in range(1, OLDER_FILES + 1))):
+        if not path.exists():
+            continue
+        with _lock_log(folder, _PATIENCE_OF_DELETION), suppress(FileNotFoundError):
+            changed += _rewrite(path, lambda line: _leave_ids_out(line, shown))
+    return changed
+
+
+def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
+    """Replace a file by one with changed lines, if a line changes; return their number."""
+    new = path.with_name(f"{path.name}.new")
+    with path.open("rb") as old:
+        lines = [(line, change(line)) for line in old]
+        changed = sum(line != result for line, result in lines)
+        if not changed:
+            return 0
+        try:
+            with os.fdopen(_open_private(new, os.O_TRUNC), "wb") as out:
+                out.writelines(result for _, result in lines)
+                out.writelines(map(change, old))  # what a server added without the lock
+                out.flush()
+                os.fsync(out.fileno())
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    flush_to_disk(path.parent)
+    return changed
+
+
+def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
+    try:
+        event: Any = json.loads(line)
+    except ValueError:  # a line that a full disk cut
+        text = line.decode("utf-8", "replace")
+        return b"" if any(name in text for name in ids) else line
+    named = [name for name in _WITH_IDS if _names_one_of(event.get(name), ids)]
+    if not named:
+        return line
+    return json.dumps(event | dict.fromkeys(named, DELETED), ensure_ascii=True).encode() + b"\n"
+
+
+def _names_one_of(value: object, ids: Collection[str]) -> bool:
+    """Return True if a value, or a part of it between slashes, is one of the ids. Ids may contain slashes."""
+    if not isinstance(value, str):
+        return False
+    parts = value.split("/")[:_MOST_PARTS]
+    if len(value) == _LONGEST and any(name.startswith(value.rpartition("/")[2]) for name in ids):
+        return True  # the log cut the address
+    return value in ids or any(
+        "/".join(parts[start:end]) in ids
+        for start in range(len(parts))
+        for end in range(start + 1, len(parts) + 1)
+    )
 
 
 _LOGS: dict[Path, AccessLog] = {}

@@ -11,7 +11,12 @@ from starlette.types import Scope
 
 from callgauge.serving.settings import is_loopback
 
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+# Headers that proxies add. A browser or a program of this machine sends none of them.
+_OF_PROXIES = (
+    "via", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-for",
+    "x-original-host", "true-client-ip", "cf-connecting-ip", "cdn-loop", "x-envoy-", "x-proxyuser-ip",
+    "x-forwarded", "x-arr-",
+)  # fmt: skip
 
 
 def peer_address(scope: Scope) -> str:
@@ -56,16 +61,28 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def is_of_this_machine(scope: Scope) -> bool:
+def is_of_this_machine(scope: Scope, proxies: ClientAddresses) -> bool:
     """Return True if a program on this machine made the request under its own name, not a proxy for others.
 
-    A proxy that hides its client usually keeps the host name that the client used. A site that lets its own
-    name point to this machine (DNS rebinding) has to keep it.
+    A request through a proxy on this machine comes from a loopback address, too. It is recognised by:
+
+    - the address of a configured proxy;
+    - a host name that is not one of this machine. Most proxies keep the name that the browser used, and a
+      site that lets its own name point to this machine (DNS rebinding) has to keep it;
+    - a page of another host, in Origin or Referer, if the proxy replaces the host name;
+    - a header that only proxies add, or HTTP/1.0, in which nginx speaks by default.
     """
-    headers = Headers(scope=scope)
-    if not is_loopback(peer_address(scope)) or any(name in headers for name in _FORWARDED):
+    headers, peer = Headers(scope=scope), peer_address(scope)
+    if not is_loopback(peer) or proxies.is_proxy(peer) or scope.get("http_version") == "1.0":
         return False
+    if any(name.startswith(_OF_PROXIES) for name in headers):
+        return False
+    pages = (headers[name] for name in ("origin", "referer") if name in headers)
+    return all(map(_is_of_loopback, (f"//{headers.get('host', '')}", *pages)))
+
+
+def _is_of_loopback(address: str) -> bool:
     try:
-        return is_loopback(urlsplit(f"//{headers.get('host', '')}").hostname or "")
+        return is_loopback(urlsplit(address).hostname or "")
     except ValueError:
         return False

@@ -20,7 +20,8 @@ from click import Abort  # Streamlit's command line uses click, which turns Ctrl
 from streamlit.web.cli import main
 
 from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
-from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE
+from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE, store_from_environment
+from ingest.safe_files import limit_new_files
 
 _LONGEST_STOP = 5.0  # seconds; systemd kills after 90, Kubernetes after 30, Docker after 10
 
@@ -60,6 +61,8 @@ def _end_with_input() -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _end)
+    if store := store_from_environment():
+        limit_new_files(store)
     if os.environ.get(ENDS_WITH_INPUT_VARIABLE) == "yes":
         threading.Thread(target=_end_with_input, daemon=True).start()
     uvicorn.Server = GuardedServer  # type: ignore[misc]  # Streamlit makes its server of this name

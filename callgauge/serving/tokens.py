@@ -14,7 +14,7 @@ from starlette.types import Scope
 
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.tokens import PREFIX, AccessToken, TokenList, match_token
-from callgauge.serving.clients import is_of_this_machine
+from callgauge.serving.clients import ClientAddresses, is_of_this_machine
 from callgauge.serving.identity import User, read_bearer
 from callgauge.serving.settings import sign_in_from_environment
 from callgauge.traces.otlp_requests import TraceRequestError
@@ -80,7 +80,9 @@ def check_sender(scope: Scope) -> None:
         finder = _find_finder()
         may_send = finder is not None and finder.may_send(token)
     else:
-        may_send = sign_in_from_environment().method == "none" and is_of_this_machine(scope)
+        settings = sign_in_from_environment()
+        proxies = ClientAddresses(settings.trusted_proxies)
+        may_send = settings.method == "none" and is_of_this_machine(scope, proxies)
     if not may_send:
         raise TraceRequestError(
             401,

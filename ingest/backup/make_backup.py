@@ -35,6 +35,7 @@ from ingest.backup.places import BackupPlace, FolderPlace, open_place
 from ingest.backup.store_files import RECORD, copy_database, count_rows, files_beside, is_database
 from ingest.errors import BackupError, InputError, OptionError, StoreError, explain_os_errors
 from ingest.load_report import BackupReport
+from ingest.safe_files import replace_text
 from ingest.store.generations import OnWrite, ignore_write, published_generation
 from ingest.store.migrations import SCHEMA_VERSION
 from ingest.store.reader import find_segments
@@ -254,11 +255,8 @@ def _remove_old(
 def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
     """Record the existing backups in the store's folder, for users who must delete data everywhere."""
     records = {**read_record(store_dir), place: list(backups)}
-    path = store_dir / RECORD
-    new = path.with_name(f"{path.name}.new")
     with explain_os_errors(store_dir):
-        new.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
-        new.replace(path)
+        replace_text(store_dir / RECORD, json.dumps(records, indent=1) + "\n")
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:

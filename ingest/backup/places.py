@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ingest.errors import BackupError, OptionError
-from ingest.safe_files import flush_to_disk, lock_file
+from ingest.safe_files import flush_to_disk, lock_file, new_files_like
 from ingest.sources.stored_names import is_address, strip_credentials
 
 _WRITABLE = ("s3", "gs", "az", "abfs")
@@ -106,8 +106,11 @@ class FolderPlace:
             )
 
         with self._explain_errors():
-            self.path.mkdir(parents=True, exist_ok=True)
-        with lock_file(self.path / _LOCK, refuse, lambda _folder: self._explain_errors()):
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (
+            new_files_like(self.path),
+            lock_file(self.path / _LOCK, refuse, lambda _folder: self._explain_errors()),
+        ):
             self._remove_parts()
             yield
 

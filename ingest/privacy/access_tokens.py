@@ -1,10 +1,9 @@
 """Finds access keys and tokens in a text by their makers' prefixes.
 
-Where detect-secrets (https://github.com/Yelp/detect-secrets) has a pattern for a maker, it is used; the other
-forms are those that the makers document. detect-secrets is made for files and lines. Here a pattern is tried
-only where a fast search shows that it could match: a token contains a long run of letters, digits, `_` and
-`-`, and begins at the start of a word. A match is extended to the end of the run, since some patterns omit
-the end of a token (a JWT's signature).
+The forms are those that the makers document, or that secret scanners publish. A pattern is tried only where a
+fast search shows that it could match: a token contains a long run of letters, digits, `_` and `-`, and begins
+at the start of a word. A match is extended to the end of the run, since some patterns omit the end of a token
+(a JWT's signature).
 """
 
 from __future__ import annotations
@@ -12,18 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-
-from detect_secrets.plugins.aws import AWSKeyDetector
-from detect_secrets.plugins.discord import DiscordBotTokenDetector
-from detect_secrets.plugins.github_token import GitHubTokenDetector
-from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
-from detect_secrets.plugins.jwt import JwtTokenDetector
-from detect_secrets.plugins.pypi_token import PypiTokenDetector
-from detect_secrets.plugins.sendgrid import SendGridDetector
-from detect_secrets.plugins.slack import SlackDetector
-from detect_secrets.plugins.stripe import StripeDetector
-from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
-from detect_secrets.plugins.twilio import TwilioKeyDetector
 
 from ingest.privacy.matches import Detector, Match, SearchedText
 
@@ -44,38 +31,42 @@ class _TokenForm(NamedTuple):
 
     kind: str
     begin: str  # separated by blanks, at least three characters each
-    patterns: Sequence[str | re.Pattern[str]]
+    patterns: Sequence[str]
 
 
 _TWILIO = " ".join(f"{kind}{digit}" for kind in ("AC", "SK") for digit in "0123456789abcdef")
 # If two prefixes match at a position, the longer one is used.
 _TOKENS = (
-    _TokenForm("aws", "AKIA ASIA ABIA ACCA A3T", AWSKeyDetector.denylist[:1]),
+    _TokenForm("aws", "AKIA ASIA ABIA ACCA A3T", (r"(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{16}",)),
     _TokenForm(
         "github",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-        (*GitHubTokenDetector.denylist, r"github_pat_\w{22,}", r"gh[opusr]_\w{30,}"),
+        (r"github_pat_\w{22,}", r"gh[opusr]_\w{30,}"),
     ),
     _TokenForm(
         "gitlab",
         "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- GR1348941",
-        GitLabTokenDetector.denylist,
+        (r"gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas)-[\w-]{20,}", r"GR1348941[\w-]{20,}"),
     ),
-    _TokenForm("jwt", "eyJ", JwtTokenDetector.denylist),
-    _TokenForm("pypi", "pypi-Ag", PypiTokenDetector.denylist),
-    _TokenForm("sendgrid", "SG.", SendGridDetector.denylist),
+    _TokenForm("jwt", "eyJ", (r"eyJ[\w=-]+\.[\w=-]+\.?",)),
+    _TokenForm("pypi", "pypi-Ag", (r"pypi-AgE[\w-]{80,}",)),
+    _TokenForm("sendgrid", "SG.", (r"SG\.[\w-]{22}\.[\w-]{43}",)),
     _TokenForm(
         "slack",
         "xoxa- xoxb- xoxe xoxo- xoxp- xoxr- xoxs- xoxc- xoxd- XOXB- XOXP- XOXA- xapp-",
-        (*SlackDetector.denylist[:1], r"xox[a-z](?:\.xox[a-z])?-[\w%-]{16,}", r"xapp-\d-[\w-]{16,}"),
+        (
+            r"(?i:xox[abopsr]-(?:\d+-)+[a-z0-9]+)",
+            r"xox[a-z](?:\.xox[a-z])?-[\w%-]{16,}",
+            r"xapp-\d-[\w-]{16,}",
+        ),
     ),
     _TokenForm("square", "sq0csp- sq0atp- sq0idp- EAAA", (r"sq0[a-z]{3}-[\w-]{22,}", r"EAAA[\w-]{60}")),
     _TokenForm(
         "stripe",
         "sk_live_ rk_live_ sk_test_ rk_test_ whsec_",
-        (*StripeDetector.denylist, r"[rs]k_(?:live|test)_\w{16,}", r"whsec_[A-Za-z0-9+/=]{24,}"),
+        (r"[rs]k_(?:live|test)_\w{16,}", r"whsec_[A-Za-z0-9+/=]{24,}"),
     ),
-    _TokenForm("twilio", _TWILIO, TwilioKeyDetector.denylist),
+    _TokenForm("twilio", _TWILIO, (r"(?:AC|SK)[a-z0-9]{32}",)),
     _TokenForm("anthropic", "sk-ant-", (r"sk-ant-[\w-]{20,}",)),
     _TokenForm("langfuse", "sk-lf- pk-lf-", (r"[sp]k-lf-[0-9a-f-]{36}",)),
     _TokenForm("openai", "sk-", (r"sk-(?=[\w-]*\d)[\w-]{20,}",)),
@@ -88,7 +79,7 @@ _TOKENS = (
     _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
     _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # detect-secrets' pattern accepts any word in capitals with this prefix; keys have 73 characters.
+    # Keys have 73 characters. Without the digit, the pattern would accept any word in capitals.
     _TokenForm(
         "artifactory",
         "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
@@ -168,8 +159,8 @@ _TOKENS = (
     _TokenForm("voyage", "pa-", (r"pa-(?=[\w-]*\d)[\w-]{43}(?![\w-])",)),
     _TokenForm("wandb", "wandb_v1_", (r"wandb_v\d_[\w-]{40,}",)),
 )
-_TELEGRAM = TelegramBotTokenDetector.denylist[0]
-_DISCORD = DiscordBotTokenDetector.denylist[0]
+_TELEGRAM = re.compile(r"\d{8,10}:[\w-]{35}")
+_DISCORD = re.compile(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}")
 _AZURE = re.compile(r"[\w.~-]{3}\dQ~[\w.~-]{31,34}")  # a secret of an application in Entra ID
 _AZURE_BEFORE = 4  # characters of the secret before the sign `Q~`
 TOKEN_TYPES = frozenset(token.kind for token in _TOKENS) | {"telegram", "discord", "azure"}
@@ -191,9 +182,7 @@ class TokenDetector:
             f"(?={three}){fresh}(?:{'|'.join(map(re.escape, longest_first))})" if begins else "(?!)"
         )
         self._begins = begins
-        self._patterns = {
-            token.kind: re.compile("|".join(map(_pattern_text, token.patterns))) for token in used
-        }
+        self._patterns = {token.kind: re.compile("|".join(token.patterns)) for token in used}
         self._types = types
 
     def detectors(self) -> Iterator[Detector]:
@@ -265,12 +254,6 @@ def _find_azure_secrets(looked: SearchedText) -> Iterator[Match]:
     for place in looked.find_needle("q~"):
         if match := _AZURE.match(looked.text, max(0, place - _AZURE_BEFORE), place + 40):
             yield Match(*match.span(), "azure")
-
-
-def _pattern_text(pattern: str | re.Pattern[str]) -> str:
-    if isinstance(pattern, str):
-        return pattern
-    return f"(?i:{pattern.pattern})" if pattern.flags & re.IGNORECASE else pattern.pattern
 
 
 def _first_match(pattern: re.Pattern[str], text: str, places: range, kind: str) -> Iterator[Match]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from ipaddress import IPv6Address
-
-from detect_secrets.plugins.aws import AWSKeyDetector
-from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
-from detect_secrets.plugins.high_entropy_strings import Base64HighEntropyString, HexHighEntropyString
-from detect_secrets.plugins.ip_public import IPPublicDetector
-from detect_secrets.plugins.mailchimp import MailchimpDetector
-from detect_secrets.plugins.softlayer import SoftlayerDetector
 
 from ingest.privacy.matches import LabelDetector, Match, SearchedText
 from lenient.regex import compile_regex
@@ -27,7 +22,11 @@ _KEY_LINE = re.compile(r"[\w+/=]{24}")
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
 )
-_ENTROPY = (Base64HighEntropyString(), HexHighEntropyString())
+# Quoted text in the letters of Base64 or of hexadecimal numbers, and the bits per character of random text.
+_RANDOM = (
+    (re.compile(r"(['\"])([A-Za-z0-9+/\\_=-]+)\1"), 4.5),
+    (re.compile(r"(['\"])([0-9a-fA-F]+)\1"), 3.0),
+)
 
 
 def find_private_keys(looked: SearchedText) -> Iterator[Match]:
@@ -73,20 +72,30 @@ def find_random_text(looked: SearchedText) -> Iterator[Match]:
 
     Hashes, ids and images have high entropy, too, so this detector is off by default.
     """
-    for plugin in _ENTROPY:
-        for match in plugin.regex.finditer(looked.text):
-            if plugin.calculate_shannon_entropy(match[2]) > plugin.entropy_limit:
+    for pattern, limit in _RANDOM:
+        for match in pattern.finditer(looked.text):
+            # A short number has many different digits by chance.
+            more = 1.2 / math.log2(len(match[2])) if match[2].isdigit() and len(match[2]) > 1 else 0
+            if _entropy(match[2]) > limit + more:
                 yield Match(*match.span(2), "secret")
 
 
+def _entropy(text: str) -> float:
+    """Return the Shannon entropy of a text, in bits per character."""
+    shares = [count / len(text) for count in Counter(text).values()]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PRIVATE = r"192\.168\.|127\.|10\.|172\.(?:1[6-9]|2[0-9]|3[01])\."
+_IPV4 = re.compile(rf"(?<![\w.])(?!{_PRIVATE})(?:{_OCTET}\.){{3}}{_OCTET}(?::[0-9]{{1,5}})?(?![\w.])")
 _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 
 
 def find_public_addresses(looked: SearchedText) -> Iterator[Match]:
     """Yield IP addresses outside private networks."""
-    for pattern in IPPublicDetector.denylist:
-        for match in pattern.finditer(looked.text):
-            yield Match(*match.span(1), "ip")
+    for match in _IPV4.finditer(looked.text):
+        yield Match(*match.span(), "ip")
     for match in _IPV6.finditer(looked.text):
         if _is_public(match[0]):
             yield Match(*match.span(), "ip")
@@ -99,9 +108,18 @@ def _is_public(text: str) -> bool:
         return False
 
 
+_AWS_SECRET = re.compile(
+    r"(?i)aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?"
+    r"['\"]([0-9a-z/+]{40})['\"]"
+)
+_SOFTLAYER = re.compile(
+    r"(?i)softlayer[_-]?(?:api)?[_-]?(?:key|pwd|pass(?:word)?|token)['\"]?\]? *(?:=>|:=|::|[=: ]) *['\"]?"
+    r"([a-z0-9]{64})"
+)
+
 BESIDE = (
-    LabelDetector("aws", "aws", AWSKeyDetector.denylist[1], longest=_NEAR),
-    LabelDetector("azure", "accountkey=", AzureStorageKeyDetector.denylist[0], 0),
+    LabelDetector("aws", "aws", _AWS_SECRET, longest=_NEAR),
+    LabelDetector("azure", "accountkey=", re.compile(r"(?i)accountkey=[\w+/=]{88}"), 0),
     LabelDetector("azure", "sharedaccesskey=", re.compile(r"(?i)sharedaccesskey=([\w+/=]{32,})")),
     LabelDetector("bearer", "bearer ", re.compile(r"(?i)bearer {1,4}([\w.~+/-]{16,1024}=*)")),
     LabelDetector("npm", ":_authtoken=", re.compile(r"(?i):_authToken=\s{0,8}([\w-]{16,})")),
@@ -110,6 +128,6 @@ BESIDE = (
     LabelDetector("slack", "hooks.slack.com", re.compile(r"hooks\.slack\.com/services/(T\w+/B\w+/\w+)")),
     LabelDetector("discord", "/api/webhooks/", re.compile(r"/api/webhooks/(\d{15,22}/[\w-]{40,})")),
     LabelDetector("hashicorp", ".atlasv1.", re.compile(r"\w{14}\.atlasv1\.[\w=-]{60,}"), 0, before=14),
-    LabelDetector("softlayer", "softlayer", SoftlayerDetector.denylist[0], longest=_NEAR),
-    LabelDetector("mailchimp", "-us", MailchimpDetector.denylist[0], 0, before=32),
+    LabelDetector("softlayer", "softlayer", _SOFTLAYER, longest=_NEAR),
+    LabelDetector("mailchimp", "-us", re.compile(r"[0-9a-z]{32}-us[0-9]{1,2}"), 0, before=32),
 )

@@ -6,9 +6,6 @@ import re
 from enum import Enum
 from functools import lru_cache
 
-from detect_secrets.filters.heuristic import is_not_alphanumeric_string, is_templated_secret
-from detect_secrets.plugins.keyword import DENYLIST
-
 
 class Family(Enum):
     """What a name means. The vaguer the name, the more its value must look like a secret."""
@@ -43,12 +40,12 @@ _PASSWORD_NAME = re.compile(
 )
 _KEY_NAME = re.compile(
     "|".join(
-        [name.replace("_?", _SEPARATOR) for name in DENYLIST if "key" in name]
-        + [f"{word}{_SEPARATOR}key" for word in (
-            "access", "admin", "anon", "consumer", "deploy", "encryption", "fernet", "master", "role",
-            "shared", "signing", "ssh", "subscription", "webhook", "write",
+        [f"{word}{_SEPARATOR}key" for word in (
+            "access", "account", "admin", "anon", "api", "auth", "client", "consumer", "database", "db",
+            "deploy", "encryption", "fernet", "master", "priv", "private", "role", "service", "shared",
+            "signing", "ssh", "subscription", "webhook", "write",
         )]
-        + ["secret", "credential", _OTHER_KEYS]
+        + [f"key{_SEPARATOR}pass", "secret", "credential", _OTHER_KEYS]
     ),
     re.IGNORECASE,
 )  # fmt: skip
@@ -124,8 +121,8 @@ def is_secret(value: str) -> bool:
         or value.startswith("$")
         or "..." in value
         or "…" in value
-        or is_templated_secret(value)
-        or (is_not_alphanumeric_string(value) and not any(map(str.isalnum, value)))
+        or (value[:1], value[-1:]) in (("{", "}"), ("<", ">"))
+        or not any(map(str.isalnum, value))
     )
 
 

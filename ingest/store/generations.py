@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
-from ingest.safe_files import flush_to_disk, lock_file
+from ingest.safe_files import flush_to_disk, lock_file, new_files_like
 from ingest.store.segments import named_segments
 from ingest.store.shared.link import read_link
 from ingest.store.shared.pointer import CURRENT, SEGMENT
@@ -30,8 +30,9 @@ BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
 # Files that people, the server and a first load that failed leave; each new disk has `lost+found`.
 _BESIDE = re.compile(
-    r"naming\.toml|aliases\.json|users\.(json|lock)|up\.lock|night\.lock|sign_in\.key|redaction\.key"
-    r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
+    r"naming\.toml|aliases\.json|users\.json|(access|users|signed_out|up|night)\.lock|sign_in\.key|redaction\.key"
+    r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json"
+    r"|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
@@ -241,8 +242,9 @@ def lock_store(
 ) -> Iterator[StoreFolder]:
     """Lock and yield the store folder; make the folder if it is missing, and remove leftovers.
 
-    Raises StoreBusy when another load holds the lock and `patience` returns False, and StoreError when the
-    folder cannot be used as a store.
+    Until the lock is released, new files of this process are as private as the folder. Raises StoreBusy when
+    another load holds the lock and `patience` returns False, and StoreError when the folder cannot be used as
+    a store.
     """
     prepare_store(store_dir)
 
@@ -253,7 +255,11 @@ def lock_store(
                 "or add --wait"
             )
 
-    with lock_file(store_dir / LOCK, wait), _hold_shared(store_dir, wait, on_write) as shared:
+    with (
+        new_files_like(store_dir),
+        lock_file(store_dir / LOCK, wait),
+        _hold_shared(store_dir, wait, on_write) as shared,
+    ):
         folder = StoreFolder(store_dir, on_write, shared)
         folder.sweep()
         yield folder
@@ -289,8 +295,12 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Make a folder an empty store unless it is a store; its lock file marks it as one. Raises StoreError."""
+    """Make a folder an empty store unless it is a store; its lock file marks it as one. Raises StoreError.
+
+    Only its owner may enter a new folder. The mode of an existing folder stays.
+    """
     check_store_place(store_dir)
     with explain_os_errors(store_dir):
-        store_dir.mkdir(exist_ok=True)
-        (store_dir / LOCK).touch(0o644)
+        store_dir.mkdir(mode=0o700, exist_ok=True)
+        with new_files_like(store_dir):
+            (store_dir / LOCK).touch()

@@ -14,6 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from callgauge.configuration.settings import SignInSettings
 from callgauge.serving.identity import User, read_headers
 from callgauge.serving.sign_in.gate import Gate
+from callgauge.serving.sign_in.sessions import Sessions
 from callgauge.serving.sign_in.setup import gate_options
 from tests.serving.oidc_issuer import CLIENT, SECRET, Issuer, make_key, running_issuer
 
@@ -63,10 +64,18 @@ class Site:
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
         self.folder = folder
-        self.gate = Gate(secret_app, **gate_options(settings, folder, find_token))
+        options = gate_options(settings, folder, find_token)
+        self._options = options
+        self.gate = Gate(secret_app, **options)
 
     def browser(self, client: str = "192.0.2.7", **options: Any) -> TestClient:
         return TestClient(self.gate, ADDRESS, client=(client, 50_000), follow_redirects=False, **options)
+
+    @property
+    def sessions(self) -> Sessions:
+        sessions = self._options["sessions"]
+        assert isinstance(sessions, Sessions)
+        return sessions
 
     def log(self) -> str:
         return (self.folder / "access.jsonl").read_text("utf-8")

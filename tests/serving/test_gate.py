@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -11,13 +14,16 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from callgauge import server
 from callgauge.configuration.settings import SignInSettings
+from callgauge.monitoring.store_health import StoreHealth
 from callgauge.serving import open_pages
 from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User, write_headers
 from callgauge.serving.request_limits import OpenCount, RateLimit, SlowTurns
 from callgauge.serving.sign_in import gate
 from callgauge.serving.sign_in.page import FILES
+from callgauge.serving.sign_in.setup import SignInSetupError
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
 from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
 from tests.serving.test_users import put_quickly
@@ -52,6 +58,21 @@ ROUTES = (
     "/SIGN-IN",
     "/sign-in/../models",
     "/%2e%2e/models",
+)
+# What proxies add to a request, one kind each.
+OF_PROXIES = (
+    {"x-forwarded-for": "192.0.2.1"},
+    {"x-forwarded-proto": "https"},
+    {"x-forwarded-host": "gauge.test"},
+    {"x-real-ip": "192.0.2.1"},
+    {"via": "1.1 squid"},
+    {"forwarded": "for=192.0.2.1"},
+    {"cf-connecting-ip": "192.0.2.1"},
+    {"x-envoy-external-address": "192.0.2.1"},
+    {"origin": "https://gauge.test"},
+    {"referer": "https://gauge.test/models"},
+    {"origin": "null"},
+    {"origin": "http://[::1"},
 )
 OURS = {name.decode(): value.decode() for name, value in write_headers(User("eve", "admin", may_write=True))}
 STREAM = f"{ADDRESS.replace('http:', 'ws:')}/_stcore/stream"
@@ -264,6 +285,102 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     assert '"event": "sign_out", "user": "ann"' in password_site.log()
 
 
+def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
+    password_site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder in the place of the file has the effect of a full disk, also for root."""
+    browser = _signed_in(password_site, "ann")
+    stolen = password_site.browser(cookies=dict(browser.cookies))
+    in_the_way = password_site.folder / "signed_out.new"
+    in_the_way.mkdir()
+    answer = browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
+    assert answer.status_code == 500
+    assert "the server could not save it" in answer.text
+    assert "Free some space" in capsys.readouterr().err
+    assert (
+        '"event": "sign_out", "user": "ann", "role": "admin", "client": "192.0.2.7", "reason": "not saved"'
+        in (password_site.log())
+    )
+    assert DATA not in stolen.get("/").text
+    sessions = password_site.sessions
+    assert "signed_out.new" in (sessions.find_problem() or "")
+    in_the_way.rmdir()
+    assert sessions.find_problem() is None
+    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
+    assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
+
+
+def test_healthz_reports_a_sign_out_that_is_not_saved(
+    password_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = _signed_in(password_site, "ann")
+    (password_site.folder / "signed_out.new").mkdir()
+    browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
+    monkeypatch.setattr(server, "_health_watch", FreshStore)
+    monkeypatch.setattr(server, "_sessions", password_site.sessions)
+    reason = "A sign-out could not be saved; see the log of the server."
+    assert server._check_health() == (False, {"limit_seconds": 1, "reason": reason})
+    (password_site.folder / "signed_out.new").rmdir()
+    assert server._check_health() == (True, {"limit_seconds": 1})
+    assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 1
+
+
+class FreshStore:
+    def check(self) -> StoreHealth:
+        return StoreHealth(None, timedelta(seconds=1), None)
+
+
+def test_a_sign_out_at_one_server_counts_at_the_other_servers_of_the_store(password_site: Site) -> None:
+    other = Site(SignInSettings(method="password"), password_site.folder)
+    browsers = [_signed_in(password_site, "ann"), _signed_in(other, "bob")]
+    at_other = other.browser(cookies=dict(browsers[0].cookies))
+    assert DATA in at_other.get("/").text
+    for browser in browsers:
+        browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
+    assert DATA not in at_other.get("/").text
+    again = Site(SignInSettings(method="password"), password_site.folder)
+    for browser in browsers:  # neither server removed what the other server wrote
+        assert DATA not in again.browser(cookies=dict(browser.cookies)).get("/").text
+    assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 2
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"a": "x"}', "\ud83d"])
+def test_a_damaged_list_of_sign_outs_stops_the_start_of_a_server(password_site: Site, content: str) -> None:
+    (password_site.folder / "signed_out.json").write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(
+        SignInSetupError, match=r"signed_out\.json.*sign_in\.key; everybody then signs in again"
+    ):
+        Site(SignInSettings(method="password"), password_site.folder)
+    assert "cannot be read" in (password_site.sessions.find_problem() or "")
+
+
+def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> None:
+    """Session fixation: somebody else put a cookie of a session into the browser before the sign-in."""
+    planted = dict(_signed_in(password_site, "bob").cookies)["callgauge_session"]
+    victim = password_site.browser(cookies={"callgauge_session": planted})
+    assert fill(victim, "ann", PASSWORD).status_code == 303
+    own = [cookie.value for cookie in victim.cookies.jar if cookie.name == "callgauge_session"]
+    assert len({planted, *own}) >= 2
+    attacker = password_site.browser(cookies={"callgauge_session": planted})
+    assert "name='bob', role='viewer'" in attacker.get("/").text
+    first, second = (_signed_in(password_site, "ann").cookies["callgauge_session"] for _ in range(2))
+    assert first != second
+
+
+def test_a_server_whose_store_was_removed_lets_nobody_in(
+    password_site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither people whose session is open nor anybody with the right password."""
+    browser = _signed_in(password_site, "ann")
+    assert DATA in browser.get("/").text
+    shutil.rmtree(password_site.folder)
+    assert DATA not in browser.get("/").text
+    answer = fill(password_site.browser(), "ann", PASSWORD)
+    assert (answer.status_code, DATA in answer.text) == (403, False)
+    assert "access.jsonl cannot be written" in capsys.readouterr().err
+    assert password_site.sessions.find_problem() is None, "no sign-out is lost"
+
+
 def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
     users = UsersFile(password_site.folder / FILE)
     ann, bob = _signed_in(password_site, "ann"), _signed_in(password_site, "bob")
@@ -367,6 +484,15 @@ def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Pat
     for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
         assert "role='viewer', may_write=False" in local.get("/", headers={"host": host}).text
     assert "role='viewer', may_write=False" in local.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
+    # Through a proxy that sends its own name instead of the host of the browser.
+    for headers in OF_PROXIES:
+        assert "role='viewer', may_write=False" in local.get("/", headers=headers).text, headers
+    for origin in ("http://localhost:8501", "http://127.0.0.1:8501", "http://[::1]:8501"):
+        headers = {"origin": origin, "referer": f"{origin}/models"}
+        assert "role='admin', may_write=True" in local.get("/", headers=headers).text
+    named = Site(SignInSettings(proxies=("127.0.0.1",)), tmp_path)
+    direct = named.browser("127.0.0.1", headers={"host": "localhost:8501"})
+    assert "role='viewer', may_write=False" in direct.get("/").text
     remote = site.browser("192.0.2.7").get("/", headers=OURS).text
     assert "User(name='', role='viewer', may_write=False)" in remote
     assert not list(tmp_path.iterdir())  # only users who sign in are logged

@@ -164,7 +164,7 @@ def test_the_log_is_bounded_escaped_and_stops_nobody(
     user = User('\x1b]8;;http://evil\x07"\n{"at": "forged"}\u202e' + "x" * 5_000, "viewer", False)
     for number in range(60):
         log.write("page", user, page="calls", number=number, call=None)
-    files = sorted(tmp_path.iterdir())
+    files = sorted(tmp_path.glob("*.jsonl"))
     assert [path.name for path in files] == [*(f"access.{n}.jsonl" for n in range(1, 5)), "access.jsonl"]
     assert all(path.stat().st_size <= 2_000 and stat.S_IMODE(path.stat().st_mode) == 0o600 for path in files)
     lines = [line for path in files for line in path.read_text("ascii").splitlines()]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -51,6 +52,18 @@ def find_store(named: str) -> Path:
             render.fail(str(problem))
         render.print_message(f"{problem}. Data that was fetched earlier is in {folder}")
     return folder
+
+
+def warn_of_open_store(store: Path) -> None:
+    """Print a message if each user of this machine may read a store."""
+    from ingest.safe_files import is_open_to_everybody
+
+    if is_open_to_everybody(store):
+        render.print_message(
+            f"Warning: each user of this machine can read the store {store}. Run `chmod 700 "
+            f"{shlex.quote(str(store))}`; for a server that runs as another user, see File modes in "
+            "docs/service.md"
+        )
 
 
 def _find_folder(address: str) -> Path:

@@ -124,7 +124,8 @@ class Gate:
             token = read_bearer(request.headers)
             visitor.user = None if token is None else self._find_token(token)
         elif self._method == "none":
-            visitor.user = LOCAL_USER if is_of_this_machine(visitor.scope) else NETWORK_USER
+            is_local = is_of_this_machine(visitor.scope, self._clients)
+            visitor.user = LOCAL_USER if is_local else NETWORK_USER
         elif self._proxy is not None:
             visitor.identity = self._proxy.read(visitor.scope)
         elif self._sessions is not None:

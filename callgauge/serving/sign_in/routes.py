@@ -6,6 +6,7 @@ import asyncio
 import os
 import secrets
 import sys
+import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
@@ -30,7 +31,7 @@ from callgauge.serving.sign_in.page import (
     draw_sentence,
     make_page,
 )
-from callgauge.serving.sign_in.sessions import COOKIE, Sessions, Signer
+from callgauge.serving.sign_in.sessions import COOKIE, Sessions, Signer, SignOutNotSavedError
 from callgauge.serving.sign_in.users_file import (
     LONGEST_NAME,
     LONGEST_PASSWORD,
@@ -51,6 +52,15 @@ _LONGEST_NEXT = 8_000
 _AT_ONCE = 2  # passwords that are hashed at the same time: each takes 64 MB
 _TOO_OFTEN = "Too many tries. Wait some minutes, then try again."
 _REFUSED = "Name and password do not fit together."
+_NOT_SAVED = (
+    "You are signed out in this browser, but the server could not save it. If the server restarts before {}, "
+    "a copy of your cookie works again. Tell the person who runs this dashboard."
+)
+_SAVE_IT = (
+    "Until it is saved, a restart lets in a copy of that cookie. Free some space or change the permissions "
+    "of the store; the server then saves it at the next sign-in, sign-out or request of /healthz. To end all "
+    "sessions instead, remove sign_in.key and restart"
+)
 _NO_LINK = "This link was used already, is too old, or was never made. Ask for a new one."
 
 
@@ -279,13 +289,21 @@ class SignInRoutes:
         if not own:  # another site's link must sign nobody out
             words = draw_sentence(f"You are signed in as {session.identity.name}.", quiet=True)
             return self._make_form_page(request, "Sign out?", 200, words, (SIGN_OUT, "Sign out", {}, ()))
-        self._sessions.end(session)
+        problem = None
+        try:
+            self._sessions.end(session)
+        except SignOutNotSavedError as refused:
+            problem = _NOT_SAVED.format(time.strftime("%H:%M UTC", time.gmtime(session.until)))
+            print(f"A sign-out could not be saved: {refused}. {_SAVE_IT}", file=sys.stderr, flush=True)
         user = self._admission.admit(session.identity) or User(session.identity.name, "viewer", False)
-        self._log.write("sign_out", user, client=self._clients.find(request.scope))
+        client, reason = self._clients.find(request.scope), "not saved" if problem else None
+        self._log.write("sign_out", user, client=client, reason=reason)
         answer = make_page(
-            "Signed out",
+            "Sign-out not saved" if problem else "Signed out",
+            draw_problem(problem),
             draw_sentence("Other tabs show nothing new any more.", quiet=True),
             draw_link("Sign in", PLACE),
+            status=HTTPStatus.INTERNAL_SERVER_ERROR if problem else HTTPStatus.OK,
         )
         answer.delete_cookie(COOKIE, "/")
         return answer

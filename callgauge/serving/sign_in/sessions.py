@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import secrets
+import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,22 @@ from typing import Any
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from callgauge.serving.sign_in.admission import Identity
+from ingest.safe_files import flush_to_disk, lock_file
 
 COOKIE = "callgauge_session"
 KEY_FILE = "sign_in.key"
 ENDED_FILE = "signed_out.json"
+_LOCK = "signed_out.lock"
 _SHORTEST_SECRET = 32
+_PATIENCE = 1.0  # seconds to wait for another server that writes the list
 
 
 class SecretError(Exception):
-    """Raised when there is no signing secret; the message says what to do."""
+    """Raised when sessions cannot be signed, or ended sessions not be known; the message says what to do."""
+
+
+class SignOutNotSavedError(Exception):
+    """Raised when a session has ended, but only until the server restarts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,8 @@ class Signer:
 class Sessions:
     """Begins and ends sessions.
 
-    A file in `folder` lists the sessions that ended early, until they would have expired.
+    A file in `folder` lists the sessions that ended early, until they would have expired. All servers of a
+    store follow this file. Raises SecretError if it cannot be read.
     """
 
     def __init__(
@@ -99,10 +108,13 @@ class Sessions:
         self._seconds = hours * 3600
         self._path = folder / ENDED_FILE
         self._clock = clock
-        self._ended = self._read_ended()
+        self._state = _read_state(self._path)
+        self._ended = read_ended(folder)
+        self._saving = threading.Lock()  # /healthz saves from another thread
 
     def begin(self, identity: Identity) -> str:
         """Return the cookie text of a new session."""
+        self.find_problem()  # tries again to save
         content = {
             "id": secrets.token_hex(16),
             "name": identity.name,
@@ -125,23 +137,78 @@ class Sessions:
         return session if self.is_open(session) else None
 
     def is_open(self, session: SignInSession) -> bool:
+        """Return True unless the session expired, or ended in this server or another server of the store."""
+        state = _read_state(self._path)
+        if state != self._state:
+            with suppress(SecretError):  # this server knows its own ended sessions; `find_problem` reports it
+                self._ended = read_ended(self._path.parent) | self._ended
+            self._state = state
         return session.id not in self._ended and session.until > self._clock()
 
     def end(self, session: SignInSession) -> None:
-        """End a session; copies of its cookie stop working, too."""
+        """End a session; copies of its cookie stop working, too. Raises SignOutNotSavedError."""
         now = self._clock()
         self._ended = {session_id: until for session_id, until in self._ended.items() if until > now}
         self._ended[session.id] = session.until
-        aside = self._path.with_suffix(".new")
-        with suppress(OSError):  # it has already ended in this process
-            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="ascii") as out:
-                json.dump(self._ended, out)
-            aside.replace(self._path)
-
-    def _read_ended(self) -> dict[str, float]:
         try:
-            content = json.loads(self._path.read_text("ascii"))
-            return {str(session_id): float(until) for session_id, until in content.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
-            return {}
+            self._save()
+        except (OSError, SecretError) as problem:
+            raise SignOutNotSavedError(str(problem)) from problem
+
+    def find_problem(self) -> str | None:
+        """Return why ended sessions are not saved, or None. Tries again to save them."""
+        try:
+            saved, now = read_ended(self._path.parent), self._clock()
+            if any(session_id not in saved for session_id, until in [*self._ended.items()] if until > now):
+                self._save()
+        except (OSError, SecretError) as problem:
+            return str(problem)
+        return None
+
+    def _save(self) -> None:
+        """Add this server's ended sessions to the file. Raises OSError, SecretError."""
+        until = time.monotonic() + _PATIENCE
+
+        def wait(owner: str) -> None:
+            if time.monotonic() > until:
+                raise TimeoutError(f"{owner} has locked {self._path}")
+            time.sleep(0.01)
+
+        new = self._path.with_suffix(".new")
+        with self._saving, lock_file(self._path.with_name(_LOCK), wait, lambda _folder: nullcontext()):
+            now, every = self._clock(), read_ended(self._path.parent) | self._ended
+            ended = {session_id: until for session_id, until in every.items() if until > now}
+            try:
+                descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                with os.fdopen(descriptor, "w", encoding="ascii") as out:
+                    json.dump(ended, out)
+                    out.flush()
+                    os.fsync(out.fileno())
+                new.replace(self._path)
+            finally:
+                with suppress(OSError):
+                    new.unlink(missing_ok=True)
+            flush_to_disk(self._path.parent)
+
+
+def read_ended(folder: Path) -> dict[str, float]:
+    """Return when each session that ended early would have expired. Raises SecretError for a damaged file."""
+    path = folder / ENDED_FILE
+    try:
+        content = json.loads(path.read_text("ascii"))
+        return {str(session_id): float(until) for session_id, until in content.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError, TypeError) as problem:
+        raise SecretError(
+            f"{path} (the list of people who signed out) cannot be read: {problem}. Make it readable, or "
+            f"remove it together with {folder / KEY_FILE}; everybody then signs in again"
+        ) from None
+
+
+def _read_state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_ino, state.st_mtime_ns, state.st_size

@@ -15,7 +15,7 @@ from callgauge.serving.identity import User
 from callgauge.serving.sign_in.admission import Admission
 from callgauge.serving.sign_in.oidc import is_safe_address
 from callgauge.serving.sign_in.routes import SignInRoutes
-from callgauge.serving.sign_in.sessions import SecretError, Sessions, Signer, read_secret
+from callgauge.serving.sign_in.sessions import SecretError, Sessions, Signer, read_ended, read_secret
 from callgauge.serving.sign_in.users_file import FILE, UsersFile, UsersFileError
 from ingest.version import install_command
 
@@ -42,6 +42,7 @@ def check_sign_in(settings: SignInSettings, folder: Path) -> None:
         check[settings.method](settings, folder)
         try:
             read_secret(settings.secret_variable, folder)
+            read_ended(folder)
         except SecretError as problem:
             raise SignInSetupError(str(problem)) from None
 

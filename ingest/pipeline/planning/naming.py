@@ -47,6 +47,7 @@ import orjson
 
 from ingest.errors import OptionError, explain_os_errors
 from ingest.record_mapping import BadMappingError, RecordMapping
+from ingest.safe_files import replace_text
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
 from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FIELDS, FailureRules
 
@@ -181,9 +182,8 @@ def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
         if not names:
             path.unlink(missing_ok=True)
             return
-        new = path.with_name(f"{path.name}.new")
-        new.write_bytes(orjson.dumps(dict(names), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
-        new.replace(path)
+        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+        replace_text(path, orjson.dumps(dict(names), option=options).decode())
 
 
 def _read_kept_aliases(path: Path) -> dict[str, str]:

@@ -73,6 +73,6 @@ def link_folder(folder: Path, address: str) -> None:
             f"with --store {address}"
         )
     with explain_os_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         link = SharedLink(address, secrets.token_hex(8))
         replace_text(folder / LINK, json.dumps(asdict(link), indent=1))

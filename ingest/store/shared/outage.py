@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ingest.safe_files import replace_text
+
 OUTAGE = "unreachable.json"
 
 
@@ -33,9 +35,8 @@ def note_outage(folder: Path, problem: str | None) -> None:
             (folder / OUTAGE).unlink(missing_ok=True)
         elif outage is None or outage.problem != problem:
             since = outage.since if outage else datetime.now(UTC)
-            new = folder / f"{OUTAGE}.new"
-            new.write_text(json.dumps({"since": since.isoformat(), "problem": problem}), "utf-8")
-            new.replace(folder / OUTAGE)
+            text = json.dumps({"since": since.isoformat(), "problem": problem})
+            replace_text(folder / OUTAGE, text)
 
 
 def read_outage(folder: Path) -> Outage | None:

@@ -16,7 +16,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
-from ingest.safe_files import flush_to_disk, lock_file, replace_text
+from ingest.safe_files import flush_to_disk, lock_file, new_files_like, replace_text
 from ingest.store.shared.lease import Lease, hold_lease
 from ingest.store.shared.link import FETCH_LOCK, SharedLink
 from ingest.store.shared.place import ChangedError, SharedPlace
@@ -72,7 +72,7 @@ class SharedFolder:
     def _download(self, pointer: Pointer, file: Path) -> None:
         part, whole = self.folder / _FETCHED, sha256()
         try:
-            with part.open("wb") as stream:
+            with new_files_like(self.folder), part.open("wb") as stream:
                 for piece in self.place.read_pieces(pointer.generation, pointer.size):
                     stream.write(piece)
                     whole.update(piece)
