@@ -19,6 +19,8 @@ from callgauge.api.endpoints import program_routes
 from callgauge.serving.guard import ServerGuard, read_first_page
 from callgauge.serving.monitoring_routes import HealthRoute, MetricsRoute, PlainAnswer
 from callgauge.serving.moved_pages import MovedPages
+from callgauge.serving.processes.first_request import FIRST
+from callgauge.serving.processes.handed_connections import worker_place
 from callgauge.serving.settings import (
     embedders_from_environment,
     healthy_hours_from_environment,
@@ -75,8 +77,10 @@ def _write_metrics() -> PlainAnswer:
 
 @asynccontextmanager
 async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
-    """While the server runs, fetch what other machines load into a shared store."""
-    follow(store_from_environment() or _NO_STORE)
+    """While the server runs, fetch what other machines load into a shared store: once for all workers."""
+    place = worker_place()
+    if place is None or place.number == FIRST:
+        follow(store_from_environment() or _NO_STORE)
     yield
 
 

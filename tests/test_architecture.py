@@ -94,7 +94,7 @@ THIRD_PARTY = {
                "callgauge.gateway", "callgauge.recorder", "callgauge.traces", "callgauge.trials"),
     "anyio": ("callgauge.api",),
     "streamlit": (
-        "callgauge.app", "callgauge.server", "callgauge.serving.server_process",
+        "callgauge.app", "callgauge.server", "callgauge.serving.processes.server_process",
         "callgauge.serving.streamlit_answers",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
         "callgauge.dashboard.url_keys", "callgauge.dashboard.pages",
@@ -131,13 +131,13 @@ THIRD_PARTY = {
     "google": ("callgauge.traces.otlp_requests",),  # protobuf
     "opentelemetry": ("callgauge.traces.otlp_requests",),
     "ray": ("ingest.pipeline.workers.ray_cluster",),
-    "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.server_process"),
+    "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.processes.server_process"),
     "backports": ("ingest.decoding.zstd",),
     "compression": ("ingest.decoding.zstd",),
     "prometheus_client": ("callgauge.monitoring",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
-    "click": ("callgauge.serving.server_process",),
+    "click": ("callgauge.serving.processes.server_process",),
     "pandas": (
         "callgauge.analysis", "callgauge.api", "callgauge.dashboard", "callgauge.monitoring",
         "callgauge.notebooks", "callgauge.report",
@@ -175,7 +175,8 @@ ORDER = {
     ),
     "callgauge": (
         "checked_files", "configuration", "stats", "stats/over_time", "traces", "memory", "memory/nights",
-        "serving", "serving/sign_in", "prices", "gateway/apis", "gateway/tools", "gateway", "recorder",
+        "serving", "serving/processes", "serving/sign_in", "prices", "gateway/apis", "gateway/tools",
+        "gateway", "recorder",
         "analysis/metrics", "analysis/queries", "analysis/sandbox", "analysis", "analysis/texts",
         "analysis/measures", "analysis/verdicts", "analysis/comparisons", "analysis/replay",
         "analysis/testsets", "documents",

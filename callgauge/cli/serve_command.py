@@ -16,7 +16,13 @@ from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore, warn_of_open_store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
-from callgauge.serving.server_child import make_server_command, try_port, write_address
+from callgauge.serving.processes.server_child import (
+    HAS_FRONT,
+    make_front_command,
+    make_server_command,
+    try_port,
+    write_address,
+)
 from callgauge.serving.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -28,6 +34,13 @@ HideContent = Annotated[
         "--hide-content",
         "--no-texts",
         help="Show rates and codes only: no arguments, messages, results or error texts.",
+    ),
+]
+ListeningAddress = Annotated[
+    str | None,
+    typer.Option(
+        help="The address to listen on. 0.0.0.0 opens it to the network and requires a sign-in. "
+        "[default: 127.0.0.1]"
     ),
 ]
 AllowedHosts = Annotated[
@@ -54,6 +67,10 @@ Traces = Annotated[
         metavar="DIR", help="Take OpenTelemetry traces at /v1/traces and write them to this folder."
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, max=64, help="Processes that run pages. More than one uses more cores. [default: 1]"),
+]
 
 
 def serve(
@@ -67,13 +84,7 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="The port to listen on. [default: 8501]")
     ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="The address to listen on. 0.0.0.0 opens it to the network and requires a sign-in. "
-            "[default: 127.0.0.1]"
-        ),
-    ] = None,
+    address: ListeningAddress = None,
     allowed_host: AllowedHosts = None,
     host: OldAllowedHosts = None,
     embed_in: EmbedIn = None,
@@ -90,6 +101,7 @@ def serve(
     hide_content: HideContent = False,
     healthy_hours: HealthyHours = None,
     traces: Traces = None,
+    workers: Workers = None,
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
@@ -109,7 +121,10 @@ def serve(
         texts=settings.texts and not hide_content,
         healthy_hours=healthy_hours or settings.healthy_hours,
         traces=traces or settings.traces,
+        workers=workers or settings.workers,
     )
+    if settings.workers > 1 and not HAS_FRONT:
+        render.fail("several workers do not work on Windows; serve with --workers 1", ExitCode.WRONG_USE)
     signing = configuration.sign_in if configuration and not no_sign_in else SignInSettings()
     signing = replace(signing, method=sign_in) if sign_in is not None else signing
     _check_address(settings, signing, is_meant=no_sign_in)
@@ -197,7 +212,8 @@ def check_port(address: str, port: int) -> None:
 def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
     render.print_message(f"Callgauge on {write_address(settings)} (Ctrl-C stops it)")
-    command, environment = make_server_command(store, settings, signing)
+    make_command = make_front_command if HAS_FRONT else make_server_command
+    command, environment = make_command(store, settings, signing)
     if os.name == "nt":  # there, execve starts a second process and ends this one
         raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point

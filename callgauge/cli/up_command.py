@@ -24,7 +24,7 @@ from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.terminal import handle_signals
 from callgauge.cli.serve_command import check_port
 from callgauge.configuration.settings import LoadSettings, ServeSettings, SourceSettings
-from callgauge.serving.server_child import ServerEndedError, ServerProcess, try_port, write_address
+from callgauge.serving.processes.server_child import ServerEndedError, ServerProcess, try_port, write_address
 from callgauge.serving.settings import is_loopback
 from ingest.processes import describe_exit
 

@@ -188,6 +188,9 @@ class ServeSettings:
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
     port: Annotated[int, _PORT, "The port."] = 8501
+    workers: Annotated[
+        int, Number(1, 64, is_whole=True), "Processes that run pages; more than one uses more cores."
+    ] = 1
     hosts: Annotated[
         tuple[str, ...], _TEXTS, "Host names that browsers may use in addition to localhost."
     ] = ()

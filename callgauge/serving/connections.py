@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from typing import Any
+from typing import Any, Protocol
 
 WAITING_SECONDS = 15.0
 _MOST_FILES = 65_536
@@ -29,6 +29,13 @@ def raise_file_limit() -> int:
     return max(soft, wanted)
 
 
+class Waiting(Protocol):
+    """A connection that can be closed; an `asyncio.Transport` is one."""
+
+    def get_extra_info(self, name: str, /) -> Any: ...
+    def abort(self) -> None: ...
+
+
 class WaitingConnections:
     """The connections that wait for a request, oldest first: at most `most`, and `each` per address.
 
@@ -39,10 +46,10 @@ class WaitingConnections:
         self._most = most
         self._each = each
         self._seconds = seconds
-        self._waiting: OrderedDict[asyncio.Transport, tuple[str, asyncio.TimerHandle]] = OrderedDict()
+        self._waiting: OrderedDict[Waiting, tuple[str, asyncio.TimerHandle]] = OrderedDict()
         self._of_address: Counter[str] = Counter()
 
-    def begin(self, transport: asyncio.Transport) -> None:
+    def begin(self, transport: Waiting) -> None:
         """Count a connection as waiting; close the oldest one if too many wait."""
         if transport in self._waiting:
             return
@@ -56,7 +63,7 @@ class WaitingConnections:
         self._waiting[transport] = address, timer
         self._of_address[address] += 1
 
-    def end(self, transport: asyncio.Transport) -> None:
+    def end(self, transport: Waiting) -> None:
         """Stop counting a connection: its request has arrived, or it is closed."""
         entry = self._waiting.pop(transport, None)
         if entry is not None:
@@ -66,7 +73,7 @@ class WaitingConnections:
             if not self._of_address[address]:
                 del self._of_address[address]
 
-    def _close(self, transport: asyncio.Transport) -> None:
+    def _close(self, transport: Waiting) -> None:
         self.end(transport)
         transport.abort()
 

@@ -11,11 +11,10 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from callgauge.serving.identity import LOCAL_USER, read_headers
+from callgauge.serving.settings import ALIVE
 
 HEALTH = "/healthz"
 """200 where the store opens and its newest load is young enough, else 503."""
-ALIVE = "/healthz/live"
-"""200 while the server answers, whatever the store is like: no restart mends a store."""
 METRICS = "/metrics"
 _READ = ("GET", "HEAD")
 

@@ -26,6 +26,10 @@ TRACES_VARIABLE = "CALLGAUGE_TRACES"
 """The folder for the traces that programs send. Set by `callgauge serve`."""
 ENDS_WITH_INPUT_VARIABLE = "CALLGAUGE_ENDS_WITH_INPUT"
 """`yes` where the server stops when its standard input is closed. Set by `callgauge up`."""
+WORKER_VARIABLE = "CALLGAUGE_WORKER"
+"""The number of a worker, how many workers there are, and the file descriptor of its channel."""
+ALIVE = "/healthz/live"
+"""Answers 200 while the server works, whatever the state of the store: a restart does not repair a store."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 

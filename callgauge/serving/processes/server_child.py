@@ -25,8 +25,11 @@ from callgauge.serving.settings import (
     write_sign_in,
 )
 
-ENTRY = Path(__file__).resolve().parents[1] / "server.py"
-STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
+ENTRY = Path(__file__).resolve().parents[2] / "server.py"
+STREAMLIT = Path(__file__).with_name("server_process.py")
+_FRONT = Path(__file__).with_name("front_process.py")
+HAS_FRONT = hasattr(socket, "send_fds")
+"""Whether a front process can hand connections to workers: not on Windows."""
 _SURE = 1.0  # seconds; a server that finds its port taken has ended by then
 _STOP_PATIENCE = 10.0  # seconds; the server itself ends after 5
 
@@ -56,10 +59,15 @@ def write_address(settings: ServeSettings) -> str:
 
 
 def make_server_command(
-    store: Path, settings: ServeSettings, signing: SignInSettings
+    store: Path, settings: ServeSettings, signing: SignInSettings, *, is_worker: bool = False
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command that serves a store, and the environment of its process."""
-    options = ["--server.port", str(settings.port), "--server.address", settings.address]
+    """Return the command that serves a store, and the environment of its process.
+
+    A worker gets its connections from the front process. Streamlit opens a port even then, so a worker uses a
+    free port of this machine, and closes it immediately.
+    """
+    port, address = (0, "127.0.0.1") if is_worker else (settings.port, settings.address)
+    options = ["--server.port", str(port), "--server.address", address]
     names = [*LOCAL_NAMES, *settings.hosts]
     if not is_loopback(settings.address):
         names.append(settings.address)
@@ -79,6 +87,15 @@ def make_server_command(
         "FORWARDED_ALLOW_IPS": "",
     }
     return command, environment
+
+
+def make_front_command(
+    store: Path, settings: ServeSettings, signing: SignInSettings
+) -> tuple[list[str], dict[str, str]]:
+    """Return the command that serves a store with a front process and workers, and its environment."""
+    command, environment = make_server_command(store, settings, signing, is_worker=True)
+    front = [sys.executable, "-P", str(_FRONT), settings.address, str(settings.port), str(settings.workers)]
+    return [*front, *command], environment
 
 
 class ServerProcess:

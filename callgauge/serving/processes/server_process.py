@@ -7,10 +7,12 @@ completely or not at all.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
 import threading
+import time
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -20,6 +22,7 @@ from click import Abort  # Streamlit's command line uses click, which turns Ctrl
 from streamlit.web.cli import main
 
 from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
+from callgauge.serving.processes.handed_connections import HandedConnections, WorkerAnswers, worker_place
 from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE, store_from_environment
 from ingest.safe_files import limit_new_files
 
@@ -27,7 +30,12 @@ _LONGEST_STOP = 5.0  # seconds; systemd kills after 90, Kubernetes after 30, Doc
 
 
 class GuardedServer(uvicorn.Server):
-    """Uvicorn's server, which also closes idle connections, and ends soon after a stop signal."""
+    """Uvicorn's server, which also closes idle connections, and ends soon after a stop signal.
+
+    As a worker, it takes connections from the front process.
+    """
+
+    _handed: HandedConnections | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen."""
@@ -35,7 +43,31 @@ class GuardedServer(uvicorn.Server):
         waiting = WaitingConnections(most, each=most // 2)
         protocol: Any = self.config.http_protocol_class
         self.config.http_protocol_class = guard_connections(protocol, waiting)
-        await super().startup(sockets)
+        place = worker_place()
+        if place is None:
+            await super().startup(sockets)
+            return
+        for unused in sockets or ():  # the front process listens
+            unused.close()
+        await super().startup([])
+        if place.total > 1:
+            self.config.loaded_app = WorkerAnswers(self.config.loaded_app, place.number)
+        self._handed = HandedConnections(socket.socket(fileno=place.channel), self._make_protocol)
+        self._handed.begin()
+        self.config.callback_notify = self._handed.report
+        self.config.timeout_notify = 0  # with each tick, once a second
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more connections, and finish the open ones."""
+        if self._handed is not None:
+            self._handed.end()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop the server; called when a signal arrives."""
@@ -57,6 +89,8 @@ def _end_with_input() -> None:
     while os.read(0, 1024):  # not sys.stdin: holding its lock here would break the end of the interpreter
         pass
     signal.raise_signal(signal.SIGTERM)
+    time.sleep(2 * _LONGEST_STOP)
+    os._exit(1)  # the main thread hangs, so it has not handled the signal
 
 
 if __name__ == "__main__":
