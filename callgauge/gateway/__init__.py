@@ -8,6 +8,7 @@ from callgauge.gateway.apis.messages import (
     ChatRequest,
     FinishReason,
     Reply,
+    TextPiece,
     Tokens,
 )
 from callgauge.gateway.capabilities import Capabilities, JsonStability
@@ -54,6 +55,7 @@ __all__ = [
     "RecordedAnswer",
     "Reply",
     "ServerFeatures",
+    "TextPiece",
     "Tokens",
     "Tool",
     "ToolContext",

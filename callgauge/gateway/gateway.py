@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from callgauge.gateway.apis.messages import ChatMessage, ChatRequest, Reply, Tokens
+from callgauge.gateway.apis.messages import ChatMessage, ChatRequest, Reply, TextPiece, Tokens
 from callgauge.gateway.capabilities import Capabilities
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.probe import Probe, probe_model
@@ -51,8 +51,10 @@ class Gateway:
     file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`;
     `extra_body` is laid over every request. `price` returns what a reply's tokens cost in USD, for the log;
     None where it is not known. `meta` are further fields of the log's `session_start`. `adds_template` False
-    leaves the prompt alone with native tools. `watch` is told each step. `judge` is called with every turn
-    before its end is logged, and returns further fields of the log's `turn_end` (`verdict`).
+    leaves the prompt alone with native tools. `watch` is told each step. `on_text` is called with each piece
+    of a reply's text as the piece arrives; after it raised an exception it is not called again. `judge` is
+    called with every turn before its end is logged, and returns further fields of the log's `turn_end`
+    (`verdict`).
     """
 
     endpoint: Endpoint
@@ -72,6 +74,7 @@ class Gateway:
     price: Callable[[Tokens], float | None] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[TurnStep], None] | None = None
+    on_text: Callable[[TextPiece], None] | None = None
     judge: Callable[[Turn], Awaitable[Mapping[str, Any]]] | None = None
     history: list[ChatMessage] = field(default_factory=list, init=False)
     turns: int = field(default=0, init=False)
@@ -254,14 +257,23 @@ class Gateway:
         strategy was not fixed.
         """
         try:
-            return await self.endpoint.ask(self._write_request())
+            return await self.endpoint.ask(self._write_request(), self._send_text)
         except NoReplyError as error:
             is_native = self.used_strategy == "tool_use"
             if error.trouble is not Trouble.NO_TOOLS or self.strategy != "auto" or not is_native:
                 raise
             known_by = {**self.known.known_by, "supports_tool_use": "refused"}
             self.capabilities = replace(self.known, supports_tool_use=False, known_by=known_by)
-            return await self.endpoint.ask(self._write_request())
+            return await self.endpoint.ask(self._write_request(), self._send_text)
+
+    def _send_text(self, piece: TextPiece) -> None:
+        if self.on_text is None:
+            return
+        try:
+            self.on_text(piece)
+        except Exception as error:  # who looks on must not end the turn
+            self.on_text = None
+            TOOLS_LOG.warning("on_text failed and is not called again", exc_info=error)
 
     def _write_request(self) -> ChatRequest:
         is_native = self.used_strategy == "tool_use"

@@ -165,6 +165,8 @@ class _AnthropicParts(ReplyParts):
             self.usage, self.model = event.message.usage or self.usage, event.message.model or ""
         elif event.type == "content_block_start" and event.content_block is not None:
             self.blocks[event.index] = event.content_block
+            if event.content_block.type == "text":
+                self.show_text(event.content_block.text or "")
         elif event.type == "content_block_delta" and event.delta is not None:
             self._add_delta(event.index, event.delta)
         elif event.type == "message_delta":
@@ -183,6 +185,8 @@ class _AnthropicParts(ReplyParts):
             self.pieces.setdefault(index, []).append(delta.partial_json or "")
         elif delta.type == "text_delta":
             block.text = (block.text or "") + (delta.text or "")
+            if block.type == "text":
+                self.show_text(delta.text or "")
         elif delta.type == "thinking_delta":
             block.thinking = (block.thinking or "") + (delta.thinking or "")
         elif delta.type == "signature_delta":

@@ -162,7 +162,7 @@ class _GeminiParts(ReplyParts):
                 Call(call.id or "", call.name, raw, CallSource.RESERIALISED, signature=signature)
             )
         elif part.text and not part.thought:
-            self.texts.append(part.text)
+            self.add_text(part.text)
 
     def add_body(self, body: _GeminiAnswer) -> None:
         self.add_event(body)

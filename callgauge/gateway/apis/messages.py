@@ -65,6 +65,19 @@ class ChatMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class TextPiece:
+    """The next piece of a reply's text.
+
+    If a piece is the first of a reply and the previous reply had no last piece, the stream of the previous
+    reply broke: the model was asked again, and the new text replaces the old text.
+    """
+
+    text: str
+    is_first: bool = False
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tokens:
     """The tokens of one reply as the endpoint counts them; None where it says nothing."""
 

@@ -146,9 +146,9 @@ class _ChatParts(ReplyParts):
         self.usage = event.usage or self.usage
         for choice in (event.choices or ())[:1]:
             message = choice.delta or choice.message or _ChatMessage()
-            self.texts.append(_join_content(message.content))
+            self.add_text(_join_content(message.content))
             if message.refusal:
-                self.texts.append(message.refusal)
+                self.add_text(message.refusal)
                 self.is_refused = True
             for call in message.tool_calls or ():
                 self._add_call(call)
@@ -315,6 +315,8 @@ class _ResponsesParts(ReplyParts):
             self.items[place] = event.item
         elif kind in ("response.function_call_arguments.delta", "response.output_text.delta"):
             self.pieces.setdefault(place, []).append(event.delta or "")
+            if kind == "response.output_text.delta":
+                self.show_text(event.delta or "")
         elif kind in ("response.completed", "response.incomplete"):
             self._add_response(event.response or self.response)
             return True
