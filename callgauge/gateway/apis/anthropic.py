@@ -138,17 +138,26 @@ def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
             {
                 "type": "tool_result",
                 "tool_use_id": message.call_id,
-                "content": message.text,
+                "content": _write_result(message),
                 "is_error": message.is_error,
             }
         ]
     blocks = [dict(item) for item in message.carried]
     if message.text.strip():  # the API refuses blocks of white space
         blocks.append({"type": "text", "text": message.text})
+    blocks += [dict(part) for part in message.parts]
     return blocks + [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": decode_object(call.raw)}
         for call in message.calls
     ]
+
+
+def _write_result(message: ChatMessage) -> str | list[dict[str, Any]]:
+    """Return the content of a result: its text, or a list if the result has other parts."""
+    if not message.parts:
+        return message.text
+    texts = [{"type": "text", "text": message.text}] if message.text.strip() else []
+    return [*texts, *(dict(part) for part in message.parts)]
 
 
 class _AnthropicParts(ReplyParts):

@@ -118,8 +118,9 @@ def _write_chat_body(request: ChatRequest) -> dict[str, Any]:
 
 def _write_chat_message(message: ChatMessage) -> dict[str, Any]:
     if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
-    written: dict[str, Any] = {"role": message.role, "content": message.text}
+        content = _write_content(message, "text")
+        return {"role": "tool", "tool_call_id": message.call_id, "content": content}
+    written: dict[str, Any] = {"role": message.role, "content": _write_content(message, "text")}
     if message.calls:
         written["content"] = message.text or None
         written["tool_calls"] = [
@@ -127,6 +128,14 @@ def _write_chat_message(message: ChatMessage) -> dict[str, Any]:
             for call in message.calls
         ]
     return written
+
+
+def _write_content(message: ChatMessage, text_type: str) -> str | list[dict[str, Any]]:
+    """Return the content of a message: its text, or a list if the message has other parts."""
+    if not message.parts:
+        return message.text
+    texts = [{"type": text_type, "text": message.text}] if message.text else []
+    return [*texts, *(dict(part) for part in message.parts)]
 
 
 class _ChatParts(ReplyParts):
@@ -288,10 +297,11 @@ def _write_responses_body(request: ChatRequest) -> dict[str, Any]:
 
 def _write_items(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
-        return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
+        output = _write_content(message, "input_text")
+        return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
     written: list[dict[str, Any]] = [dict(item) for item in message.carried]
-    if message.text or not (message.calls or written):
-        written.append({"role": message.role, "content": message.text})
+    if message.text or message.parts or not (message.calls or written):
+        written.append({"role": message.role, "content": _write_content(message, "input_text")})
     written += [
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.raw}
         for call in message.calls

@@ -192,7 +192,7 @@ def _read_gemini(body: Mapping[str, Any]) -> list[Spoken]:
                 spoken.append(Spoken("assistant", "", [part["functionCall"]]))
             else:
                 role = "assistant" if content["role"] == "model" else content["role"]
-                spoken.append(Spoken(role, part["text"]))
+                spoken.append(Spoken(role, part.get("text", "")))
     return spoken
 
 
