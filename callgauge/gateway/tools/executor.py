@@ -100,8 +100,9 @@ class Executor:
             async with limit:
                 returned = await tool.run(replace(context, request=request))
             if isinstance(returned, ToolOutput):
-                returned, parts = returned.text, check_parts(returned.parts)
-            status, code, text = "success", None, _write_result(returned)
+                parts = check_parts(returned.parts)
+            value = returned.text if isinstance(returned, ToolOutput) else returned
+            status, code, text = "success", None, _write_result(value)
             if self.tells_warnings and context.request.parse_warning:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
         except ToolRejected as failure:
