@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
-from callgauge.serving.server_child import make_server_command, try_port, write_address
+from callgauge.serving.server_child import bind_port, make_server_command, write_address
 from callgauge.serving.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def serve(
     _check_address(settings, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
-    check_port(settings.address, settings.port)
+    open_port(settings.address, settings.port).close()
     _start(folder, settings, signing)
 
 
@@ -182,15 +183,17 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
         render.fail(str(problem), ExitCode.WRONG_USE)
 
 
-def check_port(address: str, port: int) -> None:
-    """Exit with a message if no server can listen on a port."""
+def open_port(address: str, port: int) -> socket.socket:
+    """Return a socket that listens on a port. Exits with a message if no server can listen on it."""
     try:
-        try_port(address, port)
+        opened = bind_port(address, port)
+        opened.listen(2048)  # early connections wait until the server runs
     except OSError as error:
         render.fail(
             f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
             ExitCode.WRONG_USE,
         )
+    return opened
 
 
 def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> None:
