@@ -58,6 +58,15 @@ NoStream = Annotated[
     bool, typer.Option("--no-stream", help="Ask for whole answers, if a server leaves calls out of streams.")
 ]
 
+ToolsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        readable=False,
+        help="A Python file whose functions are the tools (the file is run), or tool definitions of any "
+        "provider (then you type the results).",
+    ),
+]
 McpServers = Annotated[
     list[str] | None,
     typer.Option(
@@ -78,15 +87,7 @@ McpKey = Annotated[
 def chat(
     endpoint: Address,
     model: Annotated[str, typer.Option(help="The model's name, as the server knows it.")],
-    tools: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="A Python file whose functions are the tools (the file is run), or tool definitions of any "
-            "provider (then you type the results).",
-        ),
-    ] = None,
+    tools: ToolsFile = None,
     mcp: McpServers = None,
     mcp_env: McpVariables = None,
     mcp_key: McpKey = None,
@@ -137,11 +138,7 @@ def chat(
                     render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
                 return await _talk(gateway, printer)
 
-    try:
-        is_ok = _run(talk(), printer.end_line)
-    except _OutputClosedError as closed:
-        raise closed.error from None
-    if not is_ok:
+    if not _run(talk(), printer.end_line):
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -267,6 +264,8 @@ def _run(asking: Any, clean_up: Callable[[], None] = lambda: None) -> Any:
         return asyncio.run(asking)
     except McpServerError as missing:
         render.fail(str(missing), ExitCode.WRONG_USE)
+    except _OutputClosedError as closed:
+        raise closed.error from None
     except KeyboardInterrupt:
         clean_up()
         render.fail("stopped", ExitCode.INTERRUPTED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.listening import open_port
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
-from callgauge.serving.server_child import bind_port, make_server_command, write_address
+from callgauge.serving.server_child import make_server_command, write_address
 from callgauge.serving.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -181,19 +181,6 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
         check_sign_in(signing, store)
     except SignInSetupError as problem:
         render.fail(str(problem), ExitCode.WRONG_USE)
-
-
-def open_port(address: str, port: int) -> socket.socket:
-    """Return a socket that listens on a port. Exits with a message if no server can listen on it."""
-    try:
-        opened = bind_port(address, port)
-        opened.listen(2048)  # early connections wait until the server runs
-    except OSError as error:
-        render.fail(
-            f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
-            ExitCode.WRONG_USE,
-        )
-    return opened
 
 
 def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> None:

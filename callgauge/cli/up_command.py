@@ -19,10 +19,10 @@ import typer
 
 from callgauge.cli import ingest_command, render
 from callgauge.cli.ingest_command import exit_code, show_report, split_map
+from callgauge.cli.options.listening import open_port
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.terminal import handle_signals
-from callgauge.cli.serve_command import open_port
 from callgauge.configuration.settings import LoadSettings, ServeSettings, SourceSettings
 from callgauge.serving.server_child import ServerEndedError, ServerProcess, try_port, write_address
 from callgauge.serving.settings import is_loopback

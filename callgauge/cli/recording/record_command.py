@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.listening import open_port
 from callgauge.cli.render.exit_codes import ExitCode
-from callgauge.cli.serve_command import open_port
 from callgauge.serving.settings import is_loopback
 
 if TYPE_CHECKING:
