@@ -177,7 +177,7 @@ def _read_log(path: Path) -> Iterator[RecordedCall | UnreadPart]:
 
 def _read_event(call: CallMade, path: Path) -> RecordedCall:
     raw = None
-    if call.args_source is ArgsSource.RAW:
+    if call.args_source in (ArgsSource.RAW, ArgsSource.UNATTRIBUTED):
         raw = call.raw_arguments
     elif call.args_source is ArgsSource.RESERIALISED:
         raw = to_json_text(call.arguments)

@@ -21,6 +21,7 @@ class ArgsSource(StrEnum):
     """Where the arguments of a call come from; the values of `tool_calls.args_source`."""
 
     RAW = "raw"  # the text exactly as the model sent it
+    UNATTRIBUTED = "unattributed"  # the text as the agent got it; a server may have written it again
     RESERIALISED = "reserialised"  # the log has only the decoded object; Callgauge wrote the text
     TRUNCATED = "truncated"  # the log truncated the model's text
     MISSING = "missing"  # the log has no arguments

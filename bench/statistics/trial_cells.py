@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _RHO = 0.3  # correlation of two calls of one task
 _ATTEMPTS = 6
 
 
+@cache
 def _share_with_retries(rate: float) -> float:
     """Return the share of invalid calls when each task repeats its call until the call is valid."""
     weight, hardness = 1 / _RHO - 1, (np.arange(20_000) + 0.5) / 20_000

@@ -23,6 +23,9 @@ from lenient.diagnostics.codes import Stage
 LONGEST = 1_000_000
 """Characters of a text that is read again; more is not, so that one page cannot busy the server."""
 
+READABLE_SOURCES = ("raw", "unattributed", "reserialised")
+"""The values of `tool_calls.args_source` of a text that `lenient` can parse."""
+
 
 NOT_READ = {
     "emission": "no call was made",
@@ -77,7 +80,7 @@ def why_not_read(
         return "emission"
     if args_source in ("truncated", "redacted"):
         return args_source
-    if raw is None or args_source not in ("raw", "reserialised"):
+    if raw is None or args_source not in READABLE_SOURCES:
         return "missing"
     if args_source == "reserialised" and definition is None and not offered:
         return "reserialised"
@@ -125,6 +128,8 @@ def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> st
         )
     if tool is None and call["definition"] is not None:
         notes.append("The stored definition cannot be read, so no type was checked.")
+    if call["args_source"] == "unattributed":
+        notes.append("A server may have written this text again, so it may hide mistakes of the model.")
     if call["args_source"] == "reserialised":
         notes.append(
             "The text was reconstructed from the decoded object, so it cannot show mistakes of the model."

@@ -6,21 +6,25 @@ import asyncio
 import os
 import runpy
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from callgauge.cli import render
 from callgauge.cli.render.exit_codes import ExitCode
+from callgauge.cli.render.terminal import handle_signals
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool, TurnStep
+    from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool
 
+T = TypeVar("T")
 _ATTEMPTS = 3  # a user waits for the answer
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
@@ -54,6 +58,15 @@ NoStream = Annotated[
     bool, typer.Option("--no-stream", help="Ask for whole answers, if a server leaves calls out of streams.")
 ]
 
+ToolsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        readable=False,
+        help="A Python file whose functions are the tools (the file is run), or tool definitions of any "
+        "provider (then you type the results).",
+    ),
+]
 McpServers = Annotated[
     list[str] | None,
     typer.Option(
@@ -74,15 +87,7 @@ McpKey = Annotated[
 def chat(
     endpoint: Address,
     model: Annotated[str, typer.Option(help="The model's name, as the server knows it.")],
-    tools: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="A Python file whose functions are the tools (the file is run), or tool definitions of any "
-            "provider (then you type the results).",
-        ),
-    ] = None,
+    tools: ToolsFile = None,
     mcp: McpServers = None,
     mcp_env: McpVariables = None,
     mcp_key: McpKey = None,
@@ -100,13 +105,14 @@ def chat(
     server: Server = None,
     no_stream: NoStream = False,
 ) -> None:
-    """Talk to a model and see the diagnostics of each call.
+    """Talk to a model and see its answers as they arrive, and the diagnostics of each call.
 
     Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 if the last turn failed.
     """
     from callgauge.gateway import Gateway, open_mcp_servers
 
-    offered = _read_tools(tools) if tools is not None else []
+    printer = render.ReplyPrinter()
+    offered = _read_tools(tools, printer.end_line) if tools is not None else []
     servers = _read_servers(mcp or (), tuple(mcp_env or ()), mcp_key)
     opened = _open_endpoint(endpoint, wire, key, server, streams=not no_stream)
     text = _read_prompt(prompt)
@@ -119,22 +125,44 @@ def chat(
                 names = ", ".join(mcp_tool.name for mcp_tool in mcp_tools)
                 render.print_message(f"{len(mcp_tools)} tools of MCP servers: {names}")
             async with Gateway(
-                opened, [*offered, *mcp_tools], model, text, strategy=strategy, log=log, watch=_show_step
+                opened,
+                [*offered, *mcp_tools],
+                model,
+                text,
+                strategy=strategy,
+                log=log,
+                watch=_stop_if_closed(printer.print_step),
+                on_text=_stop_if_closed(printer.print_piece),
             ) as gateway:
                 if log is not None:
                     render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
-                return await _talk(gateway)
+                return await _talk(gateway, printer)
 
-    if not _run(talk()):
+    if not _run(talk(), printer.end_line):
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _show_step(step: TurnStep) -> None:
-    for line in render.step_lines(step):
-        print(line, flush=True)
+class _OutputClosedError(BaseException):
+    """The reader of the output went away. The gateway only passes on exceptions that are no `Exception`."""
+
+    def __init__(self, error: BrokenPipeError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
-async def _talk(gateway: Gateway) -> bool:
+def _stop_if_closed(show: Callable[[T], None]) -> Callable[[T], None]:
+    """Return a function that prints, and ends the conversation if nobody reads the output."""
+
+    def show_or_stop(part: T) -> None:
+        try:
+            show(part)
+        except BrokenPipeError as error:
+            raise _OutputClosedError(error) from None
+
+    return show_or_stop
+
+
+async def _talk(gateway: Gateway, printer: render.ReplyPrinter) -> bool:
     """Run a turn for each typed line; return whether the last one succeeded."""
     from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
@@ -143,7 +171,7 @@ async def _talk(gateway: Gateway) -> bool:
         turn = await gateway.run(line)
         if gateway.used_strategy == "json_fallback" and gateway.turns == 1:
             render.print_message(FALLBACK_IS_DEPRECATED)
-        print("\n".join(render.turn_lines(turn)), flush=True)
+        printer.print_turn(turn)
         is_ok = turn.status == "ok"
     return is_ok
 
@@ -228,19 +256,26 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None, *, 
         render.fail(str(problem), ExitCode.WRONG_USE)
 
 
-def _run(asking: Any) -> Any:
+def _run(asking: Any, clean_up: Callable[[], None] = lambda: None) -> Any:
+    """Run a coroutine. After Ctrl-C, call `clean_up` and exit with a message."""
     from callgauge.gateway import McpServerError
 
     try:
         return asyncio.run(asking)
     except McpServerError as missing:
         render.fail(str(missing), ExitCode.WRONG_USE)
+    except _OutputClosedError as closed:
+        raise closed.error from None
     except KeyboardInterrupt:
+        clean_up()
         render.fail("stopped", ExitCode.INTERRUPTED)
 
 
-def _read_tools(path: Path) -> list[Tool]:
-    """Return the tools of a file. Exits with a message when it defines none."""
+def _read_tools(path: Path, end_line: Callable[[], None]) -> list[Tool]:
+    """Return the tools of a file. Exits with a message when it defines none.
+
+    `end_line` is called before the user is asked for the result of a call.
+    """
     from callgauge.gateway import Tool, ToolContext, tool
 
     if path.suffix == ".py":
@@ -268,6 +303,7 @@ def _read_tools(path: Path) -> list[Tool]:
         render.fail(str(problem), ExitCode.WRONG_USE)
 
     async def type_result(context: ToolContext) -> str:
+        end_line()
         question = f"  result of {context.request.tool_name}> "
         return await asyncio.to_thread(_read_line, question)
 
@@ -321,9 +357,12 @@ def _read_lines() -> Iterator[str]:
 
 def _read_line(question: str) -> str:
     if sys.stdin.isatty():
-        try:
-            return input(question).strip()
-        except EOFError:
-            print()
-            return ""
+        # asyncio only takes note of Ctrl-C, which does not end input().
+        is_main = threading.current_thread() is threading.main_thread()
+        with handle_signals(["SIGINT"] if is_main else [], signal.default_int_handler):
+            try:
+                return input(question).strip()
+            except EOFError:
+                print()
+                return ""
     return sys.stdin.readline().strip()

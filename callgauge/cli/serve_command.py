@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.listening import open_port
 from callgauge.cli.options.store_option import OptionalStore, warn_of_open_store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
@@ -20,7 +21,6 @@ from callgauge.serving.processes.server_child import (
     HAS_FRONT,
     make_front_command,
     make_server_command,
-    try_port,
     write_address,
 )
 from callgauge.serving.settings import is_loopback
@@ -130,7 +130,7 @@ def serve(
     _check_address(settings, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
-    check_port(settings.address, settings.port)
+    open_port(settings.address, settings.port).close()
     _start(folder, settings, signing)
 
 
@@ -196,17 +196,6 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
         check_sign_in(signing, store)
     except SignInSetupError as problem:
         render.fail(str(problem), ExitCode.WRONG_USE)
-
-
-def check_port(address: str, port: int) -> None:
-    """Exit with a message if no server can listen on a port."""
-    try:
-        try_port(address, port)
-    except OSError as error:
-        render.fail(
-            f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
-            ExitCode.WRONG_USE,
-        )
 
 
 def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> None:

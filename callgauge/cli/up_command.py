@@ -19,10 +19,10 @@ import typer
 
 from callgauge.cli import ingest_command, render
 from callgauge.cli.ingest_command import exit_code, show_report, split_map
+from callgauge.cli.options.listening import open_port
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.terminal import handle_signals
-from callgauge.cli.serve_command import check_port
 from callgauge.configuration.settings import LoadSettings, ServeSettings, SourceSettings
 from callgauge.serving.processes.server_child import ServerEndedError, ServerProcess, try_port, write_address
 from callgauge.serving.settings import is_loopback
@@ -124,7 +124,7 @@ def _choose_server(address: str | None, port: int | None) -> ServeSettings:
             ExitCode.WRONG_USE,
         )
     if port is not None:
-        check_port(address, port)
+        open_port(address, port).close()
     return replace(settings, address=address, port=port or 0)
 
 

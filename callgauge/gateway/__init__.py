@@ -8,6 +8,7 @@ from callgauge.gateway.apis.messages import (
     ChatRequest,
     FinishReason,
     Reply,
+    TextPiece,
     Tokens,
 )
 from callgauge.gateway.capabilities import Capabilities, JsonStability
@@ -24,6 +25,7 @@ from callgauge.gateway.tools import (
     Toolbox,
     ToolContext,
     ToolFailed,
+    ToolOutput,
     ToolRejected,
     ToolResult,
     open_mcp_servers,
@@ -54,10 +56,12 @@ __all__ = [
     "RecordedAnswer",
     "Reply",
     "ServerFeatures",
+    "TextPiece",
     "Tokens",
     "Tool",
     "ToolContext",
     "ToolFailed",
+    "ToolOutput",
     "ToolRejected",
     "ToolResult",
     "Toolbox",

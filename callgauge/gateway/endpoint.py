@@ -16,8 +16,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from urllib.parse import urlsplit
 
-from callgauge.gateway.apis import WIRES, BrokenReplyError, ErrorInReplyError, Wire
-from callgauge.gateway.apis.messages import Call, CallSource, ChatRequest, FinishReason, Reply
+from callgauge.gateway.apis import WIRES, BrokenReplyError, ErrorInReplyError, ReplyStream, Wire
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    TextPiece,
+)
 from callgauge.gateway.capabilities import Capabilities, known_of_server
 from callgauge.gateway.provider_errors import (
     NoReplyError,
@@ -99,6 +106,29 @@ class _AskAgainError(Exception):
         self.wait = wait
         self.status = status
         self.is_sent = is_sent
+
+
+class _ShownText:
+    """Passes the text of one reply on, piece by piece, and the end of the reply.
+
+    One of them lasts for one attempt: the next attempt begins with a first piece again.
+    """
+
+    def __init__(self, on_text: Callable[[TextPiece], None] | None) -> None:
+        self._on_text = on_text
+        self._shown: list[str] = []
+
+    def add(self, text: str) -> None:
+        if self._on_text is not None and text:
+            self._on_text(TextPiece(text, is_first=not self._shown))
+            self._shown.append(text)
+
+    def end(self, text: str) -> None:
+        """Show what is missing of the reply's whole text; an answer without a stream is one piece."""
+        if self._on_text is not None:
+            shown = "".join(self._shown)
+            rest = text[len(shown) :] if text.startswith(shown) else ""
+            self._on_text(TextPiece(rest, is_first=not self._shown, is_last=True))
 
 
 class RequestMeter(Protocol):
@@ -206,8 +236,8 @@ class Endpoint:
             client, self._client = self._client, None
             await client.aclose()
 
-    async def ask(self, request: ChatRequest) -> Reply:
-        """Return the model's reply.
+    async def ask(self, request: ChatRequest, on_text: Callable[[TextPiece], None] | None = None) -> Reply:
+        """Return the model's reply; call `on_text` with each piece of its text as the piece arrives.
 
         A call that the server could not parse and reports as an error is a reply with `refused`. Raises
         NoReplyError when there is no reply, after as many attempts as the endpoint allows.
@@ -224,11 +254,13 @@ class Endpoint:
                     if self._meter is not None:
                         await self._meter.begin(request, len(content))
                     started = time.monotonic()
-                    reply = await self._ask_metered(wire_request.path, content, request)
+                    shown = _ShownText(on_text)
+                    reply = await self._ask_metered(wire_request.path, content, request, shown)
             except _AskAgainError as error:
                 again = error
                 continue
             self.slots.count_reply()
+            shown.end(reply.text)
             return replace(reply, seconds=time.monotonic() - started, resent=attempt)
         raise NoReplyError(
             Trouble.NETWORK,
@@ -240,13 +272,13 @@ class Endpoint:
         grown = self.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.25)  # noqa: S311 no secret
         return min(max(asked_for, grown), self.longest_wait)
 
-    async def _ask_metered(self, path: str, content: bytes, request: ChatRequest) -> Reply:
+    async def _ask_metered(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
         """Send the request once, and tell the meter how it ended."""
         meter = self._meter
         if meter is None:
-            return await self._ask_once(path, content, request)
+            return await self._ask_once(path, content, request, shown)
         try:
-            reply = await self._ask_once(path, content, request)
+            reply = await self._ask_once(path, content, request, shown)
         except (_AskAgainError, NoReplyError) as error:
             meter.fail(
                 is_charged=isinstance(error, _AskAgainError) and error.status is None and error.is_sent
@@ -258,7 +290,7 @@ class Endpoint:
         meter.book(reply)
         return reply
 
-    async def _ask_once(self, path: str, content: bytes, request: ChatRequest) -> Reply:
+    async def _ask_once(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
         """Send the request once. Raises _AskAgainError for what is the network's, else NoReplyError."""
         if self._client is None:
             raise RuntimeError("An endpoint is used within `async with`.")
@@ -274,7 +306,7 @@ class Endpoint:
                 if answer.status_code != _OK:
                     body = (await _read_bytes(answer)).decode("utf-8", "replace")
                     return self._read_error(answer, body, bool(request.tools))
-                return await self._read_answer(answer, request.streams)
+                return await self._read_answer(answer, request.streams, shown)
         except TimeoutError:
             raise _AskAgainError(f"no answer within {self.timeout:g} s") from None
         except (http.TransportError, http.DecodingError) as error:
@@ -288,14 +320,16 @@ class Endpoint:
         except ErrorInReplyError as error:
             return self._judge_error(None, str(error), bool(request.tools))
 
-    async def _read_answer(self, answer: httpx2.Response, streams: bool) -> Reply:
+    async def _read_answer(self, answer: httpx2.Response, streams: bool, shown: _ShownText) -> Reply:
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
             raise BrokenReplyError(f"The answer is a web page{self._hint_path()}")
         if not streams or kind == "application/json":  # some servers do not stream, whatever is asked
             return self.wire.read_body(await _read_bytes(answer))
-        events = [event async for event in _read_stream(answer)]
-        return self.wire.read_events(events)
+        stream = ReplyStream(self.wire, shown.add)
+        async for data in _read_stream(answer):  # to the end, so that the connection can be used again
+            stream.add(data)
+        return stream.complete()
 
     def _read_error(self, answer: httpx2.Response, body: str, has_tools: bool) -> Reply:
         if answer.status_code == _TOO_MANY_REQUESTS:

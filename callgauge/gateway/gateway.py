@@ -9,7 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from callgauge.gateway.apis.messages import ChatMessage, ChatRequest, Reply, Tokens
+from callgauge.gateway.apis.messages import (
+    ChatMessage,
+    ChatRequest,
+    Reply,
+    TextPiece,
+    Tokens,
+    check_parts,
+    describe_parts,
+)
 from callgauge.gateway.capabilities import Capabilities
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.probe import Probe, probe_model
@@ -51,8 +59,10 @@ class Gateway:
     file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`;
     `extra_body` is laid over every request. `price` returns what a reply's tokens cost in USD, for the log;
     None where it is not known. `meta` are further fields of the log's `session_start`. `adds_template` False
-    leaves the prompt alone with native tools. `watch` is told each step. `judge` is called with every turn
-    before its end is logged, and returns further fields of the log's `turn_end` (`verdict`).
+    leaves the prompt alone with native tools. `watch` is told each step. `on_text` is called with each piece
+    of a reply's text as the piece arrives; after it raised an exception it is not called again. `judge` is
+    called with every turn before its end is logged, and returns further fields of the log's `turn_end`
+    (`verdict`).
     """
 
     endpoint: Endpoint
@@ -72,6 +82,7 @@ class Gateway:
     price: Callable[[Tokens], float | None] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[TurnStep], None] | None = None
+    on_text: Callable[[TextPiece], None] | None = None
     judge: Callable[[Turn], Awaitable[Mapping[str, Any]]] | None = None
     history: list[ChatMessage] = field(default_factory=list, init=False)
     turns: int = field(default=0, init=False)
@@ -121,13 +132,16 @@ class Gateway:
             return None
         return "tool_use" if self.known.can_use_tools else "json_fallback"
 
-    async def run(self, text: str | None) -> Turn:
+    async def run(self, text: str | None, parts: Iterable[Mapping[str, Any]] = ()) -> Turn:
         """Send a user's message and return the turn, with its answer and all calls.
 
+        `parts` are images, audio or files in the API's own format, which are sent unchanged after the text;
+        the log has the type and size of each. Raises TypeError for a part that is not a JSON object.
         Without a text the model goes on with `history`, which then ends with a user's message or a result.
         Raises nothing that the model, its server or a tool does: the turn's `status` and `answer` tell it. A
         cancelled turn is written to the log as cancelled.
         """
+        sent = None if text is None else ChatMessage("user", text, parts=check_parts(parts))
         self.turns += 1
         await self._start()
         log = self._turn_log()
@@ -136,15 +150,15 @@ class Gateway:
                 "turn_start",
                 turn=self.turns,
                 role="user",
-                content=self._last_said() if text is None else text,
+                content=_describe_message(sent or self._last_message()),
                 tools=self._describe_new_tools(),
             )
         if self.used_strategy is None:  # a server that was not reached is not a no
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
             return Turn(self.turns, "error", answer, (), 0, 0.0)
-        if text is not None:
-            self.history.append(ChatMessage("user", text))
+        if sent is not None:
+            self.history.append(sent)
         loop = self._make_loop(log)
         try:
             return await loop.run()
@@ -152,8 +166,10 @@ class Gateway:
             log.write_end(len(loop.steps), "", "cancelled", 0.0, loop.compensations)
             raise
 
-    def _last_said(self) -> str:
-        return next((message.text for message in reversed(self.history) if message.role == "user"), "")
+    def _last_message(self) -> ChatMessage:
+        """Return the user's last message; an empty one if there is none."""
+        users = (message for message in reversed(self.history) if message.role == "user")
+        return next(users, ChatMessage("user"))
 
     async def _start(self) -> None:
         """Probe what is not known, and begin the log, before the first turn."""
@@ -254,14 +270,23 @@ class Gateway:
         strategy was not fixed.
         """
         try:
-            return await self.endpoint.ask(self._write_request())
+            return await self.endpoint.ask(self._write_request(), self._send_text)
         except NoReplyError as error:
             is_native = self.used_strategy == "tool_use"
             if error.trouble is not Trouble.NO_TOOLS or self.strategy != "auto" or not is_native:
                 raise
             known_by = {**self.known.known_by, "supports_tool_use": "refused"}
             self.capabilities = replace(self.known, supports_tool_use=False, known_by=known_by)
-            return await self.endpoint.ask(self._write_request())
+            return await self.endpoint.ask(self._write_request(), self._send_text)
+
+    def _send_text(self, piece: TextPiece) -> None:
+        if self.on_text is None:
+            return
+        try:
+            self.on_text(piece)
+        except Exception as error:  # who looks on must not end the turn
+            self.on_text = None
+            TOOLS_LOG.warning("on_text failed and is not called again", exc_info=error)
 
     def _write_request(self) -> ChatRequest:
         is_native = self.used_strategy == "tool_use"
@@ -276,3 +301,8 @@ class Gateway:
             sampling=self.sampling,
             extra_body=self.extra_body,
         )
+
+
+def _describe_message(message: ChatMessage) -> str:
+    """Return the text of a message for the log, with a line for each part that is not text."""
+    return "\n".join(text for text in (message.text, describe_parts(message.parts)) if text)

@@ -122,6 +122,7 @@ def native_history(
             read_call.call.id,
             history_name(read_call),
             is_error=result.status != "success",
+            parts=result.parts,
         )
         for read_call, result in readable
     ]
@@ -171,7 +172,8 @@ def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolR
         f"[{result.status}] {read_call.call.name}: {result.text}"
         for read_call, result in zip(read, results, strict=True)
     )
-    return [ChatMessage("assistant", reply.text), ChatMessage("user", "\n\n".join(result_texts))]
+    parts = tuple(part for result in results for part in result.parts)
+    return [ChatMessage("assistant", reply.text), ChatMessage("user", "\n\n".join(result_texts), parts=parts)]
 
 
 def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import orjson
 
-from callgauge.gateway.apis.messages import Call, CallSource, Reply, Tokens
+from callgauge.gateway.apis.messages import Call, CallSource, Reply, Tokens, describe_parts
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.turn import CallResult, Strategy
 
@@ -172,7 +172,7 @@ class TurnLog:
         self._write(
             "observation",
             step,
-            result.text,
+            "\n".join(text for text in (result.text, describe_parts(result.parts)) if text),
             action_id=call.id,
             tool=call.name,
             status=result.status,

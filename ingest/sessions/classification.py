@@ -31,6 +31,7 @@ ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
 # Looking up an Enum member takes as long as making a small object, so this is done only once.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
+_UNATTRIBUTED = ArgsSource.UNATTRIBUTED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
 _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
 _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
@@ -177,7 +178,7 @@ def _parse_call(
     """
     if call.refused_by_harness is _EMISSION:
         return None
-    if call.args_source is _RAW and call.raw_arguments is not None:
+    if call.args_source in (_RAW, _UNATTRIBUTED) and call.raw_arguments is not None:
         raw = call.raw_arguments
     elif call.args_source is _RESERIALISED and (definition or definitions.offered is not None):
         raw = json_text(call.arguments)
@@ -205,7 +206,7 @@ def _decide_outcome(
         return request.outcome if defined or request.outcome not in (_CLEAN, _COERCED) else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
-    if request is not None and request.outcome in (_FAILED, _COERCED):
+    if request is not None and (request.outcome is _FAILED or (defined and request.outcome is _COERCED)):
         return request.outcome
     # Without the model's own text, nobody can tell whether a repair was needed.
     return _UNMEASURED

@@ -32,7 +32,7 @@ def mark_redacted(call: CallMade) -> CallMade:
     `raw_arguments` is then the placeholder. Returns other calls unchanged.
     """
     source = call.args_source
-    if source is ArgsSource.RAW and call.raw_arguments is not None:
+    if source in (ArgsSource.RAW, ArgsSource.UNATTRIBUTED) and call.raw_arguments is not None:
         text = call.raw_arguments
         if len(text) > _LONGEST or not _is_redacted_text(text):
             return call

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import signal
+import subprocess
 import sys
+import threading
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from callgauge.cli import main as cli
+from callgauge.cli.render.exit_codes import ExitCode
 from ingest.version import install_command
 from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
@@ -56,6 +64,117 @@ def test_a_chat_shows_each_call_its_findings_and_the_answer(tmp_path: Path) -> N
     assert "[ok · 2 replies · 1 calls · 100 tokens read, 40 written ·" in result.output
     [log] = (tmp_path / "logs").glob("*.jsonl")
     assert json.loads(log.read_text().splitlines()[-1])["type"] == "session_end"
+
+
+STORY = "Ada has three orders: chairs, tables, and a lamp for her desk."
+
+
+def test_the_text_of_each_reply_is_printed_once_and_without_control_characters() -> None:
+    def speak(call: Asked) -> Emitted:
+        if call.last.role == "tool":
+            return Emitted(STORY + "\nAnd \x1b[31mone more.")
+        return Emitted("\n\nI will look.", [("search_orders", "{}")])
+
+    with serve_model(speak) as served:
+        options = ("chat", "--endpoint", served.url, "--model", "m", "--strategy", "tool_use")
+        output = run(*options, stdin="Go.\nAgain.\n").output
+    assert output.count(f"{STORY}\nAnd \\x1b[31mone more.\n  [ok") == 2
+    assert output.count(STORY) == 2
+    assert output.count("I will look.\n  →") == 2
+    assert "\x1b" not in output
+
+
+def test_a_stream_that_breaks_shows_what_arrived_and_why() -> None:
+    with serve_model(lambda _: Emitted(STORY, cut=900)) as served:
+        result = run("chat", "--endpoint", served.url, "--model", "m", stdin="Hello\n")
+    assert result.exit_code == 1
+    assert result.output.count("Ada has") == 3
+    assert result.output.count("\n  [the stream broke; the model was asked again]\nAda has") == 2
+    assert "in 3 attempts; the last time: The stream ended before the reply did.\n  [error" in result.output
+
+
+class _Chat:
+    """`callgauge chat` as a process, whose model stops in the middle of its answer until `go_on` is set."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.go_on = threading.Event()
+
+    def __enter__(self) -> subprocess.Popen[bytes]:
+        halfway = Emitted(STORY, halfway=lambda: self.go_on.wait(60))
+        self._stack = ExitStack()
+        served = self._stack.enter_context(serve_model(lambda _: halfway))
+        self._stack.callback(self.go_on.set)
+        command = [sys.executable, "-m", "callgauge", "chat", "--endpoint", served.url, "--model", "m"]
+        process = subprocess.Popen(
+            [*command, "--log", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._stack.enter_context(process)
+        self._stack.callback(process.kill)
+        assert process.stdin is not None
+        process.stdin.write(b"Hello\n\n")
+        process.stdin.flush()
+        return process
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def _read_turn_ends(folder: Path) -> list[str]:
+    [log] = folder.glob("*.jsonl")
+    events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return [event["meta"]["status"] for event in events if event["type"] == "turn_end"]
+
+
+@pytest.mark.thorough
+def test_text_is_printed_before_the_reply_is_complete_and_ctrl_c_ends_the_turn(tmp_path: Path) -> None:
+    with _Chat(tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(8) == b"Ada has "
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert rest.endswith(b"\n")
+    assert b"lamp" not in rest
+    assert errors.decode().splitlines()[1:] == ["callgauge: stopped"]
+    assert _read_turn_ends(tmp_path) == ["cancelled"]
+
+
+@pytest.mark.thorough
+def test_a_chat_ends_when_nobody_reads_its_output(tmp_path: Path) -> None:
+    chat = _Chat(tmp_path)
+    with chat as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(8)
+        process.stdout.close()
+        chat.go_on.set()
+        assert process.wait(60) == 1
+        errors = process.stderr.read().decode()
+    assert not {"Traceback", "Exception"} & set(errors.split())
+    assert _read_turn_ends(tmp_path) == ["cancelled"]
+
+
+@pytest.mark.thorough
+def test_one_ctrl_c_at_the_question_ends_a_chat() -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "callgauge", "chat", "--endpoint", "http://127.0.0.1:9", "--model", "m"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, stdin=theirs, **pipes) as process:
+        os.close(theirs)
+        assert process.stdout is not None
+        assert process.stdout.read(5) == b"you> "
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    os.close(ours)
+    assert (process.returncode, errors) == (ExitCode.INTERRUPTED, b"callgauge: stopped\n")
 
 
 def test_plain_functions_are_tools_and_definitions_ask_for_results(tmp_path: Path) -> None:

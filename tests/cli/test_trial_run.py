@@ -285,6 +285,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
 def test_the_demo_ends_with_a_verdict_and_a_dashboard(shown: tuple[Path, str, str]) -> None:
     folder, out, err = shown
     assert "By definitions, new is better than old: invalid calls " in out
+    on_screen = [line for line in (out + err).splitlines() if " trials  " not in line]  # without the progress
+    assert len(on_screen) <= 22, "the demo's output fits one screen"
     assert "callgauge serve --store callgauge-demo/store" in err
     (run,) = (folder / "runs").iterdir()
     outcomes = read_ledger(run / "ledger.jsonl")

@@ -138,7 +138,8 @@ def test_the_example_becomes_one_failed_one_retried_and_one_clean_call() -> None
         ("server", '{"path": 3}', "reserialised"),
         ("server", '{"path": ', "raw"),  # no server writes that
         ("server", '"a text"', "raw"),
-        ("unknown", '{"path": 3}', "raw"),
+        ("unknown", '{"path": 3}', "unattributed"),
+        ("unknown", '{"path": ', "unattributed"),
         ("model", '{"path": 3}', "raw"),
     ],
 )
@@ -154,4 +155,5 @@ def test_arguments_that_a_server_wrote_are_not_the_models_text(
     path = tmp_path / "log.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in log), encoding="utf-8")
     [call] = [one for one in translated_by("session_history", path) if one["event"] == "CallMade"]
-    assert (call["args_source"], call.get("raw_arguments")) == (source, raw if source == "raw" else None)
+    kept = None if source == "reserialised" else raw
+    assert (call["args_source"], call.get("raw_arguments")) == (source, kept)

@@ -19,7 +19,7 @@ from tests.fuzz.choices import Choices
 from tests.fuzz.definitions import CATALOG
 from tests.fuzz.texts import corrupted, json_value, raw_arguments
 from tests.gateway.served.brain import Emitted
-from tests.gateway.served.dressed import DRESSES
+from tests.gateway.served.dressed import DRESSES, read_events
 
 _NAMES = tuple(tool.name for tool in CATALOG)
 _FIELDS = (
@@ -107,7 +107,7 @@ def _read(wire: Wire, answer: Sequence[str] | bytes) -> Reply | None:
 
 def _read_once(wire: Wire, answer: Sequence[str] | bytes) -> Reply | str:
     try:
-        reply = wire.read_body(answer) if isinstance(answer, bytes) else wire.read_events(answer)
+        reply = wire.read_body(answer) if isinstance(answer, bytes) else read_events(wire, answer)
     except (BrokenReplyError, ErrorInReplyError) as refused:
         return f"{type(refused).__name__}: {refused}"
     assert isinstance(reply, Reply)

@@ -47,6 +47,12 @@ def test_the_agent_runs_as_it_stands(tmp_path: Path) -> None:
     assert len(list((tmp_path / "logs").glob("*.jsonl"))) == 1
 
 
+def test_the_example_that_shows_text_runs_unchanged(tmp_path: Path) -> None:
+    with serve_model(lambda _: Emitted("Acme makes chairs and tables.")) as served:
+        output = run_example(1, tmp_path, served.url)
+    assert output == "\nAcme makes chairs and tables."
+
+
 @pytest.mark.thorough
 def test_the_agent_with_a_server_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
@@ -61,5 +67,5 @@ def test_the_agent_with_a_server_runs_as_it_stands(tmp_path: Path, monkeypatch: 
 
     command = '("uvx", "mcp-server-time")', f"({sys.executable!r}, {str(RAW_SERVER)!r}, 'plain')"
     with serve_model(calls_echo) as served:
-        output = run_example(1, tmp_path, served.url, (command,))
+        output = run_example(2, tmp_path, served.url, (command,))
     assert output == "ok It knows TZ.\n"

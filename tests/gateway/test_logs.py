@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.gateway import (
     Capabilities,
     Executor,
@@ -26,7 +28,8 @@ from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
 
-NATIVE = Capabilities(supports_tool_use=True, supports_parallel_tools=True)
+UNKNOWN_WRITER = Capabilities(supports_tool_use=True, supports_parallel_tools=True)
+NATIVE = replace(UNKNOWN_WRITER, keeps_argument_text=True)
 TEXT_ONLY = Capabilities(supports_tool_use=False)
 
 
@@ -124,6 +127,40 @@ def test_the_store_counts_what_the_models_were_scripted_to_do(wire: str, tmp_pat
     assert retried == (TIMES * faults,)
     ended = "SELECT count(*) FROM turns WHERE recorded_ok AND derived_ok"
     assert connection.execute(ended).fetchone() == (TIMES * len(KINDS),)
+
+
+def test_a_text_whose_writer_is_unknown_is_never_clean_and_its_failures_count(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+
+    async def hold_all() -> list[Turn]:
+        kinds = [(kind, n) for kind in KINDS for n in range(TIMES)]
+        return await asyncio.gather(
+            *(hold_session(folder, "openai-chat", kind, n, UNKNOWN_WRITER) for kind, n in kinds)
+        )
+
+    run(hold_all())
+    connection = load_logs(folder, tmp_path / "store")
+    rows = connection.execute(
+        "SELECT outcome, fault_layer, args_source, syntax_seen, raw_arguments, count(*) FROM tool_calls "
+        "WHERE step = 0 GROUP BY ALL"
+    ).fetchall()
+    [(calls,)] = connection.execute("SELECT count(*) FROM tool_calls").fetchall()
+    expected = {
+        (
+            outcome if outcome in ("failed", "coerced") else "unmeasured",
+            layer,
+            "unattributed",
+            "failures",
+            raw,
+            TIMES,
+        )
+        for raw, outcome, layer in KINDS.values()
+    }
+    assert set(rows) == expected
+    with read_store(tmp_path / "store", texts=True) as reader:
+        rates = ("parse_error", "mended", "repaired")
+        counts = {row.rate: (row.k, row.n) for row in reader.ask("slices", rates=rates).itertuples()}
+    assert counts == {"parse_error": (2 * TIMES, calls), "mended": (0, 0), "repaired": (0, 0)}
 
 
 def test_calls_of_the_fallback_are_counted_as_such(tmp_path: Path) -> None:

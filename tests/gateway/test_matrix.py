@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from callgauge.gateway import WIRES, Gateway, Probe, Prompt, Turn, probe_model, tool
+from callgauge.gateway import WIRES, Capabilities, Gateway, Probe, Prompt, Turn, probe_model, tool
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.event_loops import run
@@ -261,6 +261,7 @@ async def hold_session(
         [search_orders],
         name,
         Prompt("You help.", "agent", "1"),
+        Capabilities(keeps_argument_text=True),
         probe=probe,
         log=folder,
         session_id=f"{wire}-{name}-{task}".replace(" ", "_"),

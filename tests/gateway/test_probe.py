@@ -160,10 +160,10 @@ class SlowEndpoint(BrainEndpoint):
 
     fast = 0
 
-    async def ask(self, request: ChatRequest) -> Reply:
+    async def ask(self, request: ChatRequest, on_text: Any = None) -> Reply:
         if len(self.asked) >= self.fast:
             await asyncio.sleep(60)
-        return await super().ask(request)
+        return await super().ask(request, on_text)
 
 
 @pytest.mark.parametrize(("fast", "ok"), [(0, None), (1, True)])

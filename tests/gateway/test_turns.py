@@ -311,6 +311,17 @@ def test_a_model_without_tools_is_given_the_template_and_its_block_is_a_call() -
     assert turn.steps[0].strategy == "json_fallback"
 
 
+def test_the_template_does_not_tell_the_defaults() -> None:
+    @tool
+    def list_orders(limit: int = 77) -> str:
+        """List the orders."""
+        return str(limit)
+
+    _, endpoint = converse(script(DONE), tools=[list_orders], capabilities=TEXT_ONLY)
+    assert "limit" in endpoint.asked[0].system
+    assert "77" not in endpoint.asked[0].system
+
+
 def test_narration_around_the_block_is_a_finding_and_no_failure() -> None:
     [turn], _ = converse(
         script(Emitted(f"Sure, let me look!\n{block(*GOOD)}\nOne moment."), DONE), capabilities=TEXT_ONLY

@@ -26,6 +26,7 @@ from callgauge.gateway import (
 from callgauge.gateway.apis import BrokenReplyError, ErrorInReplyError
 from lenient import ToolDefinition
 from tests.gateway.served.brain import Emitted
+from tests.gateway.served.dressed import read_events
 from tests.gateway.served.in_process import BrainEndpoint, ask_with
 
 TOOL = ToolDefinition.from_json_schema(
@@ -204,7 +205,7 @@ def test_chat_servers_that_send_no_index_or_objects_are_read() -> None:
         '{"choices":[{"delta":{"tool_calls":[{"id":"b","function":{"name":"search","arguments":"{\\"q\\":"}}]}}]}',
         '{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"2}"}}]},"finish_reason":"tool_calls"}]}',
     ]
-    reply = WIRES["openai-chat"].read_events(events)
+    reply = read_events(WIRES["openai-chat"], events)
     assert reply.calls == (
         Call("a", "search", '{"q":1}', CallSource.RESERIALISED),
         Call("b", "search", '{"q":2}'),
@@ -219,7 +220,7 @@ def test_thinking_blocks_go_back_unchanged() -> None:
         '{"type":"message_stop"}',
     ]
     wire = WIRES["anthropic"]
-    carried = wire.read_events(events).carried
+    carried = read_events(wire, events).carried
     assert carried == ({"type": "thinking", "thinking": "hm", "signature": "s1"},)
     body = wire.write(
         ChatRequest("m", (ChatMessage("user", "U"), ChatMessage("assistant", "A", carried=carried)))
@@ -238,7 +239,7 @@ def test_thinking_blocks_go_back_unchanged() -> None:
 )
 def test_an_error_within_a_stream_is_an_error(wire: str, event: str) -> None:
     with pytest.raises(ErrorInReplyError):
-        WIRES[wire].read_events([event])
+        read_events(WIRES[wire], [event])
 
 
 _JSON = st.recursive(
@@ -286,7 +287,7 @@ _JSON = st.recursive(
 def test_no_event_whatever_its_shape_breaks_a_reader(wire: str, events: list[Any], tail: str) -> None:
     written = [json.dumps(event) for event in events] + ([tail] if tail else [])
     with suppress(BrokenReplyError, ErrorInReplyError):
-        assert isinstance(WIRES[wire].read_events(written), Reply)
+        assert isinstance(read_events(WIRES[wire], written), Reply)
     for event in written:
         with suppress(BrokenReplyError, ErrorInReplyError):
             assert isinstance(WIRES[wire].read_body(event.encode()), Reply)

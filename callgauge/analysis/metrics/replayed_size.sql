@@ -3,7 +3,7 @@
 -- unit: one row per parser version
 -- column readable: calls with a text in the store, as sent or re-serialised
 SELECT coalesce(parser_version, 'unknown') AS version, count(*)::BIGINT AS calls,
-       count(*) FILTER (args_source IN ('raw', 'reserialised'))::BIGINT AS readable
+       count(*) FILTER (args_source IN ('raw', 'unattributed', 'reserialised'))::BIGINT AS readable
 FROM tool_calls
 WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   AND NOT coalesce(duplicate, false)

@@ -166,9 +166,9 @@ def _make_reading(call: StoredCall, request: ToolCallRequest, rules: ReplayRules
 
 
 def _outcome_under_rules(call: StoredCall, request: ToolCallRequest, outcome: Outcome) -> str:
-    if call.args_source != "raw":
-        return _outcome_without_text(call, outcome)
     tells = request.tool is not None and (request.tool.schema is None or len(request.tool.schema) > 0)
+    if call.args_source != "raw":
+        return _outcome_without_text(call, outcome if tells or outcome is not Outcome.COERCED else None)
     return (Outcome.UNMEASURED if outcome is Outcome.CLEAN and not tells else outcome).value
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from callgauge.analysis.reparsed_call import READABLE_SOURCES
 from callgauge.analysis.replay.replay_calls import restore_definition
 from lenient import ToolDefinition
 
@@ -58,7 +59,7 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
 
     `defined` returns the tool definition with an id, or None.
     """
-    if row["raw_arguments"] is None or row["args_source"] not in ("raw", "reserialised"):
+    if row["raw_arguments"] is None or row["args_source"] not in READABLE_SOURCES:
         raise NotExportedError("text")
     tool = defined(row["definition_id"]) if row["definition_id"] else None
     if tool is None:

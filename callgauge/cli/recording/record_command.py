@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.listening import open_port
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.serving.settings import is_loopback
 
@@ -167,7 +168,7 @@ def _open_recorder(
     from callgauge.recorder.exchange import PassingExchange
     from callgauge.traces.intake import TraceFolder, TraceIntake
 
-    listening = _listen(address, port)
+    listening = open_port(address, port)
     written = ExchangeLog(log, str(listening.getsockname()[1]), PassingExchange.free)
     try:
         proxy = RecordingProxy(target, written, most_body=most_body, is_local=is_loopback(address))
@@ -202,21 +203,6 @@ def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
     if not is_loopback(address):
         render.print_message("Anyone who reaches this machine can use it and is recorded.")
     render.print_message(f"Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT={own}{TRACES} for traces of a framework.")
-
-
-def _listen(address: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    opened = socket.socket(family)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        opened.bind((address, port))
-        opened.listen(2048)  # early connections wait until the server runs
-    except OSError as error:
-        render.fail(
-            f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
-            ExitCode.WRONG_USE,
-        )
-    return opened
 
 
 def _describe(written: int, lost: int, log: Path) -> str:

@@ -26,7 +26,7 @@ from callgauge.cli.render.maintenance import (
     retention_text,
     verify_text,
 )
-from callgauge.cli.render.models import ProbeRow, probe_data, probe_lines, step_lines, turn_lines
+from callgauge.cli.render.models import ProbeRow, ReplyPrinter, probe_data, probe_lines
 from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.terminal import (
     catch_interrupts,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
 
 __all__ = [
     "ProbeRow",
+    "ReplyPrinter",
     "backup_text",
     "catch_interrupts",
     "code_data",
@@ -77,10 +78,8 @@ __all__ = [
     "show_progress",
     "show_run",
     "show_status",
-    "step_lines",
     "survey_lines",
     "to_json",
-    "turn_lines",
     "verify_text",
 ]
 

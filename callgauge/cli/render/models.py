@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from callgauge.cli.render.terminal import escape_for_terminal
 
 if TYPE_CHECKING:
-    from callgauge.gateway import CallResult, Probe, Turn, TurnStep
+    from callgauge.gateway import CallResult, Probe, TextPiece, Turn, TurnStep
 
 _MOST_OF_A_NAME = 28  # two names fit into 80 columns
 _MOST_OF_A_REASON = 300
@@ -110,7 +111,7 @@ def _yes_or_no(value: bool | None) -> str:
     return {True: "yes", False: "no", None: "unknown"}[value]
 
 
-def step_lines(step: TurnStep) -> Iterator[str]:
+def _step_lines(step: TurnStep) -> Iterator[str]:
     """Yield the lines of one step: its calls, each with its diagnostics and its result."""
     if step.fault is not None and not step.calls:
         yield f"  ✗ {shorten_line(step.fault)}"
@@ -131,16 +132,60 @@ def _call_lines(call: CallResult) -> Iterator[str]:
     yield f"    {call.result.status} ({call.result.seconds * 1000:.0f} ms): {shorten_line(call.result.text)}"
 
 
-def turn_lines(turn: Turn) -> Iterator[str]:
-    """Yield the answer of a turn, and a line with its status, counts, tokens and duration."""
-    yield escape_for_terminal(turn.answer)
+class ReplyPrinter:
+    """Prints the text of replies while it arrives, and then the rest of the turn."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._is_open = False  # in the middle of a reply
+
+    def print_piece(self, piece: TextPiece) -> None:
+        """Print a piece of a reply's text; say so if the text before it is void."""
+        if piece.is_first:
+            if self._is_open:
+                print("\n  [the stream broke; the model was asked again]")
+            self._text = ""
+        shown = piece.text if self._text.strip() else piece.text.lstrip("\n")
+        self._is_open = not piece.is_last
+        self._text += piece.text
+        has_ended = piece.is_last and bool(self._text.strip())
+        print(_escape_lines(shown), end="\n" if has_ended else "", flush=True)
+
+    def print_step(self, step: TurnStep) -> None:
+        """Print the calls of a step."""
+        for line in _step_lines(step):
+            print(line, flush=True)
+
+    def print_turn(self, turn: Turn) -> None:
+        """Print the answer of a turn, unless it was printed as it arrived, and the line about the turn."""
+        self.end_line()
+        if turn.answer != self._text:
+            print(_escape_lines(turn.answer))
+        self._text = ""
+        print(_turn_line(turn), flush=True)
+
+    def end_line(self) -> None:
+        """End the line of a reply that stopped in the middle."""
+        if self._is_open:
+            self._is_open = False
+            print(flush=True)
+
+
+def _escape_lines(text: str) -> str:
+    """Return a text for a terminal, with its line breaks and tabs."""
+    kept = re.split(r"([\n\t])", text)
+    return "".join(part if part in ("\n", "\t") else escape_for_terminal(part) for part in kept)
+
+
+def _turn_line(turn: Turn) -> str:
+    """Return a line with the status, counts, tokens and duration of a turn."""
     tokens = turn.tokens
     parts = [f"{turn.status}", f"{len(turn.steps)} replies", f"{len(turn.calls)} calls"]
     if turn.calls_not_run:
         parts.append(f"{len(turn.calls_not_run)} not run")
     if tokens.read is not None:
         parts.append(f"{tokens.read:,} tokens read, {tokens.written or 0:,} written")
-    yield f"  [{' · '.join(parts)} · {turn.seconds:.1f} s]"
+    return f"  [{' · '.join(parts)} · {turn.seconds:.1f} s]"
 
 
 def shorten_line(text: str, most: int = _WIDTH) -> str:

@@ -13,6 +13,7 @@ Row = Mapping[Any, Any]
 
 TEXT_IS = {
     "raw": "as the model sent it",
+    "unattributed": "as the agent got it; a server may have written it again",
     "reserialised": "rebuilt from the object in the log; the text that the model sent is lost",
     "truncated": "cut off by the log",
     "missing": "not in the log",
@@ -29,6 +30,7 @@ REASONS = {
     "cancelled": "the user stopped it",
 }
 _NOT_JUDGED = {
+    "unattributed": "a server may have written the text again",
     "reserialised": "the log keeps only the decoded object",
     "truncated": "the log cut the text",
     "missing": "the log keeps no text",

@@ -1,10 +1,16 @@
 """Adapters for the four APIs, by name: how a conversation is written for each, and how its answer is read."""
 
-from callgauge.gateway.apis.adapter import BrokenReplyError, ErrorInReplyError, Wire, WireRequest
+from callgauge.gateway.apis.adapter import (
+    BrokenReplyError,
+    ErrorInReplyError,
+    ReplyStream,
+    Wire,
+    WireRequest,
+)
 from callgauge.gateway.apis.anthropic import ANTHROPIC
 from callgauge.gateway.apis.gemini import GEMINI
 from callgauge.gateway.apis.openai import OPENAI_CHAT, OPENAI_RESPONSES
 
 WIRES = {wire.name: wire for wire in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
 
-__all__ = ["WIRES", "BrokenReplyError", "ErrorInReplyError", "Wire", "WireRequest"]
+__all__ = ["WIRES", "BrokenReplyError", "ErrorInReplyError", "ReplyStream", "Wire", "WireRequest"]

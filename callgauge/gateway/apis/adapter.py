@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -43,9 +43,11 @@ class ReplyParts(ABC):
 
     An adapter fills `texts`, `calls` and `carried` (the items that go back unchanged) as they come, or in
     `complete`. `stop_word` is the API's own word for why the reply ended, None until it is known.
+    `show_text` is called with each piece of text that a stream brings.
     """
 
     def __init__(self) -> None:
+        self.show_text: Callable[[str], None] = lambda _text: None
         self.texts: list[str] = []
         self.calls: list[Call] = []
         self.carried: list[Mapping[str, Any]] = []
@@ -65,6 +67,11 @@ class ReplyParts(ABC):
     @abstractmethod
     def add_body(self, body: Any) -> None:
         """Add a whole body. Raises BrokenReplyError where it has no reply."""
+
+    def add_text(self, text: str) -> None:
+        """Add a piece of the reply's text, and show it."""
+        self.texts.append(text)
+        self.show_text(text)
 
     @abstractmethod
     def read_stop(self) -> FinishReason:
@@ -110,19 +117,6 @@ class Wire:
         """Return the path and the body of a request."""
         return WireRequest(self.path(request), _merge_body(self.write_body(request), request.extra_body))
 
-    def read_events(self, events: Iterable[str]) -> Reply:
-        """Return the reply of a stream's events, in order. Raises BrokenReplyError and ErrorInReplyError."""
-        parts = self.parts()
-        for data in events:
-            if data.strip() == _DONE:
-                parts.is_done = True
-                break
-            if parts.add_event(_decode(data, self.event)):
-                return parts.complete()
-        if not parts.may_end:
-            raise BrokenReplyError(ENDED_EARLY)
-        return parts.complete()
-
     def read_body(self, body: bytes) -> Reply:
         """Return the reply of a whole answer. Raises BrokenReplyError and ErrorInReplyError."""
         answer = _decode(body, self.body)
@@ -130,6 +124,34 @@ class Wire:
         parts = self.parts()
         parts.add_body(answer)
         return parts.complete()
+
+
+class ReplyStream:
+    """A reply that arrives as events. `show_text` is called with each piece of its text."""
+
+    def __init__(self, wire: Wire, show_text: Callable[[str], None] | None = None) -> None:
+        self._event = wire.event
+        self._parts = wire.parts()
+        self._parts.show_text = show_text or self._parts.show_text
+        self._is_complete = False
+
+    def add(self, data: str) -> None:
+        """Add the data of one event; ignore it if the reply is complete.
+
+        Raises BrokenReplyError and ErrorInReplyError.
+        """
+        if self._is_complete or self._parts.is_done:
+            return
+        if data.strip() == _DONE:
+            self._parts.is_done = True
+        else:
+            self._is_complete = self._parts.add_event(_decode(data, self._event))
+
+    def complete(self) -> Reply:
+        """Return the reply. Raises BrokenReplyError if the stream ended before the reply did."""
+        if not (self._is_complete or self._parts.may_end):
+            raise BrokenReplyError(ENDED_EARLY)
+        return self._parts.complete()
 
 
 def check_error(error: Any) -> None:

@@ -138,17 +138,26 @@ def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
             {
                 "type": "tool_result",
                 "tool_use_id": message.call_id,
-                "content": message.text,
+                "content": _write_result(message),
                 "is_error": message.is_error,
             }
         ]
     blocks = [dict(item) for item in message.carried]
     if message.text.strip():  # the API refuses blocks of white space
         blocks.append({"type": "text", "text": message.text})
+    blocks += [dict(part) for part in message.parts]
     return blocks + [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": decode_object(call.raw)}
         for call in message.calls
     ]
+
+
+def _write_result(message: ChatMessage) -> str | list[dict[str, Any]]:
+    """Return the content of a result: its text, or a list if the result has other parts."""
+    if not message.parts:
+        return message.text
+    texts = [{"type": "text", "text": message.text}] if message.text.strip() else []
+    return [*texts, *(dict(part) for part in message.parts)]
 
 
 class _AnthropicParts(ReplyParts):
@@ -165,6 +174,8 @@ class _AnthropicParts(ReplyParts):
             self.usage, self.model = event.message.usage or self.usage, event.message.model or ""
         elif event.type == "content_block_start" and event.content_block is not None:
             self.blocks[event.index] = event.content_block
+            if event.content_block.type == "text":
+                self.show_text(event.content_block.text or "")
         elif event.type == "content_block_delta" and event.delta is not None:
             self._add_delta(event.index, event.delta)
         elif event.type == "message_delta":
@@ -183,6 +194,8 @@ class _AnthropicParts(ReplyParts):
             self.pieces.setdefault(index, []).append(delta.partial_json or "")
         elif delta.type == "text_delta":
             block.text = (block.text or "") + (delta.text or "")
+            if block.type == "text":
+                self.show_text(delta.text or "")
         elif delta.type == "thinking_delta":
             block.thinking = (block.thinking or "") + (delta.thinking or "")
         elif delta.type == "signature_delta":

@@ -119,8 +119,12 @@ def _write_contents(messages: tuple[ChatMessage, ...]) -> list[dict[str, Any]]:
 def _write_parts(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         response = {"error" if message.is_error else "result": message.text}
-        return [{"functionResponse": {"name": message.name, "response": response}}]
+        answer: dict[str, Any] = {"name": message.name, "response": response}
+        if message.parts:
+            answer["parts"] = [dict(part) for part in message.parts]
+        return [{"functionResponse": answer}]
     parts: list[dict[str, Any]] = [{"text": message.text}] if message.text else []
+    parts += [dict(part) for part in message.parts]
     for call in message.calls:
         part: dict[str, Any] = {"functionCall": {"name": call.name, "args": decode_object(call.raw)}}
         if call.signature is not None:
@@ -162,7 +166,7 @@ class _GeminiParts(ReplyParts):
                 Call(call.id or "", call.name, raw, CallSource.RESERIALISED, signature=signature)
             )
         elif part.text and not part.thought:
-            self.texts.append(part.text)
+            self.add_text(part.text)
 
     def add_body(self, body: _GeminiAnswer) -> None:
         self.add_event(body)

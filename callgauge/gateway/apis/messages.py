@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -52,7 +53,9 @@ class ChatMessage:
 
     `calls` are an assistant's, with arguments that are valid JSON objects. `call_id` and `name` say which
     call a message of the role `tool` answers. `carried` are items of the API that go back unchanged, before
-    all else: Anthropic's thinking blocks, reasoning items of OpenAI's Responses.
+    all else: Anthropic's thinking blocks, reasoning items of OpenAI's Responses. `parts` are a user's or a
+    tool's content that is not text (images, audio, files), in the API's own format; they are sent unchanged,
+    after the text.
     """
 
     role: Role
@@ -62,6 +65,41 @@ class ChatMessage:
     name: str = ""
     is_error: bool = False
     carried: tuple[Mapping[str, Any], ...] = ()
+    parts: tuple[Mapping[str, Any], ...] = ()
+
+
+def check_parts(parts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Return content that is not text as a tuple. Raises TypeError for a part that is not a JSON object."""
+    checked = tuple(parts)
+    for part in checked:
+        if not isinstance(part, Mapping):
+            raise TypeError(f"a part of a message is a JSON object, not {type(part).__name__}")
+        try:
+            json.dumps(part)
+        except (TypeError, ValueError) as problem:
+            raise TypeError(f"a part of a message is not JSON: {problem}; write bytes as base64") from None
+    return checked
+
+
+def describe_parts(parts: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line for each part, with its type and size: a log has no room for the parts themselves."""
+    return "\n".join(
+        f"[{part.get('type') or next(iter(part), 'part')}: {len(json.dumps(part)):,} characters of JSON]"
+        for part in parts
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """The next piece of a reply's text.
+
+    If a piece is the first of a reply and the previous reply had no last piece, the stream of the previous
+    reply broke: the model was asked again, and the new text replaces the old text.
+    """
+
+    text: str
+    is_first: bool = False
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,9 @@ def _write_chat_body(request: ChatRequest) -> dict[str, Any]:
 
 def _write_chat_message(message: ChatMessage) -> dict[str, Any]:
     if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
-    written: dict[str, Any] = {"role": message.role, "content": message.text}
+        content = _write_content(message, "text")
+        return {"role": "tool", "tool_call_id": message.call_id, "content": content}
+    written: dict[str, Any] = {"role": message.role, "content": _write_content(message, "text")}
     if message.calls:
         written["content"] = message.text or None
         written["tool_calls"] = [
@@ -127,6 +128,14 @@ def _write_chat_message(message: ChatMessage) -> dict[str, Any]:
             for call in message.calls
         ]
     return written
+
+
+def _write_content(message: ChatMessage, text_type: str) -> str | list[dict[str, Any]]:
+    """Return the content of a message: its text, or a list if the message has other parts."""
+    if not message.parts:
+        return message.text
+    texts = [{"type": text_type, "text": message.text}] if message.text else []
+    return [*texts, *(dict(part) for part in message.parts)]
 
 
 class _ChatParts(ReplyParts):
@@ -146,9 +155,9 @@ class _ChatParts(ReplyParts):
         self.usage = event.usage or self.usage
         for choice in (event.choices or ())[:1]:
             message = choice.delta or choice.message or _ChatMessage()
-            self.texts.append(_join_content(message.content))
+            self.add_text(_join_content(message.content))
             if message.refusal:
-                self.texts.append(message.refusal)
+                self.add_text(message.refusal)
                 self.is_refused = True
             for call in message.tool_calls or ():
                 self._add_call(call)
@@ -288,10 +297,11 @@ def _write_responses_body(request: ChatRequest) -> dict[str, Any]:
 
 def _write_items(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
-        return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
+        output = _write_content(message, "input_text")
+        return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
     written: list[dict[str, Any]] = [dict(item) for item in message.carried]
-    if message.text or not (message.calls or written):
-        written.append({"role": message.role, "content": message.text})
+    if message.text or message.parts or not (message.calls or written):
+        written.append({"role": message.role, "content": _write_content(message, "input_text")})
     written += [
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.raw}
         for call in message.calls
@@ -315,6 +325,8 @@ class _ResponsesParts(ReplyParts):
             self.items[place] = event.item
         elif kind in ("response.function_call_arguments.delta", "response.output_text.delta"):
             self.pieces.setdefault(place, []).append(event.delta or "")
+            if kind == "response.output_text.delta":
+                self.show_text(event.delta or "")
         elif kind in ("response.completed", "response.incomplete"):
             self._add_response(event.response or self.response)
             return True

@@ -4,7 +4,14 @@ from callgauge.gateway.tools.executor import Executor, ToolResult
 from callgauge.gateway.tools.functions import tool
 from callgauge.gateway.tools.mcp_servers import McpServer, McpServerError, open_mcp_servers
 from callgauge.gateway.tools.recorded import RecordedAnswer, recorded_tools
-from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolFailed, ToolRejected
+from callgauge.gateway.tools.toolbox import (
+    Tool,
+    Toolbox,
+    ToolContext,
+    ToolFailed,
+    ToolOutput,
+    ToolRejected,
+)
 
 __all__ = [
     "Executor",
@@ -14,6 +21,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolFailed",
+    "ToolOutput",
     "ToolRejected",
     "ToolResult",
     "Toolbox",

@@ -15,7 +15,15 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolFailed, ToolRejected
+from callgauge.gateway.apis.messages import check_parts
+from callgauge.gateway.tools.toolbox import (
+    Tool,
+    Toolbox,
+    ToolContext,
+    ToolFailed,
+    ToolOutput,
+    ToolRejected,
+)
 from lenient import ToolCallRequest
 from lenient.arguments.checked_call import describe_refusal, describe_unknown_tool
 
@@ -31,7 +39,8 @@ logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until
 class ToolResult:
     """What became of a call: a `status` of docs/session-log.md, the text that goes back, the time it took.
 
-    `code` is the tool's own word for a rejection. `metadata` is what the tool put into its context.
+    `code` is the tool's own word for a rejection. `metadata` is what the tool put into its context. `parts`
+    is content that is not text, which goes back unchanged.
     """
 
     status: str
@@ -39,6 +48,7 @@ class ToolResult:
     seconds: float = 0.0
     code: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def ran(self) -> bool:
@@ -85,10 +95,14 @@ class Executor:
         started, task = time.monotonic(), asyncio.current_task()
         seconds = self.timeout if tool.timeout is None else tool.timeout
         limit = asyncio.timeout(seconds)
+        parts: tuple[Mapping[str, Any], ...] = ()
         try:
             async with limit:
                 returned = await tool.run(replace(context, request=request))
-            status, code, text = "success", None, _write_result(returned)
+            if isinstance(returned, ToolOutput):
+                parts = check_parts(returned.parts)
+            value = returned.text if isinstance(returned, ToolOutput) else returned
+            status, code, text = "success", None, _write_result(value)
             if self.tells_warnings and context.request.parse_warning:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
         except ToolRejected as failure:
@@ -103,7 +117,8 @@ class Executor:
             TOOLS_LOG.warning("%s failed", _describe_call(request), exc_info=error)
             late = f"{tool.name} gave no result within {seconds:g} s."
             status, code, text = "execution_failed", None, late if limit.expired() else _name_error(error)
-        return ToolResult(status, _cut(text), time.monotonic() - started, code, dict(context.metadata))
+        duration = time.monotonic() - started
+        return ToolResult(status, _cut(text), duration, code, dict(context.metadata), parts)
 
 
 def _current_task() -> asyncio.Task[Any] | None:

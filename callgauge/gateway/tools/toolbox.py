@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,18 @@ class ToolContext:
     step: int = 0
     environment: Mapping[str, Any] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """A result with content that is not text: a tool returns it instead of a text.
+
+    `parts` are images, audio or files in the format of the API that the model is called by, such as
+    `{"type": "image", "source": {…}}` for Anthropic. They are sent unchanged, after the text.
+    """
+
+    text: str = ""
+    parts: Sequence[Mapping[str, Any]] = ()
 
 
 ToolRun = Callable[[ToolContext], Awaitable[Any]]

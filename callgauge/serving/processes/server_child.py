@@ -44,12 +44,21 @@ class ServerEndedError(Exception):
 
 def try_port(address: str, port: int) -> int:
     """Return the port, or a free one for port 0. Raises OSError if no server can listen on it."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family) as trial:
-        if os.name == "posix":  # on Windows this option would let two servers share a port
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        trial.bind((address, port))
+    with bind_port(address, port) as trial:
         return int(trial.getsockname()[1])
+
+
+def bind_port(address: str, port: int) -> socket.socket:
+    """Return a socket that is bound to a port, or to a free one for port 0. Raises OSError."""
+    bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    try:
+        if os.name == "posix":  # on Windows this option would let two servers share a port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((address, port))
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def write_address(settings: ServeSettings) -> str:

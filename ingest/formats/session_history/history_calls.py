@@ -20,6 +20,7 @@ from ingest.formats.session_history.history_texts import UnparsedCall, find_argu
 # Enum members are bound once, because an Enum look-up takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _TRUNCATED, _MISSING = ArgsSource.TRUNCATED, ArgsSource.MISSING
+_UNATTRIBUTED = ArgsSource.UNATTRIBUTED
 _SYNTAX = FaultLayer.SYNTAX
 _NO_JSON = object()
 
@@ -89,7 +90,8 @@ def _make_block_call(action: HistoryEntry, block: Mapping[str, Any], tool: Any) 
     if raw is not None and block.get("raw_is") == "server" and isinstance(sent := _read_json(raw), dict):
         raw, value, source = None, sent, _RESERIALISED
     elif raw is not None:
-        source = _TRUNCATED if block.get("truncated") is True else _RAW
+        is_known = block.get("raw_is") != "unknown"
+        source = _TRUNCATED if block.get("truncated") is True else _RAW if is_known else _UNATTRIBUTED
     else:
         source = _RESERIALISED if value is not None else _MISSING
     call = HistoryCall(

@@ -45,6 +45,7 @@ class Emitted:
     """What the model emits: text and calls as (name, raw arguments); or the server's answer with a status.
 
     `cut` ends the answer after that many bytes; `slow` waits as many seconds first; `ids` are the calls' ids.
+    The server calls `halfway` when half of the answer is sent.
     """
 
     text: str = ""
@@ -56,6 +57,7 @@ class Emitted:
     cut: int | None = None
     slow: float = 0.0
     ids: Sequence[str] | None = None
+    halfway: Callable[[], object] | None = None
 
 
 Brain = Callable[[Asked], Emitted]

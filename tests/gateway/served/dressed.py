@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from callgauge.gateway import Reply
+from callgauge.gateway.apis import ReplyStream, Wire
 from tests.gateway.served.brain import Asked, Emitted, Spoken, pieces
 
 _NUMBERS = itertools.count(1)
@@ -190,7 +192,7 @@ def _read_gemini(body: Mapping[str, Any]) -> list[Spoken]:
                 spoken.append(Spoken("assistant", "", [part["functionCall"]]))
             else:
                 role = "assistant" if content["role"] == "model" else content["role"]
-                spoken.append(Spoken(role, part["text"]))
+                spoken.append(Spoken(role, part.get("text", "")))
     return spoken
 
 
@@ -250,3 +252,11 @@ def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
         for name, data in events
     )
     return written.encode(), "text/event-stream"
+
+
+def read_events(wire: Wire, events: Iterable[str]) -> Reply:
+    """Return the reply of a stream's events, as an endpoint reads them."""
+    stream = ReplyStream(wire)
+    for data in events:
+        stream.add(data)
+    return stream.complete()

@@ -54,7 +54,11 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
             if emitted.cut is None:
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write(content)
+                half = len(content) // 2
+                self.wfile.write(content[:half])
+                if emitted.status == 200 and emitted.halfway is not None:
+                    emitted.halfway()
+                self.wfile.write(content[half:])
             else:  # without a length, the end of the connection is the end of the answer
                 self.send_header("Connection", "close")
                 self.end_headers()

@@ -118,7 +118,9 @@ def _list_missing(call: Row, prompt: str | None) -> list[str]:
         notes.append("The store has no definition of the tool, so the request has none.")
     if not prompt:
         notes.append("The log has no system prompt, so the request has none.")
-    if call["args_source"] != "raw":
+    if call["args_source"] == "unattributed":
+        notes.append("A server may have written the arguments again.")
+    elif call["args_source"] != "raw":
         notes.append("The arguments are not the text that the model sent.")
     return notes
 

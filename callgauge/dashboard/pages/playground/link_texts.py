@@ -21,6 +21,7 @@ LONGEST_DEFINITION = 200_000
 _UNPACKED = 3_000_000  # bytes that a link may decompress to, against compression bombs
 
 _TEXT_IS = {
+    "unattributed": "A server may have written this text again, so it may not be the text of the model.",
     "reserialised": "The log kept only the decoded object, so this is not the text that the model sent.",
     "truncated": "The log cut the text off. The model may have written more.",
     "missing": "The log has no text of this call.",
