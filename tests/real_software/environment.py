@@ -1,7 +1,7 @@
 """The other programs that the tests run, in .real_software/: `./dev test --all` installs them once.
 
-`python -m tests.real_software.environment` installs what is missing or was made from another lock. If an installer
-fails, the reason is written to a file, and the tests that need the programs are skipped with that reason.
+`python -m tests.real_software.environment` installs what is missing or has another lock. If an installer
+fails, its reason is written to a file, and the tests that need the programs are skipped with it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Environment:
             return None
         if self._reason.is_file():
             return self._reason.read_text(encoding="utf-8")
-        return f"{self.path.relative_to(ROOT)} is missing or old: ./dev test --all installs it"
+        return f"{self.path} is missing or old: ./dev test --all installs it"
 
     def make(self) -> None:
         """Install the programs, or write down why that failed. A killed installation starts again."""

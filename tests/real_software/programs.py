@@ -38,7 +38,7 @@ VARIABLES = {
 }
 
 
-def _require(environment: Environment) -> Path:
+def require(environment: Environment) -> Path:
     """Return the folder of an environment; skip the test if the environment was not made."""
     if reason := environment.why_missing():
         pytest.skip(reason)
@@ -47,13 +47,13 @@ def _require(environment: Environment) -> Path:
 
 def python_program(name: str = "python") -> str:
     """Return the path of a program in the Python environment, or skip the test."""
-    folder = _require(PYTHON)
+    folder = require(PYTHON)
     return str(folder / "Scripts" / f"{name}.exe" if os.name == "nt" else folder / "bin" / name)
 
 
 def node_program(script: str) -> list[str]:
     """Return the command that runs a script of the installed Node packages, or skip the test."""
-    return ["node", str(_require(NODE) / "node_modules" / script)]
+    return ["node", str(require(NODE) / "node_modules" / script)]
 
 
 def free_port() -> int:

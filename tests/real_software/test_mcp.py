@@ -1,4 +1,4 @@
-"""MCP software: the inspector asks `callgauge mcp`; two servers of the MCP project are tools of `callgauge chat`."""
+"""The MCP inspector asks `callgauge mcp`, and `callgauge chat` uses two MCP servers as tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SDKs of OpenAI, Anthropic and pydantic-ai: recorded by `callgauge record`, and in the documented loops."""
+"""Real SDKs: `callgauge record` records two of them, and three run in the loops of docs/parser.md."""
 
 from __future__ import annotations
 

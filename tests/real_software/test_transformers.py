@@ -1,4 +1,4 @@
-"""`transformers serve` with a model made in the run: it is probed, asked by `chat`, and compared in a trial."""
+"""`callgauge probe`, `chat` and `trial` ask `transformers serve`, with a model that the test makes."""
 
 from __future__ import annotations
 
@@ -98,9 +98,8 @@ def _chat(folder: Path, url: str, model: str) -> None:
     assert "It is done." in printed
     [session] = (folder / "chat-log").glob("*.jsonl")
     events = [json.loads(line) for line in session.read_text(encoding="utf-8").splitlines()]
-    [block] = [
-        block for event in events if event["type"] == "action" for block in event["meta"]["toolBlocks"]
-    ]
+    [action] = [event for event in events if event["type"] == "action"]
+    [block] = action["meta"]["toolBlocks"]
     # The model wrote "3"; the server converted it to the integer that the definition declares.
     assert json.loads(block["raw"]) == {"customer": "Acme", "limit": 3}
     assert block["raw_is"] == "unknown"

@@ -1,7 +1,7 @@
-"""Make a model of 0.3 MB that calls tools: a Qwen2 that learns four answers by heart, within a minute on a CPU.
+"""Make a model of 0.3 MB that calls tools: a Qwen2 that learns four answers, in seconds on a CPU.
 
-Run it with the Python of .real_software: `python tool_calling_model.py FOLDER`. The chat template reduces each
-conversation to one word, so that the model has to know four questions only.
+Run it with the Python of .real_software: `python tool_calling_model.py FOLDER`. The chat template reduces
+each conversation to a letter and the name of a tool, so that the model has to know four questions only.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ ANSWERS = {
     "D": "It is done.",
     "T": "Hello there.",
 }
+PAD, END = "<|endoftext|>", "<|im_end|>"
 TURN = "<|im_start|>assistant\n"
 # transformers finds the syntax of the calls by the comment, as in the templates of the Qwen models.
 TEMPLATE = (
-    "{% if messages[-1].role == 'tool' %}D{% elif tools %}C {{ tools[0].function.name }}{% else %}T{% endif %}"
+    "{% if messages[-1].role == 'tool' %}D"
+    "{% elif tools %}C {{ tools[0].function.name }}{% else %}T{% endif %}"
     "<|im_start|>assistant\n{# <tool_call> {{ message.tool_calls }} </tool_call> #}"
 )
 MOST_STEPS = 600
@@ -32,7 +34,7 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     pairs = Tokenizer(models.BPE())
     pairs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     pairs.decoder = decoders.ByteLevel()
-    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"]
+    special = [PAD, "<|im_start|>", END, "<tool_call>", "</tool_call>"]
     trainer = trainers.BpeTrainer(
         vocab_size=400,
         special_tokens=special,
@@ -41,7 +43,9 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     )
     pairs.train_from_iterator([*ANSWERS, *ANSWERS.values()], trainer)
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=pairs, eos_token="<|im_end|>", pad_token="<|endoftext|>"
+        tokenizer_object=pairs,
+        eos_token=END,
+        pad_token=PAD,
     )
     tokenizer.chat_template = TEMPLATE
     return tokenizer
@@ -52,7 +56,7 @@ def make_examples(tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, tor
     rows = []
     for question, answer in ANSWERS.items():
         asked = tokenizer(question + TURN)["input_ids"]
-        learned = tokenizer(answer + "<|im_end|>")["input_ids"]
+        learned = tokenizer(answer + END)["input_ids"]
         rows.append((asked + learned, [-100] * len(asked) + learned))
     length = max(len(tokens) for tokens, _ in rows)
     pad = tokenizer.pad_token_id
