@@ -49,10 +49,11 @@ def ask_responses(client: Any, stream: bool) -> int:
 
 
 def ask_messages(client: Any, stream: bool) -> int:
+    text = {"type": "text", "text": f"messages, stream {stream}"}
     request = {
         "model": "scripted",
         "max_tokens": 100,
-        "messages": [{"role": "user", "content": f"messages, stream {stream}"}],
+        "messages": [{"role": "user", "content": [text]}],
         "tools": [ANTHROPIC_TOOL],
     }
     if not stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def answer(request: Asked) -> Emitted:
 
 def test_chat_makes_the_same_calls_through_each_api_of_litellm(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(TOOL, encoding="utf-8")
-    port = free_port()
+    port, key = free_port(), f"sk-{secrets.token_hex(32)}"  # LiteLLM does not start without a key
     with serve_model(answer) as model:
         behind = {"model": "openai/scripted", "api_key": "none", "api_base": model.url}
         config = {
@@ -46,14 +47,15 @@ def test_chat_makes_the_same_calls_through_each_api_of_litellm(tmp_path: Path) -
         (tmp_path / "litellm.json").write_text(json.dumps(config), encoding="utf-8")
         words = [python_program("litellm"), "--config", "litellm.json", "--host", "127.0.0.1"]
         health = f"http://127.0.0.1:{port}/health/liveliness"
-        with serving([*words, "--port", str(port)], health, tmp_path / "litellm.log"):
+        with serving([*words, "--port", str(port)], health, tmp_path / "litellm.log", LITELLM_MASTER_KEY=key):
             for wire in WIRES:
-                _chat(tmp_path, f"http://127.0.0.1:{port}/v1", wire)
+                _chat(tmp_path, f"http://127.0.0.1:{port}/v1", wire, key)
 
 
-def _chat(folder: Path, url: str, wire: str) -> None:
-    words = ("--endpoint", url, "--model", "scripted", "--wire", wire, "--tools", "tools.py", "--log", wire)
-    printed = callgauge("chat", *words, folder=folder, text="What did Acme and Bolt order?\n")
+def _chat(folder: Path, url: str, wire: str, key: str) -> None:
+    words = ("--endpoint", url, "--model", "scripted", "--wire", wire, "--key", "PROXY_KEY", "--log", wire)
+    question = "What did Acme and Bolt order?\n"
+    printed = callgauge("chat", *words, "--tools", "tools.py", folder=folder, text=question, PROXY_KEY=key)
     assert "All done." in printed, wire
     [session] = (folder / wire).glob("*.jsonl")
     events = [json.loads(line) for line in session.read_text(encoding="utf-8").splitlines()]
@@ -64,6 +66,6 @@ def _chat(folder: Path, url: str, wire: str) -> None:
     callgauge("ingest", wire, "--store", store, folder=folder)
     calls = read_store(store, CALLS)
     assert [(json.loads(raw), status) for raw, _, status in calls] == [
-        (json.loads(raw), "success") for raw in SENT
+        (json.loads(raw), "ok") for raw in SENT
     ], wire
     assert [outcome for _, outcome, _ in calls][1] == "coerced", wire

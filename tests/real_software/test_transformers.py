@@ -105,7 +105,7 @@ def _chat(folder: Path, url: str, model: str) -> None:
     assert block["raw_is"] == "unknown"
     callgauge("ingest", "chat-log", "--store", "chat-store", folder=folder)
     [(tool, raw, _, _, status)] = read_store(folder / "chat-store", CALLS)
-    assert (tool, json.loads(raw), status) == ("search_orders", {"customer": "Acme", "limit": 3}, "success")
+    assert (tool, json.loads(raw), status) == ("search_orders", {"customer": "Acme", "limit": 3}, "ok")
 
 
 def _run_trial(folder: Path, url: str, model: str) -> None:
