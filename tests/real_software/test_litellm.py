@@ -30,7 +30,7 @@ def answer(request: Asked) -> Emitted:
     """Make two parallel calls, one with a number as text; then answer."""
     if request.last.role == "tool" or not request.has_tools:
         return Emitted("All done.")
-    if "number" in request.last.text:
+    if "number" in json.dumps(request.body):
         return Emitted(calls=[("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')])
     return Emitted(calls=[("search_orders", raw) for raw in SENT])
 

@@ -95,6 +95,8 @@ def _write_responses(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     usage = {"input_tokens": 50, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 10}}
     whole: dict[str, Any] = {
         "id": "r1",
+        "object": "response",
+        "created_at": 1,
         "model": model,
         "status": "completed",
         "output": items,
