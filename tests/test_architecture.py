@@ -364,6 +364,11 @@ def test_the_locks_name_no_registry_and_cover_every_dependency() -> None:
     used, tests = project["project"]["dependencies"], project["dependency-groups"]["dev"]
     assert lacking(read_pins("requirements.lock"), used) == []
     assert lacking(read_pins("requirements-dev.lock"), used + tests) == []
+    folder = ROOT / "tests" / "real_software"
+    lines = (folder / "requirements.in").read_text(encoding="utf-8").splitlines()
+    programs = [line for line in lines if not line.startswith("#")]
+    assert lacking(read_pins("tests/real_software/requirements.lock"), programs) == []
+    assert '"resolved"' not in (folder / "package-lock.json").read_text(encoding="utf-8")
 
 
 def test_the_lock_of_a_user_is_a_part_of_that_of_the_tests() -> None:

@@ -315,7 +315,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"{type(error).__name__}: {error}".rstrip(": .")
 
 
 async def _send_error(send: Send, status: int, message: str) -> bytes:

@@ -1,16 +1,10 @@
-"""`check_call` in a loop of one's own: the examples of docs/parser.md, with stubs and with the real SDKs."""
+"""`check_call` in a loop of one's own: the examples of docs/parser.md, with stubs."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import re
-import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -20,8 +14,6 @@ import pytest
 from lenient import Policy, ToolCatalog, check_call
 
 ROOT = Path(__file__).parents[2]
-SOFTWARE_VARIABLE = "CALLGAUGE_TEST_PYTHON"
-"""The Python of an environment in which the SDKs are installed."""
 LIMIT = {"type": "integer", "default": 10}
 SCHEMA = {
     "type": "object",
@@ -154,116 +146,3 @@ def test_the_example_for_pydantic_ai_retries_and_repairs(monkeypatch: pytest.Mon
     assert validate(BROKEN) == {"query": "blue", "limit": 3}
     with pytest.raises(RetryError, match="The tool was not run"):
         validate(INVALID)
-
-
-# --- the examples, with the real SDKs and a server that answers as a model would
-
-
-class _Model(BaseHTTPRequestHandler):
-    """Answers the three requests of a turn: an invalid call, a broken one, a text. Keeps the requests."""
-
-    requests: list[dict[str, Any]]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.requests.append(body)
-        step = len(self.requests) - 1
-        answer = _answer_anthropic(step) if self.path.endswith("/messages") else _answer_openai(step)
-        data = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-def _answer_openai(step: int) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": "Done." if step == 2 else None}
-    if step < 2:
-        function = {"name": "search", "arguments": (INVALID, BROKEN)[step]}
-        message["tool_calls"] = [{"id": f"c{step}", "type": "function", "function": function}]
-    choice = {"index": 0, "message": message, "finish_reason": "stop" if step == 2 else "tool_calls"}
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    return {
-        "id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
-        "usage": usage,
-    }  # fmt: skip
-
-
-def _answer_anthropic(step: int) -> dict[str, Any]:
-    sent = ({"limit": "many"}, {"query": "blue", "limit": "3"})
-    block: dict[str, Any] = {"type": "text", "text": "Done."}
-    if step < 2:
-        block = {"type": "tool_use", "id": f"c{step}", "name": "search", "input": sent[step]}
-    return {
-        "id": "x", "type": "message", "role": "assistant", "model": "m", "content": [block],
-        "stop_reason": "end_turn" if step == 2 else "tool_use", "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }  # fmt: skip
-
-
-@pytest.fixture
-def model() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The address of the server, and the requests that it got."""
-    requests: list[dict[str, Any]] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Answers", (_Model,), {"requests": requests}))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", requests
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-RUNS = {
-    "openai": """
-import openai
-TOOLS = [{"type": "function", "function": {"name": "search", "parameters": SCHEMA}}]
-client = openai.OpenAI(base_url=ADDRESS + "/v1", api_key="none")
-print(json.dumps([run_turn(client, [{"role": "user", "content": "Search."}]), ran]))
-""",
-    "anthropic": """
-import anthropic
-TOOLS = [{"name": "search", "input_schema": SCHEMA}]
-client = anthropic.Anthropic(base_url=ADDRESS, api_key="none")
-print(json.dumps([run_turn(client, [{"role": "user", "content": "Search."}]), ran]))
-""",
-    "pydantic-ai": """
-from pydantic_ai import Agent
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.openai import OpenAIProvider
-model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=ADDRESS + "/v1", api_key="none"))
-agent = Agent(model, capabilities=[LenientArguments()])
-@agent.tool_plain
-def search(query: str, limit: int = 10) -> str:
-    return FUNCTIONS["search"](query=query, limit=limit)
-print(json.dumps([agent.run_sync("Search.").output, ran]))
-""",
-}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("label", RUNS)
-def test_the_examples_run_with_the_real_sdks(
-    model: tuple[str, list[dict[str, Any]]], tmp_path: Path, label: str
-) -> None:
-    python = os.environ.get(SOFTWARE_VARIABLE)
-    package = label.replace("-", "_")
-    if (
-        not python
-        or subprocess.run([python, "-c", f"import {package}, orjson"], capture_output=True).returncode
-    ):
-        pytest.skip(f"{label} and orjson are not installed in the Python that {SOFTWARE_VARIABLE} names")
-    address, requests = model
-    head = f"import json\nran = []\nSCHEMA = {SCHEMA!r}\nADDRESS = {address!r}\n"
-    head += "FUNCTIONS = {'search': lambda **arguments: ran.append(arguments) or 'found'}\n"
-    script = tmp_path / "loop.py"
-    script.write_text(head + example(label) + RUNS[label], encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-    done = subprocess.run([python, script], capture_output=True, text=True, env=environment, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == ["Done.", [{"query": "blue", "limit": 3}]]
-    assert "unsupported_integer_literal:limit" in json.dumps(requests[1]["messages"])

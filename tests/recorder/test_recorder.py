@@ -239,6 +239,19 @@ def test_on_a_full_disk_requests_pass_and_lines_stay_whole(
     assert "2 exchanges" in messages[1]
 
 
+def test_the_message_about_a_server_that_disconnects_ends_with_one_period(tmp_path: Path) -> None:
+    async def disconnect(_: Received, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async def scene() -> None:
+        async with recording(tmp_path, disconnect) as recorded:
+            _, body = await ask(recorded.port, REQUEST)
+        message = orjson.loads(body)["error"]["message"]
+        assert message.endswith("without sending a response.")
+
+    run(scene())
+
+
 def test_a_server_that_is_not_there_is_told_to_the_agent_and_written(tmp_path: Path) -> None:
     async def scene() -> None:
         async with recording(tmp_path, answer_reply, target="http://ann:secret-word@127.0.0.1:9") as recorded:

@@ -97,6 +97,8 @@ def _write_responses(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     usage = {"input_tokens": 50, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 10}}
     whole: dict[str, Any] = {
         "id": "r1",
+        "object": "response",
+        "created_at": 1,
         "model": model,
         "status": "completed",
         "output": items,
@@ -138,13 +140,19 @@ def _read_anthropic(body: Mapping[str, Any]) -> list[Spoken]:
     return spoken
 
 
+def _named(kind: str, **fields: Any) -> Event:
+    """Return an event with its type as its name, as Anthropic's SDK needs it."""
+    return kind, {"type": kind, **fields}
+
+
 def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     stop = {"length": "max_tokens", "refusal": "refusal"}.get(
         emitted.stop or "", "tool_use" if emitted.calls else "end_turn"
     )
     usage = {"input_tokens": 40, "cache_read_input_tokens": 10, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": []}
     events: list[Event] = [
-        ("message_start", {"type": "message_start", "message": {"model": model, "usage": usage}})
+        ("message_start", {"type": "message_start", "message": {**message, "usage": usage}})
     ]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": emitted.text}] if emitted.text else []
     for call_id, (name, raw) in zip(_ids(emitted, "toolu_"), emitted.calls, strict=True):
@@ -152,20 +160,20 @@ def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     for at, block in enumerate(blocks):
         is_call = block["type"] == "tool_use"
         begun = {**block, "input": {}} if is_call else {**block, "text": ""}
-        events.append(("", {"type": "content_block_start", "index": at, "content_block": begun}))
+        events.append(_named("content_block_start", index=at, content_block=begun))
         for part in pieces(block["input"] if is_call else block["text"]):
             delta = (
                 {"type": "input_json_delta", "partial_json": part}
                 if is_call
                 else {"type": "text_delta", "text": part}
             )
-            events.append(("", {"type": "content_block_delta", "index": at, "delta": delta}))
-        events.append(("", {"type": "content_block_stop", "index": at}))
+            events.append(_named("content_block_delta", index=at, delta=delta))
+        events.append(_named("content_block_stop", index=at))
     ended = {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}}
     events += [("message_delta", ended), ("message_stop", {"type": "message_stop"})]
     content = [{**block, "input": _decode(block["input"])} if "input" in block else block for block in blocks]
     return events, {
-        "model": model,
+        **message,
         "content": content,
         "stop_reason": stop,
         "usage": {**usage, "output_tokens": 20},

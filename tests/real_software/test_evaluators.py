@@ -1,13 +1,8 @@
-"""Exports in the real software: Inspect and promptfoo score a mock model on the files of `export-tests`.
-
-CALLGAUGE_TEST_PYTHON names a Python with inspect-ai, CALLGAUGE_TEST_PROMPTFOO the script of promptfoo that
-Node runs. Without them the tests are skipped, with the reason.
-"""
+"""Inspect and promptfoo score mock models on the files of `export-tests`: only right calls pass."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -18,14 +13,10 @@ from typer.testing import CliRunner
 
 from callgauge.cli import main as cli
 from tests.analysis.store_fixture import publish
+from tests.real_software.programs import RUN_LIMIT, VARIABLES, node_program, python_program, run_program
 from tests.trials.stored_failures import BROKEN, FAILED, call, definition, store_tables, the_calls
 
-pytestmark = pytest.mark.thorough
-OFFLINE = {
-    "PROMPTFOO_DISABLE_TELEMETRY": "1",
-    "PROMPTFOO_DISABLE_UPDATE": "1",
-    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
-}
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture
@@ -72,15 +63,12 @@ print(json.dumps(scores))
 
 
 def test_inspect_scores_right_calls_only(store: Path, tmp_path: Path) -> None:
-    python = os.environ.get("CALLGAUGE_TEST_PYTHON")
-    if not python or subprocess.run([python, "-c", "import inspect_ai"], capture_output=True).returncode:
-        pytest.skip("inspect-ai is not installed in the Python that CALLGAUGE_TEST_PYTHON names")
+    python = python_program()
     folder = tmp_path / "inspect"
     assert len(export(store, "inspect", folder / "inspect_dataset.jsonl")) == 4
     (folder / "run.py").write_text(INSPECT, encoding="utf-8")
-    done = subprocess.run([python, "run.py"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == {"text": 0.0, "x": 0.0, "right": 1.0}
+    printed = run_program(python, "run.py", folder=folder)
+    assert json.loads(printed.splitlines()[-1]) == {"text": 0.0, "x": 0.0, "right": 1.0}
 
 
 PROVIDER = """
@@ -100,9 +88,7 @@ module.exports = class {
 
 
 def test_promptfoo_passes_right_calls_only(store: Path, tmp_path: Path) -> None:
-    script = os.environ.get("CALLGAUGE_TEST_PROMPTFOO")
-    if not script or not Path(script).is_file():
-        pytest.skip("CALLGAUGE_TEST_PROMPTFOO names no script of promptfoo")
+    promptfoo = node_program("promptfoo/dist/src/main.js")
     folder = tmp_path / "promptfoo"
     tests = export(store, "promptfoo", folder / "promptfoo_tests.jsonl")
     assert Counter(test["assert"][0]["type"] for test in tests) == {"javascript": 4, "is-json": 1}
@@ -114,19 +100,12 @@ def test_promptfoo_passes_right_calls_only(store: Path, tmp_path: Path) -> None:
         "tests": "file://promptfoo_tests.jsonl",
     }
     (folder / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
-    words = [
-        "node",
-        script,
-        "eval",
-        "-c",
-        "promptfooconfig.json",
-        "--no-cache",
-        "--no-table",
-        "-o",
-        "out.json",
-    ]
-    environment = {**os.environ, **OFFLINE, "PROMPTFOO_CONFIG_DIR": str(folder / "state")}
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=environment)
+    words = ("eval", "-c", "promptfooconfig.json", "--no-cache", "--no-table", "-o", "out.json")
+    variables = {**VARIABLES, "PROMPTFOO_CONFIG_DIR": str(folder / "state")}
+    # promptfoo fails, because some tests must fail: the exit code says nothing here.
+    done = subprocess.run(
+        [*promptfoo, *words], cwd=folder, capture_output=True, text=True, env=variables, timeout=RUN_LIMIT
+    )
     assert (folder / "out.json").exists(), done.stdout + done.stderr
     results = json.loads((folder / "out.json").read_text(encoding="utf-8"))["results"]["results"]
     assert len(results) == len(tests) * len(modes)
