@@ -74,14 +74,10 @@ These figures were measured on {facts}.
 
 In this benchmark, the server has cached the numbers of each page, so their queries add little time. The
 time depends on the number of elements: each element is a message that the browser draws with React. So a
-collapsed section is sent only when a person opens it. This reduced the Overview from 255 messages (444
-kB) to 160 (171 kB). The small lines on the Overview are our own SVG, because `st.metric` loads Vega (250
+collapsed section is sent only when a person opens it. Sending these sections later
+reduced the Overview from 255 messages (444 kB) to 160 (171 kB). The small lines on the Overview are our own SVG, because `st.metric` loads Vega (250
 kB). The first response names the scripts that every page needs, so the browser loads them in parallel
 with Streamlit's own scripts.
-
-Our own script draws rates over time (`components/trend`, 15 kB). For the first Plotly chart, Streamlit
-imports Plotly as one bundle (4.7 MB, compressed to 1.2 MB). The charts of cost, trial runs, replay and
-SQL still use Plotly and load it when they come into view.
 
 The following table was measured on 2026-11-29 with 26,708 calls, three visits of each page and a load of
 about 15.
@@ -130,8 +126,7 @@ seven). Both figures were measured on 2026-11-29 with 26,708 calls on 2 busy cor
 | garbage collection after every run, a check every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
 | no collection after a run, a check every 2 s | 0.045–0.06 | 0.71 |
 
-A tab now checks for new data every 10 s. In three readings of 30 s at load 19, an idle tab took 0.208,
-0.025 and 0.027 CPU s per 5 s; we cannot explain the first reading. By default, Streamlit runs a full
+A tab now checks for new data every 10 s. By default, Streamlit runs a full
 garbage collection after every run of a script or fragment. With `runner.postScriptGC = false`, Python
 decides when to collect.
 

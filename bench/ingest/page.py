@@ -53,9 +53,6 @@ store. The machine was busy, so the figures are a little higher than in the tabl
 In the last row of the table, planning 160 statements takes 0.4 for any number of calls, error signatures
 take 0.25, and rates take 0.15. In these logs, an eighth of the calls failed.
 
-One thread writes a store of up to 200,000 calls, because two threads take a fifth more processor time. A
-load of two sessions takes 0.5 s, mostly for DuckDB's planning.
-
 Two workers take a tenth more processor time than one process. The process of the load computes the daily
 sums by itself: they take a quarter of the time of a load of 200 MB, and by calculation about a fifth for
 1 GB. So on two cores, two workers are 1.6 to 1.8 times as fast as one process.
