@@ -74,10 +74,10 @@ These figures were measured on {facts}.
 
 In this benchmark, the server has cached the numbers of each page, so their queries add little time. The
 time depends on the number of elements: each element is a message that the browser draws with React. So a
-collapsed section is sent only when a person opens it. Sending these sections later
-reduced the Overview from 255 messages (444 kB) to 160 (171 kB). The small lines on the Overview are our own SVG, because `st.metric` loads Vega (250
-kB). The first response names the scripts that every page needs, so the browser loads them in parallel
-with Streamlit's own scripts.
+collapsed section is sent only when a person opens it. Sending these sections later reduced the Overview
+from 255 messages (444 kB) to 160 (171 kB). The small lines on the Overview are our own SVG, because
+`st.metric` loads Vega (250 kB). The first response names the scripts that every page needs, so the
+browser loads them in parallel with Streamlit's own scripts.
 
 The following table was measured on 2026-11-29 with 26,708 calls, three visits of each page and a load of
 about 15.
@@ -126,9 +126,8 @@ seven). Both figures were measured on 2026-11-29 with 26,708 calls on 2 busy cor
 | garbage collection after every run, a check every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
 | no collection after a run, a check every 2 s | 0.045–0.06 | 0.71 |
 
-A tab now checks for new data every 10 s. By default, Streamlit runs a full
-garbage collection after every run of a script or fragment. With `runner.postScriptGC = false`, Python
-decides when to collect.
+A tab now checks for new data every 10 s. By default, Streamlit runs a full garbage collection after every
+run of a script or fragment. With `runner.postScriptGC = false`, Python decides when to collect.
 
 The next table shows the server's resident memory in MB. Ten pages were opened in turn, each visit in a
 new session. Then a load published the store twenty times ("generation 1" to "20"), with five visits after
