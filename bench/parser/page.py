@@ -36,45 +36,46 @@ _HEAD = """# Benchmarks of the parser
 project. The other parsers ("readers") are installed from `requirements-bench.lock`, which no other
 command needs."""
 
-_ACCURACY = """We made the corpus in `bench/corpus/` ourselves. It contains broken argument texts, type
-coercions and calls written as text, each with the result that a careful person would expect. Its authors
-had not seen the parser but knew its purpose. The parser was later improved with these texts, so other
-texts will probably give lower accuracy for `lenient`.
+_ACCURACY = """We made the corpus in `bench/corpus/` ourselves. The corpus contains broken argument texts,
+type coercions and calls written as text, each with the result that a careful person would expect. The
+authors of the corpus had not seen the parser but knew its purpose. The parser was later improved with
+this corpus, so other texts will probably give lower accuracy for `lenient`.
 
 A text is *right* if the reader returns the expected object, compared as JSON (1 equals 1.0, true does not
 equal 1). A refusal is right if the text contains no arguments. A text is *wrong, silent* if the reader
 returns another object without a report on which a caller could stop. For `lenient`, such a report is an
-error or a `lossy` diagnostic. For the other readers, it is an exception or a message that the text was
-cut. A text is *wrong, reported* if the reader returns another object with such a report, and *refused* if
-it returns no object. The groups *first sight* and *public bug reports* contain texts with several right
-objects. If a person could not decide between them, a report of the doubt is right, too. *Right, defined*
-counts only texts with a tool definition, because `json-repair + schema`, `baml`, `pydantic` and `msgspec`
-need a definition. *Hung* counts texts that took more than 2 s or ended the process. *Unreported* counts
-texts that were changed without any report. The scoring favours the other parsers in two cases: a null
-that they add for an absent parameter is ignored, and if one value must be refused, refusing the whole
-text is right."""
+error or a `lossy` diagnostic. For the other readers, such a report is an exception or a message that the
+text was cut. A text is *wrong, reported* if the reader returns another object with such a report, and
+*refused* if it returns no object. The groups *first sight* and *public bug reports* contain texts with
+several right objects. If a person could not decide which object is right, a report of the doubt is right,
+too. *Right, defined* counts only texts with a tool definition, because `json-repair + schema`, `baml`,
+`pydantic` and `msgspec` need a definition. *Hung* counts texts that took more than 2 s or ended the
+process. *Unreported* counts texts that were changed without any report. The scoring favours the other
+parsers in two cases: a null that they add for an absent parameter is ignored, and if one value must be
+refused, refusing the whole text is right."""
 
 _MUTATIONS = f"""The texts are realistic calls of 20 tools (code edits, shell, SQL, nested objects and
 lists, text in other scripts, paths, regular expressions, JSON in strings). `bench/parser/mutations/` adds
-one defect of {len(KINDS)} kinds to each call, or two or three defects of different kinds, with the seed
-{SEED}. Each text is read twice: without the tool's definition (*undefined*) and with it (*defined*).
+one to three defects of different kinds to each call, with the seed {SEED}. There are {len(KINDS)} kinds
+of defects. Each text is read twice: without the tool's definition (*undefined*) and with it (*defined*).
 `json-repair` gets the definition as its schema, and `baml` gets it as its classes; `jsonmend` and
 `fast-json-repair` accept no definition.
 
 A result is *right* if it equals the arguments before the defects were added. Sometimes no person could
-know these arguments: a truncated text, two different objects, or a long value without its last quote.
-Then two results are right: a refusal, or an object that contains only what survived and is reported as a
-loss or a doubt. If a bracket is missing or extra, every repair of one bracket is tried. If several
+know these arguments: a truncated text, two different objects, or a long value without its last quote. In
+this case, two results are right: a refusal, or an object that contains only what survived and is reported
+as a loss or a doubt. If a bracket is missing or extra, every repair of one bracket is tried. If several
 repairs give JSON, the definition decides which is right; if it cannot decide, any answer is right. A
-result is *refused* if the reader returns no object although the text contains one. It is *lossy* if the
-reader returns another object with a report, and *silent* if it returns another object without a report."""
+result is *refused* if the reader returns no object although the text contains one. A result is *lossy* if
+the reader returns another object with a report, and *silent* if it returns another object without a
+report."""
 
 _BOUNDARIES = """The texts are calls of the mutations and of the corpus. From each call,
 `bench/parser/mutations/boundaries.py` removes one to four consecutive characters at a boundary of a
-member, with a seed. If a text or a number lost characters, they are also missing in the right answer. If
-a name or a bracket lost characters, or nothing separates the two members any more, three results are
-right: the restored object, a refusal, or any reported object. A misspelt name is right only for a reader
-without a definition. *Lossy* and *silent* mean the same as for the mutations."""
+member, with a seed. If a text or a number lost characters, these characters are also missing in the right
+answer. If a name or a bracket lost characters, or nothing separates the two members any more, three
+results are right: the restored object, a refusal, or any reported object. A misspelt name is right only
+for a reader without a definition. *Lossy* and *silent* mean the same as for the mutations."""
 
 _WRITTEN = """The texts are replies of models without native tool use, generated by `bench/written_calls/`
 with a seed. The replies cover every notation with every mistake that it can have, and each reply contains
@@ -86,11 +87,11 @@ the end is missing and no call reports it."""
 
 _SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
 value. All readers run in the same process, in turns, and the least processor time of many turns counts.
-The fast readers return plain values. `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema`
-check against the definition, and `lenient` also builds its diagnostics. `!` marks a reader that returns a
-wrong object, and `–` marks a reader that refuses the text or hangs. There are two texts of 20 KB. One is
-a long string with code and shows how fast strings are read. The other has 150 rows of six short values
-and shows the time per value."""
+`lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check against the definition, and
+`lenient` also builds its diagnostics. The other readers return plain values without this check. `!` marks
+a reader that returns a wrong object, and `–` marks a reader that refuses the text or hangs. There are two
+texts of 20 KB. One is a long string with code and shows how fast strings are read. The other has 150 rows
+of six short values and shows the time per value."""
 
 _HOSTILE = """The texts of 1 MB are designed to hang a parser, and each is read in its own process. The
 table shows processor seconds, and the megabytes by which the process grew beyond the text. Each text is
