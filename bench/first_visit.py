@@ -73,11 +73,11 @@ These figures were measured on {facts}.
 {table}
 
 In this benchmark, the server has cached the numbers of each page, so their queries add little time. The
-time depends on the number of elements: each element is a message that the browser draws with React. So a
-collapsed section is sent only when a person opens it. Sending these sections later reduced the Overview
-from 255 messages (444 kB) to 160 (171 kB). The small lines on the Overview are our own SVG, because
-`st.metric` loads Vega (250 kB). The first response names the scripts that every page needs, so the
-browser loads them in parallel with Streamlit's own scripts.
+time depends on the number of elements: each element is a message that the browser draws with React.
+Therefore a collapsed section is sent only when a person opens it. This delay of collapsed sections
+reduced the Overview from 255 messages (444 kB) to 160 (171 kB). The small lines on the Overview are our
+own SVG, because `st.metric` loads Vega (250 kB). The first response names the scripts that every page
+needs, so the browser loads them in parallel with Streamlit's own scripts.
 
 The following table was measured on 2026-11-29 with 26,708 calls, three visits of each page and a load of
 about 15.
@@ -106,9 +106,9 @@ time varies with the load, so compare the ratios of processor time.
 
 The target is at most 2 times the plain page. Models meets the target in time but not in processor time,
 and Overview meets neither. Days that the server has not seen before take longer: Models takes 10 times as
-long as the plain page and Overview 26 times (earlier 20 and 24 times). For such days, Models runs 8
-queries and Overview about 20. The larger queries take about 20 ms of processor time each, as much as
-`EXPLAIN` alone.
+long as the plain page and Overview 26 times (earlier 20 and 24 times). For days that the server has not
+seen, Models runs 8 queries and Overview about 20. The larger queries take about 20 ms of processor time
+each, as much as `EXPLAIN` alone.
 
 For each published version of the store, the server caches the rankings, differences, costs and slices
 that pages compute. The browser uses the rest of the time: one run of Models sends 72 messages, and one

@@ -51,11 +51,11 @@ store. The machine was busy, so the figures are a little higher than in the tabl
 | finding duplicates, retry sequences and daily sums | 1.1 |
 
 In the last row of the table, planning 160 statements takes 0.4 for any number of calls, error signatures
-take 0.25, and rates take 0.15. In these logs, an eighth of the calls failed.
+take 0.25, and rates take 0.15. In the logs of this benchmark, an eighth of the calls failed.
 
-Two workers take a tenth more processor time than one process. The process of the load computes the daily
-sums by itself: they take a quarter of the time of a load of 200 MB, and by calculation about a fifth for
-1 GB. So on two cores, two workers are 1.6 to 1.8 times as fast as one process.
+Two workers take a tenth more processor time than one process. Only the main process computes the daily
+sums, which take about a quarter of the time of a load of 200 MB. Therefore two workers on two cores are
+only 1.6 to 1.8 times as fast as one process.
 
 Four changes did not make a load faster: disabling DuckDB's optimizers, other malloc thresholds, no
 garbage collector, and other compression methods."""

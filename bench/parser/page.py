@@ -43,43 +43,44 @@ this corpus, so other texts will probably give lower accuracy for `lenient`.
 
 A text is *right* if the reader returns the expected object, compared as JSON (1 equals 1.0, true does not
 equal 1). A refusal is right if the text contains no arguments. A text is *wrong, silent* if the reader
-returns another object without a report on which a caller could stop. For `lenient`, such a report is an
-error or a `lossy` diagnostic. For the other readers, such a report is an exception or a message that the
-text was cut. A text is *wrong, reported* if the reader returns another object with such a report, and
-*refused* if it returns no object. The groups *first sight* and *public bug reports* contain texts with
-several right objects. If a person could not decide which object is right, a report of the doubt is right,
+returns another object without a report on which a caller could stop. A report of `lenient` is an error or
+a `lossy` diagnostic, and a report of another reader is an exception or a message that the text was cut. A
+text is *wrong, reported* if the reader returns another object with such a report, and *refused* if it
+returns no object. The groups *first sight* and *public bug reports* contain texts with several right
+objects. If a person could not decide which object is right, a reader that reports the ambiguity is right,
 too. *Right, defined* counts only texts with a tool definition, because `json-repair + schema`, `baml`,
 `pydantic` and `msgspec` need a definition. *Hung* counts texts that took more than 2 s or ended the
 process. *Unreported* counts texts that were changed without any report. The scoring favours the other
 parsers in two cases: a null that they add for an absent parameter is ignored, and if one value must be
 refused, refusing the whole text is right."""
 
-_MUTATIONS = f"""The texts are realistic calls of 20 tools (code edits, shell, SQL, nested objects and
-lists, text in other scripts, paths, regular expressions, JSON in strings). `bench/parser/mutations/` adds
-one to three defects of different kinds to each call, with the seed {SEED}. There are {len(KINDS)} kinds
-of defects. Each text is read twice: without the tool's definition (*undefined*) and with it (*defined*).
-`json-repair` gets the definition as its schema, and `baml` gets it as its classes; `jsonmend` and
-`fast-json-repair` accept no definition.
+_MUTATIONS = f"""The texts of this section are realistic calls of 20 tools (code edits, shell, SQL, nested
+objects and lists, text in other scripts, paths, regular expressions, JSON in strings).
+`bench/parser/mutations/` adds one to three defects of different kinds to each call, with the seed {SEED}.
+There are {len(KINDS)} kinds of defects. Each text is read twice: without the tool's definition
+(*undefined*) and with it (*defined*). `json-repair` gets the definition as its schema, and `baml` gets it
+as its classes; `jsonmend` and `fast-json-repair` accept no definition.
 
 A result is *right* if it equals the arguments before the defects were added. Sometimes no person could
-know these arguments: a truncated text, two different objects, or a long value without its last quote. In
-this case, two results are right: a refusal, or an object that contains only what survived and is reported
-as a loss or a doubt. If a bracket is missing or extra, every repair of one bracket is tried. If several
-repairs give JSON, the definition decides which is right; if it cannot decide, any answer is right. A
-result is *refused* if the reader returns no object although the text contains one. A result is *lossy* if
-the reader returns another object with a report, and *silent* if it returns another object without a
-report."""
+know these arguments: a truncated text, two different objects, or a long value without its last quote. For
+such a text, two results are right: a refusal, or an object with only the undamaged values that is
+reported as lossy or ambiguous. If a bracket is missing or extra, every repair of one bracket is tried. If
+several repairs give JSON, the definition decides which is right; if it cannot decide, any answer is
+right. A result is *refused* if the reader returns no object although the text contains one. A result is
+*lossy* if the reader returns another object with a report, and *silent* if it returns another object
+without a report."""
 
-_BOUNDARIES = """The texts are calls of the mutations and of the corpus. From each call,
-`bench/parser/mutations/boundaries.py` removes one to four consecutive characters at a boundary of a
-member, with a seed. If a text or a number lost characters, these characters are also missing in the right
-answer. If a name or a bracket lost characters, or nothing separates the two members any more, three
+_BOUNDARIES = """The texts of this section are the calls of the sections on mutations and accuracy. From
+each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive characters at a boundary
+of a member, with a seed. If a text or a number lost characters, these characters are also missing in the
+right answer. If a name or a bracket lost characters, or nothing separates the two members any more, three
 results are right: the restored object, a refusal, or any reported object. A misspelt name is right only
-for a reader without a definition. *Lossy* and *silent* mean the same as for the mutations."""
+for a reader without a definition. *Lossy* and *silent* mean the same as in the section on mutations."""
 
-_WRITTEN = """The texts are replies of models without native tool use, generated by `bench/written_calls/`
-with a seed. The replies cover every notation with every mistake that it can have, and each reply contains
-one mistake. Each reply is read twice: with the name of its notation (*dialect given*), and without.
+_WRITTEN = """The texts of this section are replies of models without native tool use, generated by
+`bench/written_calls/` with a seed. The replies cover every notation with every mistake that it can have,
+and each reply contains one mistake. Each reply is read twice: with the name of its notation (*dialect
+given*), and without.
 
 A reply is *right* if the reader finds the expected calls, with names and arguments, in order. A reply is
 *wrong, silent* if the reader returns other calls without a report. A reply is *unreported* if a token or
@@ -89,8 +90,8 @@ _SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for 
 value. All readers run in the same process, in turns, and the least processor time of many turns counts.
 `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check against the definition, and
 `lenient` also builds its diagnostics. The other readers return plain values without this check. `!` marks
-a reader that returns a wrong object, and `–` marks a reader that refuses the text or hangs. There are two
-texts of 20 KB. One is a long string with code and shows how fast strings are read. The other has 150 rows
+a reader that returns a wrong object, and `–` marks a reader that refuses the text or hangs. One text of
+20 KB is a long string with code and shows how fast strings are read. Another text of 20 KB has 150 rows
 of six short values and shows the time per value."""
 
 _HOSTILE = """The texts of 1 MB are designed to hang a parser, and each is read in its own process. The
