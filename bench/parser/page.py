@@ -90,8 +90,8 @@ the end is missing and no call reports it."""
 _SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
 value. All readers run in the same process, in turns, and the least processor time of many turns counts.
 `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check against the definition, and
-`lenient` also builds its diagnostics. All other readers return plain values and do not check the
-definition. `!` marks a reader that returns a wrong object, and `–` marks a reader that refuses the text
+`lenient` also builds its diagnostics. All other parsers return plain values and do not check them against
+a definition. `!` marks a reader that returns a wrong object, and `–` marks a reader that refuses the text
 or hangs. One text of 20 KB is a long string with code and shows how fast strings are read. Another text
 of 20 KB has 150 rows of six short values and shows the time per value."""
 
