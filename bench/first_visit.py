@@ -128,7 +128,7 @@ open, idle tab of Overview: the processor time of ten seconds was read three tim
 | no collection after a run, a check every 2 s | 0.045–0.06 | 0.71 |
 
 A tab now checks for new data every 10 s. By default, Streamlit runs a full garbage collection after every
-run of a script or fragment. With `runner.postScriptGC = false`, Python decides when to collect.
+run of a script or fragment. With `runner.postScriptGC = false`, Python decides when to collect garbage.
 
 Over 300 visits of ten pages and 20 loads, the server's resident memory stays at or below 361 MB. A
 collection after every run would save about 10 MB, but 300 visits would then take 113 s of processor time

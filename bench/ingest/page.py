@@ -29,8 +29,8 @@ are not linked, and rows have no line numbers. agent-session-analytics loads all
 with DuckDB's command line. ccusage only adds tokens. The times of readers that are commands on the PATH
 include their start."""
 
-_NOT_COPIED = "In the table, one process loads the logs, and the time to copy the published database is
-left out." _PARTS = """## Where the time goes
+_NOT_COPIED = "One process loads the logs, and the time to copy the published database is left out."
+_PARTS = """## Where the time goes
 
 The times of the following parts are multiples of the time of `orjson.loads` on the same bytes, in one
 process. Each figure is the least processor time of several loads of 200 MB (28,000 calls) into an empty
