@@ -168,7 +168,7 @@ def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
         peer_rows = [
             [peer_result.peer, str(peer_result.texts), *map(str, numbers)] for peer_result, *numbers in counts
         ]
-        intro = "The other parsers read these hostile texts without a definition, with a limit of 2 s per text."
+        intro = "The other parsers read these hostile texts without a definition, with a limit of 2 s."
         lines += [intro, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
     return lines
 
