@@ -17,42 +17,48 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_ingest.md"
 
 _HEAD = """# Benchmarks of loading
 
-Written by `./dev bench ingest --write`; run it for your own figures. The input is one night of real
-Claude Code sessions (listed in `bench/ingest/night.py`), repeated under new ids. Every reader runs in its
-own process, in turns, and the least time of all rounds counts. *× loads* is the speed as a multiple of
-`orjson.loads` on every line: per core, and by wall-clock time. *Store* is the size of the result as a
-share of the logs."""
+`./dev bench ingest --write` writes this page; run it for your own figures. The input is the real Claude
+Code sessions of one day (listed in `bench/ingest/night.py`), repeated under new session IDs. Every reader
+runs in its own process, in turns, and the least time of all rounds counts. *× loads* is the speed as a
+multiple of calling `orjson.loads` on every line, per core and by wall-clock time. *Store* is the size of
+the result as a share of the size of the logs."""
 
-_NOTES = """The readers do different work. `orjson.loads` keeps nothing. DuckDB's SQL (`read_json.sql` in
-the same folder) checks nothing: invalid lines disappear, arguments are not judged, retries are not
-linked, and rows have no line numbers. agent-session-analytics loads all blocks into one database with
-DuckDB's command line. ccusage only adds tokens. Readers from the PATH include their start."""
+_NOTES = """The readers do different work. `orjson.loads` keeps nothing. The SQL for DuckDB
+(`bench/ingest/read_json.sql`) checks nothing: invalid lines disappear, arguments are not judged, retries
+are not linked, and rows have no line numbers. agent-session-analytics loads all blocks into one database
+with DuckDB's command line. ccusage only adds tokens. The times of readers that are commands on the PATH
+include their start."""
 
-_NOT_COPIED = "One process. Copying the published file is not included."
+_NOT_COPIED = "One process loads the logs, and the time to copy the published database is left out."
 _PARTS = """## Where the time goes
 
-One process, in units of `orjson.loads` on the same bytes. The figures are the least processor times over
-several loads of 200 MB (28,000 calls) into an empty store, on a busy machine, so they are a little higher
-than above:
+The times of the following parts are multiples of the time of `orjson.loads` on the same bytes, in one
+process. Each figure is the least processor time of several loads of 200 MB (28,000 calls) into an empty
+store. The machine was busy, so the figures are a little higher than in the table above.
 
-- reading and hashing (SHA-256) 0.25, recognising the format 0.2 (64 formats inspect the first objects);
-- lines 0.1, UTF-8 0.1, decoding by type 0.6 (two thirds of it skip fields that no table needs);
-- translating 0.7, sessions and classification 1.0: about 20 objects per call and 65 function calls per
-  line;
-- columns 0.3, a third of it for encoding texts as UTF-8;
-- inserting 0.35, writing and compressing row groups 0.35, half of it for texts;
-- duplicates, retry sequences and daily sums 1.1; 0.4 of this is constant (planning 160 statements).
-  Error signatures take 0.25 (an eighth of these calls failed), the rates 0.15.
+| part of a load | × `orjson.loads` |
+|---|---:|
+| reading and hashing (SHA-256) | 0.25 |
+| recognising the format (64 formats inspect the first objects) | 0.2 |
+| splitting into lines | 0.1 |
+| decoding UTF-8 | 0.1 |
+| decoding into types (two thirds of it skip fields that no table needs) | 0.6 |
+| translating records to events | 0.7 |
+| building sessions and classifying calls (20 objects per call, 65 function calls per line) | 1.0 |
+| building columns (a third of it encodes texts as UTF-8) | 0.3 |
+| inserting | 0.35 |
+| writing and compressing row groups (half of it for texts) | 0.35 |
+| finding duplicates, retry sequences and daily sums | 1.1 |
 
-A store of up to 200,000 calls is written by one thread, because two threads take a fifth more processor
-time. A load of two sessions takes 0.5 s, mostly for DuckDB's planning.
+In the last row of the table, planning 160 statements takes 0.4 for any number of calls, error signatures
+take 0.25, and rates take 0.15. In the logs of this benchmark, an eighth of the calls failed.
 
-Two workers take a tenth more processor time than one process. The daily sums are computed by the load
-itself: a quarter of a load of 200 MB, about a fifth of one of 1 GB (calculated). So with two cores, two
-workers are 1.6 to 1.8 times as fast as one process.
+Two workers take a tenth more processor time than one process. Only the main process computes the daily
+sums, which take about a quarter of the time of a load of 200 MB. Therefore two workers on two cores are
+only 1.6 to 1.8 times as fast as one process.
 
-These did not help: disabling DuckDB's optimizers, other malloc thresholds, no garbage collector, other
-compression methods."""
+Four changes did not make a load faster: disabling DuckDB's optimizers, other malloc thresholds, no
+garbage collector, and other compression methods."""
 
 
 def page(
@@ -62,13 +68,15 @@ def page(
     into: same_days.Seconds,
     peers: Iterable[str],
 ) -> str:
-    made = f"{datetime.now(UTC):%Y-%m-%d}. {platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+    python = f"CPython {platform.python_version()}"
+    measured = f"These figures were measured on {datetime.now(UTC):%Y-%m-%d} on {machine}, {python}."
     versions = ", ".join([*(f"{name} {version(name)}" for name in ("duckdb", "orjson", "msgspec")), *peers])
     calls = best["callgauge"].told["calls"]
     parts = [
         _HEAD,
-        f"{made}, CPython {platform.python_version()}. {size / 1e6:,.0f} MB, {calls:,} calls.",
-        f"Versions: {versions}.",
+        f"{measured} The logs have {size / 1e6:,.0f} MB and {calls:,} calls.",
+        f"The installed versions are {versions}.",
         "\n".join(_readers(best, size)),
         _NOTES,
         "## Into a store with the same days",

@@ -32,65 +32,72 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks.md"
 
 _HEAD = """# Benchmarks of the parser
 
-Written by `./dev bench parser`; run it for your own figures. `lenient` is this project's parser. The
-others are installed from `requirements-bench.lock`, which no other command needs."""
+`./dev bench parser` writes this page; run it for your own figures. `lenient` is the parser of this
+project. The other parsers ("readers") are installed from `requirements-bench.lock`, which no other
+command needs."""
 
-_ACCURACY = """The corpus in `bench/corpus/` is our own: broken argument texts, coercions and calls as
-text. Each has the result that a careful person would expect. Its authors had not seen the parser but knew
-its purpose, and the parser was improved while the corpus was there. Other texts will give other figures,
-probably worse ones for `lenient`. What counts as expected (a file's last newline stays, `*.py` is not
-`py`, prose is not arguments) is our judgement.
+_ACCURACY = """We made the corpus in `bench/corpus/` ourselves. The corpus contains broken argument texts,
+type coercions and calls written as text, each with the result that a careful person would expect. The
+authors of the corpus had not seen the parser but knew its purpose. The parser was later improved with
+this corpus, so other texts will probably give lower accuracy for `lenient`.
 
-*Right*: the expected object, by JSON equality (1 is 1.0, true is not 1), or a refusal if the text has no
-arguments. *Wrong, silent*: another object, without a report on which a caller could stop. For `lenient`
-such a report is an error or a `lossy` diagnostic; for the others it is an exception or a message that the
-text was cut. *Wrong, reported*: another object, reported as such. *Refused*: no object; other values than
-objects count as refused. Texts *at first sight* and *public bug reports* can have several right objects;
-if a person could not decide, a report of the doubt is right, too. *Right, defined*: of the texts with a
-definition, for which `json-repair + schema`, `baml`, `pydantic` and `msgspec` are made. *Hung*: more than
-2 s, or the process died. *Unreported*: texts that were changed without any report. The other parsers get
-the benefit of the doubt: a null that they add for an absent parameter is ignored, and refusing everything
-is right if one value must be refused."""
+A text is *right* if the reader returns the expected object, compared as JSON (1 equals 1.0, true does not
+equal 1). A refusal is right if the text contains no arguments. A text is *wrong, silent* if the reader
+returns another object without a report on which a caller could stop. A report of `lenient` is an error or
+a `lossy` diagnostic, and a report of another reader is an exception or a message that the text was cut. A
+text is *wrong, reported* if the reader returns another object with such a report, and *refused* if it
+returns no object. The groups *first sight* and *public bug reports* contain texts with several right
+objects. If a person could not decide which object is right, a reader that reports the ambiguity is right,
+too. *Right, defined* counts only texts with a tool definition, because `json-repair + schema`, `baml`,
+`pydantic` and `msgspec` need a definition. *Hung* counts texts that took more than 2 s or ended the
+process. *Unreported* counts texts that were changed without any report. The scoring favours the other
+parsers in two cases: a null that they add for an absent parameter is ignored, and if one value must be
+refused, refusing the whole text is right."""
 
-_MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in
-other scripts, paths, regular expressions, JSON in strings). Each has one defect of {len(KINDS)} kinds, or
-two or three of different kinds, made by `bench/parser/mutations/` from the seed {SEED}. Each is read
-without the tool's definition (*undefined*) and with it (*defined*). `json-repair` gets the definition as
-its schema, `baml` as its classes; `jsonmend` and `fast-json-repair` accept none.
+_MUTATIONS = f"""The texts of this section are realistic calls of 20 tools (code edits, shell, SQL, nested
+objects and lists, text in other scripts, paths, regular expressions, JSON in strings).
+`bench/parser/mutations/` adds one to three defects of different kinds to each call, with the seed {SEED}.
+There are {len(KINDS)} kinds of defects. Each text is read twice: without the tool's definition
+(*undefined*) and with it (*defined*). `json-repair` gets the definition as its schema, and `baml` gets it
+as its classes; `jsonmend` and `fast-json-repair` accept no definition.
 
-*Right*: the arguments before the defects. If no person could know them (a truncated text, two different
-objects, a long value without its last quote), two results are right: a refusal, and an object that
-contains only what survived and is reported as a loss or a doubt. With a bracket too many or too few,
-every repair of one bracket is tried. If several give JSON, the definition decides; if it cannot, any
-answer is right. *Refused*: no object, although the text has one. *Lossy*: another object, reported as
-such. *Silent*: another object without a report."""
+A result is *right* if it equals the arguments before the defects were added. Sometimes no person could
+know these arguments: a truncated text, two different objects, or a long value without its last quote. For
+such a text, two results are right: a refusal, or an object with only the undamaged values that is
+reported as lossy or ambiguous. If a bracket is missing or extra, every repair of one bracket is tried. If
+several repairs give JSON, the definition decides which is right; if it cannot decide, any answer is
+right. A result is *refused* if the reader returns no object although the text contains one. A result is
+*lossy* if the reader returns another object with a report, and *silent* if it returns another object
+without a report."""
 
-_BOUNDARIES = """Calls of the mutations and of the corpus. Each lacks one to four consecutive characters
-at a boundary of a member, removed by `bench/parser/mutations/boundaries.py` with a seed. Characters that
-a text or a number lost are also missing in the right answer. If a name or a bracket lost characters, or
-nothing separates the two sides any more, three results are right: the restored object, a refusal, or any
-reported object. The misspelt name is right only for a reader without a definition. *Lossy* and *silent*
-as above."""
+_BOUNDARIES = """The texts of this section are the calls of the sections on mutations and accuracy. From
+each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive characters at a boundary
+of a member, with a seed. If a text or a number lost characters, these characters are also missing in the
+right answer. If a name or a bracket lost characters, or nothing separates the two members any more, three
+results are right: the restored object, a refusal, or any other object with a report. A misspelt name is
+right only for a reader without a definition. *Lossy* and *silent* mean the same as in the section on
+mutations."""
 
-_WRITTEN = """Replies of models without native tool use, made by `bench/written_calls/` with a seed:
-every notation with every mistake that it can have, one mistake each. Values contain code, tags, fences,
-other scripts, JSON, or the tokens of the notation itself. Each reply is read twice: with its dialect
-given, and without.
+_WRITTEN = """The texts of this section are replies of models without native tool use, generated by
+`bench/written_calls/` with a seed. The replies cover every notation with every mistake that it can have,
+and each reply contains one mistake. Each reply is read twice: with the name of its notation (*dialect
+given*), and without.
 
-*Right*: the expected calls, with names and arguments, in order. *Wrong, silent*: other calls without a
-report. *Unreported*: a token or the end is missing, and no call reports it."""
+A reply is *right* if the reader finds the expected calls, with names and arguments, in order. A reply is
+*wrong, silent* if the reader returns other calls without a report. A reply is *unreported* if a token or
+the end is missing and no call reports it."""
 
-_SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the
-same value, measured in the same process, in turns. The least processor time of many turns counts. The
-fast readers return plain values. `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema`
-check against the definition, and `lenient` also builds its diagnostics. `!` marks a reader that returns a
-wrong object, `–` one that refuses the text or hangs. Of the two texts of 20 KB, one is a long string with
-code and shows how fast strings are read. The other has 150 rows of six short values and shows the cost of
-a value."""
+_SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
+value. All readers run in the same process, in turns, and the least processor time of many turns counts.
+`lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check against the definition, and
+`lenient` also builds its diagnostics. All other parsers return plain values and do not check them against
+a definition. `!` marks a reader that returns a wrong object, and `–` marks a reader that refuses the text
+or hangs. One text of 20 KB is a long string with code and shows how fast strings are read. Another text
+of 20 KB has 150 rows of six short values and shows the time per value."""
 
-_HOSTILE = """Texts of 1 MB that are designed to hang a parser, each read in its own process: processor
-seconds, and the megabytes by which the process grew beyond the text. They are read without a definition,
-with one, and as a model's text that is searched for calls."""
+_HOSTILE = """The texts of 1 MB are designed to hang a parser, and each is read in its own process. The
+table shows processor seconds, and the megabytes by which the process grew beyond the text. Each text is
+read without a definition, with a definition, and as a model's text that is searched for calls."""
 
 
 def accuracy_part(accuracy: Accuracy) -> list[str]:
@@ -161,7 +168,7 @@ def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
         peer_rows = [
             [peer_result.peer, str(peer_result.texts), *map(str, numbers)] for peer_result, *numbers in counts
         ]
-        intro = "The other parsers on the same texts, without a definition, with 2 s each:"
+        intro = "The other parsers read these hostile texts without a definition, with a limit of 2 s."
         lines += [intro, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
     return lines
 
@@ -227,7 +234,7 @@ def renew(results: Results, part: str) -> None:
     }
     written, promised = parts[part]
     title, *rest = written()
-    section = [title, "", "Measured separately.", "", *_circumstances(), *rest]
+    section = [title, "", *_circumstances(), *rest]
     text = with_promises(with_section(PAGE.read_text(encoding="utf-8"), section), promised)
     PAGE.write_text(text, encoding="utf-8")
 
@@ -264,7 +271,11 @@ def _circumstances() -> list[str]:
     versions = ", ".join(f"{package} {version}" for package, version in packages.items())
     python = f"{platform.python_implementation()} {platform.python_version()}"
     machine = f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, {python}"
-    return [f"{datetime.now(UTC):%Y-%m-%d}. {machine}.", "", f"Versions: {versions}."]
+    return [
+        f"These figures were measured on {datetime.now(UTC):%Y-%m-%d} on {machine}.",
+        "",
+        f"The installed versions are {versions}.",
+    ]
 
 
 def _processor() -> str:
