@@ -62,7 +62,7 @@ class Site:
     """The gate, and browsers that use it. `address`: the address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
-        self.folder = folder
+        self.settings, self.folder = settings, folder
         self.gate = Gate(secret_app, **gate_options(settings, folder, find_token))
 
     def browser(self, client: str = "192.0.2.7", **options: Any) -> TestClient:
