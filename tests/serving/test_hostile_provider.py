@@ -107,6 +107,7 @@ def test_a_forged_token_lets_nobody_in(oidc_site: Site, issuer: Issuer, case: st
         {"email": "ann@example.com\N{ZERO WIDTH SPACE}"},
         {"email": "ann@\N{CYRILLIC SMALL LETTER IE}xample.com"},
         {"email": "@example.com"},
+        {"email": "ann@example.com\n"},
         {"email": "eve ann@example.com"},
         {"email": "x" * 400 + "@example.com"},
         {"email": ["ann@example.com"]},

@@ -171,7 +171,7 @@ def _read_claims(claims: Any) -> Identity:
     if not isinstance(claims, Mapping):
         raise ProviderRefusedError("The provider sent no id token.")
     address = claims.get("email")
-    name = address.strip().lower() if isinstance(address, str) else ""
+    name = address.lower() if isinstance(address, str) else ""
     # `lower` turns the Kelvin sign into a k: another mailbox would become that of a listed person.
     if not _is_mail_address(name) or not unicodedata.is_normalized("NFKC", str(address)):
         raise ProviderRefusedError("The identity provider sent no e-mail address.")
