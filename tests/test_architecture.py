@@ -120,7 +120,7 @@ THIRD_PARTY = {
     "msgspec": ("ingest", "callgauge.gateway", "lenient.coerce.compiled_tool"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
-        "callgauge.serving.sign_in.oidc",
+        "callgauge.serving.sign_in.oidc", "callgauge.serving.sign_in.limited_answers",
     ),
     "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
     "fsspec": ("ingest.sources", "ingest.store.shared"),

@@ -3,6 +3,8 @@
 A connection waits from its start, and again after each answer, until the header of a request arrives. It may
 wait for some seconds. If too many wait, the one that has waited longest is closed. So a client that sends a
 request gets an answer.
+
+A connection is also closed if its client hardly reads the answer: each answer that waits takes memory.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ from collections import Counter, OrderedDict
 from typing import Any, Protocol
 
 WAITING_SECONDS = 15.0
+READING_SECONDS = 30.0
+"""After this time a client must have read `_LEAST_BYTES` of the bytes that wait for it."""
+_LEAST_BYTES = 30_000
 _MOST_FILES = 65_536
 _USUAL_FILES = 1_024
 
@@ -79,9 +84,14 @@ class WaitingConnections:
 
 
 def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
-    """Return uvicorn's HTTP protocol with connections that count as waiting until a header arrives."""
+    """Return uvicorn's HTTP protocol with connections that count as waiting until a header arrives.
+
+    It closes connections whose client hardly reads.
+    """
 
     class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
+        slow_reader: asyncio.TimerHandle | None = None
+
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             waiting.begin(transport)
@@ -95,7 +105,29 @@ def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[
             else:
                 waiting.begin(transport)
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self.check_reader(None)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self.forget_reader()
+
+        def check_reader(self, before: int | None) -> None:
+            """Close the connection unless enough of `before` waiting bytes was read; check again later."""
+            left = self.transport.get_write_buffer_size()
+            if before is not None and before - left < _LEAST_BYTES:
+                self.transport.abort()
+            else:
+                loop = asyncio.get_running_loop()
+                self.slow_reader = loop.call_later(READING_SECONDS, self.check_reader, left)
+
+        def forget_reader(self) -> None:
+            if self.slow_reader is not None:
+                self.slow_reader.cancel()
+
         def connection_lost(self, exc: Exception | None) -> None:
+            self.forget_reader()
             waiting.end(self.transport)
             super().connection_lost(exc)
 

@@ -27,6 +27,7 @@ _METHODS = ("GET", "HEAD", "OPTIONS")  # no uploads: pages use the websocket
 _POSTED = ("/sign-in", "/sign-out", "/mcp", TRACES)  # forms of the sign-in, messages and traces of programs
 _STATIC = ("/static/", "/app/static/")  # scripts, styles and fonts: the same for all users
 _PORTS = {"http": 80, "https": 443}
+_PIECE_BYTES = 65_536  # of a body that is sent at once
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -115,7 +116,10 @@ class _Place(NamedTuple):
 
 
 class _SendWithHeaders:
-    """Forwards messages; adds our headers to the first message of an answer."""
+    """Forwards messages; adds our headers to the first message of an answer, and divides long bodies.
+
+    The server buffers what a client has not read yet. Pieces keep this buffer small: the next piece waits.
+    """
 
     def __init__(self, send: Send, headers: Iterable[tuple[str, str]], *, is_static: bool) -> None:
         self._send = send
@@ -133,6 +137,12 @@ class _SendWithHeaders:
             if not self._is_static:
                 headers["cache-control"] = "no-store"
             message = {**message, "headers": headers.raw}
+        body = memoryview(message.get("body", b""))  # a slice of it is no copy
+        while len(body) > _PIECE_BYTES:
+            await self._send({**message, "body": bytes(body[:_PIECE_BYTES]), "more_body": True})
+            body = body[_PIECE_BYTES:]
+        if body:
+            message = {**message, "body": bytes(body)}
         await self._send(message)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from starlette.types import Message, Receive, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from callgauge.serving.identity import User
+
 _MEDIA = re.compile(r"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
 # The fields of Streamlit's messages that name a file; LinkButton.url is text of the page.
 _OFFERS = frozenset({"url", "image", "icon_image", "favicon"})
@@ -20,19 +22,22 @@ _NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # codes of a closed websocke
 
 
 class SentMedia:
-    """Remembers which files a page offered to which user: the address of a file works for this user only."""
+    """Remembers which files a page offered to which user: the address of a file works for this user only.
+
+    A user whose role changed is another user: a viewer does not get the files of a former admin.
+    """
 
     def __init__(self, most: int = 20_000) -> None:
         self._most = most
-        self._sent: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._sent: OrderedDict[tuple[User, str], None] = OrderedDict()
 
-    def note(self, user: str, name: str) -> None:
+    def note(self, user: User, name: str) -> None:
         self._sent[user, name] = None
         self._sent.move_to_end((user, name))
         if len(self._sent) > self._most:
             self._sent.popitem(last=False)
 
-    def was_sent(self, user: str, name: str) -> bool:
+    def was_sent(self, user: User, name: str) -> bool:
         return (user, name) in self._sent
 
 

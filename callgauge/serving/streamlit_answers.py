@@ -75,27 +75,35 @@ class CompressedAssets:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._kept: dict[tuple[str, str], _Answer] = {}
+        self._compressing = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         coding = _chosen_coding(scope)
         if coding is None:
             await self._app(scope, receive, send)
             return
+        # One at a time: hundreds of first requests would read and compress the same file in parallel.
+        async with self._compressing:
+            answer = await self._find_compressed(coding, scope, receive)
+        if answer is not None:
+            await answer.send(send)
+
+    async def _find_compressed(self, coding: str, scope: Scope, receive: Receive) -> _Answer | None:
+        """Return the compressed answer, or the answer unchanged if it is no whole file; None without one."""
         key = (scope["path"], coding)
-        if key not in self._kept:
-            answer = _Answer()
-            if not await answer.read(self._app, scope, receive):
-                return
-            whole = answer.headers.get("content-length") == str(len(answer.body))
-            # Only complete answers for existing files are kept, so the memory is bounded.
-            if answer.start["status"] != 200 or not whole:
-                await answer.send(send)
-                return
+        if key in self._kept:
+            return self._kept[key]
+        answer = _Answer()
+        if not await answer.read(self._app, scope, receive):
+            return None
+        whole = answer.headers.get("content-length") == str(len(answer.body))
+        # Only complete answers for existing files are kept, so the memory is bounded.
+        if answer.start["status"] == 200 and whole:
             answer.replace_body(await asyncio.to_thread(_compress, answer.body, coding))
             answer.headers["content-encoding"] = coding
             answer.headers["vary"] = "Accept-Encoding"
             self._kept[key] = answer
-        await self._kept[key].send(send)
+        return answer
 
 
 def _chosen_coding(scope: Scope) -> str | None:

@@ -66,7 +66,10 @@ def make_backup(
         sender = PieceSender(place, on_write)
         manifest = _send_store(store_dir, sender, with_keys=with_keys)
         before = list_backups(place)
-        unchanged = bool(before) and _holds_the_same(place, before[-1], manifest, sender.pieces_there)
+        earlier = _read_newest(place, before)
+        if earlier is not None:
+            _check_segments(earlier, manifest, place)
+        unchanged = earlier is not None and _holds_the_same(earlier, manifest, sender.pieces_there)
         if unchanged:
             newest = before[-1]
         else:
@@ -218,12 +221,30 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
             return sender.send(name, stream)
 
 
-def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, present: Collection[str]) -> bool:
-    """Return True when a backup contains the same files, and all of its pieces exist."""
+def _read_newest(place: BackupPlace, names: Sequence[str]) -> Manifest | None:
+    """Return the manifest of the newest backup; None if there is none, or if it cannot be read."""
     try:
-        earlier = read_manifest(place, name)
+        return read_manifest(place, names[-1]) if names else None
     except BackupError:
-        return False
+        return None
+
+
+def _check_segments(earlier: Manifest, manifest: Manifest, place: BackupPlace) -> None:
+    """Raise StoreError if a segment differs from the one in the newest backup: loads never change a segment.
+
+    Without this check, backups of a damaged file would replace all good ones in time.
+    """
+    known = {file.name: file.sha256 for file in earlier.files if file.name.startswith("seg-")}
+    for file in manifest.files:
+        if known.get(file.name, file.sha256) != file.sha256:
+            raise StoreError(
+                f"{file.name} in the store is damaged: it differs from the one in the newest backup; "
+                f"restore that backup: callgauge restore {place.name} --replace --store DIR"
+            )
+
+
+def _holds_the_same(earlier: Manifest, manifest: Manifest, present: Collection[str]) -> bool:
+    """Return True when a backup contains the same files, and all of its pieces exist."""
     return set(earlier.files) == set(manifest.files) and earlier.pieces() <= set(present)
 
 

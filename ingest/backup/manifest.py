@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 import msgspec
@@ -22,6 +23,7 @@ PIECE_BYTES = 1024 * 1024
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
 _PIECE = re.compile(r"[0-9a-f]{64}")
+_TIME = "%Y%m%dT%H%M%S.%fZ"
 _FORMAT = 1
 _HASH = 16
 
@@ -60,10 +62,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
-    """Write a manifest and return the backup's name. A backup exists as soon as its manifest exists."""
+    """Write a manifest and return the backup's name. A backup exists as soon as its manifest exists.
+
+    The name sorts after the names of all earlier backups, even if the clock was ahead when they were made.
+    """
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-    made_at = datetime.fromisoformat(manifest.made_at)
-    name = f"{made_at:%Y%m%dT%H%M%S.%f}Z-{sha256(data).hexdigest()[:_HASH]}"
+    times = [datetime.fromisoformat(manifest.made_at)]
+    for earlier in list_backups(place)[-1:]:
+        with suppress(ValueError, OverflowError):  # a name that no backup has
+            made_at = datetime.strptime(earlier.rpartition("-")[0], _TIME).replace(tzinfo=UTC)
+            times.append(made_at + timedelta(microseconds=1))
+    name = f"{max(times).strftime(_TIME)}-{sha256(data).hexdigest()[:_HASH]}"
     place.write(f"{BACKUPS}/{name}.json", data)
     return name
 

@@ -22,6 +22,7 @@ from ingest.store.retention import (
     StoreLimits,
     find_old,
     is_anything_old,
+    read_newest_day,
     remove_found,
     stored_limits,
 )
@@ -49,12 +50,14 @@ def apply_retention(
     with lock_published(store_dir, on_write, patience) as (folder, current), change_copy(folder) as building:
         if is_outdated(current):
             _count_anew(building)
-        limits = _join_limits(wanted, stored_limits(building))
+        stored = stored_limits(building)
+        limits = _join_limits(wanted, stored)
         counts = find_old(building, limits, EVERYBODY)
         if dry_run or not is_anything_old(counts):
             building.abandon()
             folder.discard()
         else:
+            limits = _limit_to_data(limits, stored, read_newest_day(building))
             remove_found(building, limits)
             building.rewrite()
             generation = folder.publish(alone=True)
@@ -103,3 +106,15 @@ def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
     facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
     text = wanted.text_before or stored.text_before
     return StoreLimits(max(filter(None, (text, facts)), default=None), facts)
+
+
+def _limit_to_data(limits: StoreLimits, stored: StoreLimits, newest: date | None) -> StoreLimits:
+    """Return the limits with a limit of facts that is at most the day after the newest event.
+
+    The limit of facts never moves back. If the machine's clock is a year ahead, a later limit would make
+    loads drop new sessions for months.
+    """
+    if limits.facts_before is None:
+        return limits
+    days = [stored.facts_before, None if newest is None else min(limits.facts_before, newest + timedelta(1))]
+    return StoreLimits(limits.text_before, max(filter(None, days), default=None))

@@ -66,6 +66,13 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
     return counts
 
 
+def read_newest_day(building: GenerationBuilder) -> date | None:
+    """Return the day of the newest event of the candidates of `find_old`; None if none has a time."""
+    (row,) = building.fetch_rows("SELECT max(day) AS day FROM last_signs")
+    day: date | None = row["day"]
+    return day
+
+
 def is_anything_old(counts: Mapping[str, int]) -> bool:
     """Return True when the counts of `find_old` show data that must be removed."""
     return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -61,6 +62,25 @@ def test_an_answer_that_never_started_is_no_error(layer: Any, path: str) -> None
     scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
     run(layer(leave)(scope, receive, note))
     assert sent == []
+
+
+def test_many_first_requests_compress_a_script_once() -> None:
+    running: list[int] = []
+
+    async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+        running.append(1)
+        await asyncio.sleep(0.01)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        await send({"type": "http.response.body", "body": b"code"})
+
+    async def ask_often() -> None:
+        layer = CompressedAssets(answer)
+        headers = [(b"accept-encoding", b"gzip")]
+        scope = {"type": "http", "method": "GET", "path": "/static/js/a.js", "headers": headers}
+        await asyncio.gather(*(layer(scope, receive, send) for _ in range(20)))
+
+    run(ask_often())
+    assert len(running) == 1
 
 
 def test_the_first_page_names_each_script_of_every_page_once() -> None:

@@ -63,7 +63,7 @@ class Site:
     """The gate, and browsers that use it. `address`: the address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
-        self.folder = folder
+        self.settings, self.folder = settings, folder
         options = gate_options(settings, folder, find_token)
         self._options = options
         self.gate = Gate(secret_app, **options)

@@ -7,21 +7,29 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from callgauge.serving import connections
 from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
 WAIT = 0.5
+LONG = 30_000_000  # bytes: more than the kernel buffers
 
 
 async def slow_app(scope: Scope, receive: Receive, send: Send) -> None:
     """An application that takes longer for its answer than a connection may wait for a request."""
-    if scope["type"] == "http":
+    if scope["type"] == "http" and scope["path"] == "/long":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(LONG // 100_000):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    elif scope["type"] == "http":
         await asyncio.sleep(2 * WAIT)
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
@@ -99,6 +107,25 @@ def test_where_too_many_wait_the_longest_is_closed_and_who_asks_is_answered(port
     assert all(is_closed(connection) for connection in waiting)
     for connection in waiting:
         connection.close()
+
+
+def read_long(port: int, after: float) -> int:
+    """Return how many bytes of the long answer arrive if the client reads nothing for some seconds."""
+    with connect(port) as reading:
+        reading.sendall(b"GET /long HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        time.sleep(after)
+        size = 0
+        with suppress(ConnectionResetError):
+            while part := reading.recv(1_000_000):
+                size += len(part)
+        return size
+
+
+@pytest.mark.thorough
+def test_only_a_client_that_hardly_reads_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READING_SECONDS", 0.5)
+    assert read_long(port, after=0) > LONG
+    assert read_long(port, after=2) < LONG
 
 
 def test_the_limit_of_open_files_is_raised_to_what_is_allowed() -> None:

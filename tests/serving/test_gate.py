@@ -512,6 +512,16 @@ def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
     assert password_site.log().count('"event": "export"') == logged.count('"event": "export"') + 1
 
 
+def test_a_viewer_gets_no_file_of_an_admin_that_he_was(header_site: Site) -> None:
+    proxy = header_site.browser("10.0.0.9")
+    viewer = {"x-forwarded-email": "ann@example.com"}
+    admin = viewer | {"x-forwarded-groups": "chiefs"}
+    with proxy.websocket_connect(STREAM, headers=admin) as socket:
+        socket.receive_bytes()
+    assert DATA in proxy.get("/media/abc123.csv", headers=admin).text
+    assert proxy.get("/media/abc123.csv", headers=viewer).status_code == 404
+
+
 def test_a_client_that_asks_too_much_waits(password_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = _signed_in(password_site, "ann")
     now = [0.0]

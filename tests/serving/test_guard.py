@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from callgauge.serving.guard import ServerGuard
+from tests.event_loops import run
 from tests.serving.conftest import DATA, secret_app
 
 NAMES = ("localhost", "gauge.test")
@@ -65,3 +67,25 @@ def test_pages_of_other_sites_make_no_query_run(site: str, mode: str, may: bool)
     browser = TestClient(ServerGuard(secret_app, "", NAMES), "http://localhost:8501")
     headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
     assert browser.get("/api/v1/sql?query=SELECT", headers=headers).status_code == (200 if may else 403)
+
+
+def test_a_long_answer_is_sent_in_pieces() -> None:
+    text = b"0123456789" * 30_000
+    sent: list[Message] = []
+
+    async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": text})
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def note(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
+    run(ServerGuard(answer, "", NAMES)(scope, receive, note))
+    bodies = [message["body"] for message in sent[1:]]
+    assert b"".join(bodies) == text
+    assert max(map(len, bodies)) <= 65_536
+    assert [message.get("more_body", False) for message in sent[1:]] == [True] * (len(bodies) - 1) + [False]

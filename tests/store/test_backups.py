@@ -18,7 +18,14 @@ from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.team_memory import TeamMemory
 from ingest.backup import make_backup as backups
 from ingest.backup.make_backup import make_backup, read_record
-from ingest.backup.manifest import BackupFile, Manifest, list_backups, read_pieces, write_manifest
+from ingest.backup.manifest import (
+    BackupFile,
+    Manifest,
+    list_backups,
+    read_manifest,
+    read_pieces,
+    write_manifest,
+)
 from ingest.backup.places import open_place
 from ingest.backup.restore import restore
 from ingest.backup.verify import verify_backup, verify_store
@@ -239,9 +246,25 @@ def test_a_generation_that_a_load_removes_meanwhile_is_no_matter(
     assert make_backup(loaded, place).generation == "gen-000001.duckdb"
 
 
+def test_the_newest_backup_is_the_last_even_if_the_clock_was_ahead(place: Path) -> None:
+    years = (2026, 2028, 2027)
+    for year in years:
+        manifest = Manifest(
+            made_at=f"{year}-02-03T04:05:06.000007+00:00",
+            callgauge_version="1",
+            schema_version=1,
+            generation="gen-000001.duckdb",
+            files=(),
+            rows={},
+        )
+        write_manifest(open_place(place), manifest)
+    made = [read_manifest(open_place(place), name).made_at for name in list_backups(open_place(place))]
+    assert [int(text[:4]) for text in made] == [*years]
+
+
 @pytest.mark.thorough
 def test_two_at_once_do_not_write_into_one_place(loaded: Path, place: Path) -> None:
-    with open_place(place).hold(), pytest.raises(BackupError, match="another backup is being written"):
+    with open_place(place).hold(), pytest.raises(BackupError, match="is writing another backup"):
         make_backup(loaded, place)
 
 

@@ -21,6 +21,7 @@ from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint
 from tests.killed_processes import THOROUGH
 from tests.store.night import ask, contents, count, session
+from tests.store.older import make_older
 from tests.store.sealed_months import (
     LOADS,
     SEALING,
@@ -162,6 +163,28 @@ def test_killed_at_every_write_the_next_load_completes_segments_and_months(
         verify_store(store)
         assert not [path for path in store.iterdir() if path.suffix not in ("", ".duckdb")]
         assert len(segments(store)) <= len(segments(undisturbed)), f"killed at {kill['step']}"
+
+
+@pytest.mark.thorough
+def test_killed_at_every_write_the_next_load_upgrades_an_older_store(logs: Path, tmp_path: Path) -> None:
+    base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
+    night(logs)
+    load([logs], base)
+    make_older(base, 6)
+    before = count(base, "tool_calls")
+    shutil.copytree(base, undisturbed)
+    next_night(logs)
+    load([logs], undisturbed)
+    expected, after = contents(undisturbed), count(undisturbed, "tool_calls")
+
+    kills = killed_loads(logs, base, tmp_path / "out")
+
+    assert "migrate" in {kill["step"] for kill in kills}
+    for kill in kills:
+        published_already = kill["step"] in ("switched", "remove")
+        assert kill["seen"] == (after if published_already else before), kill["step"]
+    for kill, store in loaded_again(kills):
+        assert contents(store) == expected, f"killed at {kill['step']}"
 
 
 @pytest.mark.thorough

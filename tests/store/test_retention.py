@@ -225,6 +225,16 @@ def test_sums_of_old_days_take_part_when_a_model_gets_another_name(logs: Path, s
     assert load([logs], store, model="hawk-old").generation is None
 
 
+@pytest.mark.thorough
+def test_after_a_wrong_clock_loads_keep_new_sessions(aged: Path, logs: Path) -> None:
+    report = apply_retention(aged, text_days=30, fact_days=90, today=date(2027, 11, 25))
+    assert (report.sessions_removed, report.facts_before) == (6, date(2026, 11, 21))
+    apply_retention(aged, text_days=30, fact_days=90, today=TODAY)
+    (logs / "c.jsonl").write_text(session("new", day=21))
+    load([logs], aged)
+    assert ask(aged, "SELECT session_id FROM sessions") == [("new",)]
+
+
 @pytest.mark.parametrize("days", [(None, None), (0, None), (30, -1)])
 def test_limits_must_make_sense(store: Path, days: tuple[int | None, int | None]) -> None:
     with pytest.raises(OptionError):

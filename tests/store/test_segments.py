@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -18,7 +19,10 @@ from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.metrics.published_store import open_generation, read_store
 from callgauge.analysis.sandbox.child import open_locked_down
 from ingest.backup.make_backup import make_backup
+from ingest.backup.manifest import list_backups
+from ingest.backup.places import open_place
 from ingest.backup.restore import restore
+from ingest.backup.store_files import count_rows
 from ingest.backup.verify import verify_backup, verify_store
 from ingest.errors import StoreError
 from ingest.maintenance.forget import SessionChoice, forget
@@ -340,6 +344,37 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
     restore(place, other)
     assert contents(other) == contents(store)
     assert len(segments(other)) < len(segments(store))  # without those of the previous generation
+
+
+def damage_unread_block(store: Path, name: str) -> None:
+    """Flip a bit in a block of a segment that a count of the rows does not read."""
+    generation, whole = published_generation(store), (store / name).read_bytes()
+    assert generation is not None
+    for place in range(20_000, len(whole), 16_384):
+        data = bytearray(whole)
+        data[place] ^= 1
+        (store / name).write_bytes(data)
+        with suppress(StoreError):
+            count_rows(generation)
+            return
+    pytest.fail("a count of the rows reads every block")
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("sealed")
+def test_a_damaged_segment_replaces_no_backup(logs: Path, store: Path, tmp_path: Path) -> None:
+    first_night(logs, store)
+    load([logs], store)
+    place = tmp_path / "backups"
+    made = make_backup(store, place, keep=1)
+    (name,) = segments(store)
+    damage_unread_block(store, name)
+    with pytest.raises(StoreError, match=rf"{name} in the store is damaged: .* callgauge restore"):
+        make_backup(store, place, keep=1)
+    assert list_backups(open_place(place)) == [made.name]
+    restore(place, store, replace=True)
+    verify_store(store)
+    assert make_backup(store, place, keep=1).bytes_sent == 0
 
 
 @pytest.mark.thorough

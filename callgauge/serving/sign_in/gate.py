@@ -161,13 +161,12 @@ class Gate:
 
     async def _let_through(self, visitor: _Visitor, user: User, receive: Receive, send: Send) -> None:
         scope = {**visitor.scope, "headers": [*visitor.scope["headers"], *write_headers(user)]}
-        key = visitor.key
         if scope["type"] == "websocket":
-            await self._open_page(scope, visitor, key, receive, send)
+            await self._open_page(scope, visitor, user, receive, send)
             return
         path = scope["path"]
         if path.startswith(MEDIA) and self._method != "none":
-            if not self._media.was_sent(key, path.removeprefix(MEDIA)):
+            if not self._media.was_sent(user, path.removeprefix(MEDIA)):
                 await PlainTextResponse("No such file.", 404)(scope, receive, send)
                 return
             if scope["method"] == "GET":
@@ -177,8 +176,9 @@ class Gate:
         await self._app(scope, _LimitedBody(receive), send)
 
     async def _open_page(
-        self, scope: Scope, visitor: _Visitor, key: str, receive: Receive, send: Send
+        self, scope: Scope, visitor: _Visitor, user: User, receive: Receive, send: Send
     ) -> None:
+        key = visitor.key
         if not self._pages.begin(key):
             await self._refuse(scope, receive, send, PlainTextResponse(""))
             return
@@ -188,7 +188,7 @@ class Gate:
             send,
             is_admitted=lambda: self._is_still_admitted(visitor),
             may_send=lambda size: size <= MOST_MESSAGE and messages.take(key),
-            note_media=lambda name: self._media.note(key, name),
+            note_media=lambda name: self._media.note(user, name),
         )
         try:
             await self._app(scope, page.receive, page.send)

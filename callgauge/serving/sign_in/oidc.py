@@ -6,8 +6,11 @@ first answer removes it: no state can be used twice, or in another browser.
 
 from __future__ import annotations
 
+import asyncio
+import re
 import secrets
 import time
+import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +30,11 @@ MINUTES = 10
 """How long a sign-in at the provider may take."""
 _MOST_PENDING = 1_000
 _LEEWAY = 60  # seconds by which two clocks may differ
+_MOST_SECONDS = 20.0  # for all requests of one step, even if the provider sends one byte per second
+_LONGEST_ADDRESS = 320  # characters of an e-mail address
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_ALGORITHM_LIST = "id_token_signing_alg_values_supported"
+_ERROR_CODE = re.compile(r"[a-z_]{1,40}")
 # Signatures that only the provider can make: not `none`, and none with a secret that we share.
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
@@ -46,7 +54,11 @@ class OidcProvider:
     """An OpenID provider. `issuer`: its address, below which its configuration is published."""
 
     def __init__(
-        self, issuer: str, client_id: str, client_secret: str | None, clock: Callable[[], float] = time.time
+        self,
+        issuer: str,
+        client_id: str,
+        client_secret: str | None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._issuer = issuer
         self._client_id = client_id
@@ -62,7 +74,8 @@ class OidcProvider:
         """
         pending = _Pending(then, self._clock() + MINUTES * 60)
         with _Explained():
-            client = await self._client()
+            async with asyncio.timeout(_MOST_SECONDS):
+                client = await self._client()
             answer = await client.authorize_redirect(Request({**scope, "session": pending.session}), back)
         cookie = secrets.token_urlsafe(32)
         self._pending[cookie] = pending
@@ -76,40 +89,59 @@ class OidcProvider:
         if pending is None or pending.until < self._clock():
             raise ProviderRefusedError("This sign-in is over already, took too long, or began elsewhere.")
         with _Explained():
-            client = await self._client()
-            token = await client.authorize_access_token(
-                Request({**scope, "session": pending.session}),
-                leeway=_LEEWAY,
-                claims_options={
-                    "iss": {"essential": True, "value": self._issuer},
-                    "aud": {"essential": True, "value": self._client_id},
-                },
-            )
+            async with asyncio.timeout(_MOST_SECONDS):
+                client = await self._client()
+                client.server_metadata.pop("jwks", None)  # a key may have been replaced or withdrawn
+                token = await client.authorize_access_token(
+                    Request({**scope, "session": pending.session}),
+                    leeway=_LEEWAY,
+                    claims_options={
+                        "iss": {"essential": True, "value": self._issuer},
+                        "aud": {"essential": True, "value": self._client_id},
+                    },
+                )
         return _read_claims(token.get("userinfo")), pending.next
 
     async def _client(self) -> StarletteOAuth2App:
         if self._made is None:
             from authlib.integrations.starlette_client import OAuth
 
+            from callgauge.serving.sign_in.limited_answers import limit_answer
+
             made: StarletteOAuth2App = OAuth().register(
                 "provider",
                 client_id=self._client_id,
                 client_secret=self._client_secret,
                 server_metadata_url=f"{self._issuer.rstrip('/')}/.well-known/openid-configuration",
-                client_kwargs={"scope": "openid email profile", "code_challenge_method": "S256"},
+                client_kwargs={
+                    "scope": "openid email profile",
+                    "code_challenge_method": "S256",
+                    "headers": {"accept-encoding": "identity"},
+                    "event_hooks": {"response": [limit_answer]},
+                },
             )
-            metadata = await made.load_server_metadata()
-            if metadata.get("issuer") != self._issuer:
-                raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
-            for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-                if not is_safe_address(str(metadata.get(name))):
-                    raise ProviderRefusedError(f"The provider's {name} is not an https address.")
-            offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
-            metadata["id_token_signing_alg_values_supported"] = [
-                name for name in offered if name in _ALGORITHMS
-            ] or ["RS256"]
+            made.server_metadata = self._check_metadata(await made.load_server_metadata())
             self._made = made
         return self._made
+
+    def _check_metadata(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the part of the provider's configuration that is used here.
+
+        Authlib would take any other field as an option of its HTTP client (`proxy`, `verify`,
+        `follow_redirects`) or of the request (`code_challenge_method`). Raises ProviderRefusedError.
+        """
+        if metadata.get("issuer") != self._issuer:
+            raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
+        is_local = not self._issuer.startswith("https:")
+        for name in _ENDPOINTS:
+            address = str(metadata.get(name))
+            # The configuration of a provider elsewhere must not lead to ports of this machine.
+            if not is_safe_address(address) or not (is_local or address.startswith("https:")):
+                raise ProviderRefusedError(f"The provider's {name} is not an https address.")
+        offered = metadata.get(_ALGORITHM_LIST) or ["RS256"]
+        algorithms = [name for name in offered if name in _ALGORITHMS] or ["RS256"]
+        names = ("issuer", *_ENDPOINTS, "_loaded_at")
+        return {name: metadata[name] for name in names} | {_ALGORITHM_LIST: algorithms}
 
 
 class _Explained:
@@ -124,10 +156,10 @@ class _Explained:
         from joserfc.errors import JoseError
 
         if isinstance(problem, (AuthlibBaseError, JoseError)):
-            # `error` is a code of a standard or of ours; anybody could have written a description.
-            raise ProviderRefusedError(
-                f"The provider's answer was not accepted ({getattr(problem, 'error', 'invalid')})."
-            ) from problem
+            # `error` may be text that anybody put into the address of our callback.
+            error = str(getattr(problem, "error", ""))
+            code = error if _ERROR_CODE.fullmatch(error) else "invalid"
+            raise ProviderRefusedError(f"The provider's answer was not accepted ({code}).") from problem
         if isinstance(problem, (HTTPError, InvalidURL, OSError)):
             raise ProviderRefusedError("The provider cannot be reached just now.") from problem
         if isinstance(problem, (KeyError, TypeError, ValueError, RuntimeError, AttributeError)):
@@ -139,21 +171,30 @@ def _read_claims(claims: Any) -> Identity:
     if not isinstance(claims, Mapping):
         raise ProviderRefusedError("The provider sent no id token.")
     address = claims.get("email")
-    if not isinstance(address, str) or address.count("@") != 1 or not address.isprintable():
+    name = address.lower() if isinstance(address, str) else ""
+    # `lower` turns the Kelvin sign into a k: another mailbox would become that of a listed person.
+    if not _is_mail_address(name) or not unicodedata.is_normalized("NFKC", str(address)):
         raise ProviderRefusedError("The identity provider sent no e-mail address.")
     if claims.get("email_verified") is not True:
         raise ProviderRefusedError("The provider has not verified this account's e-mail address.")
     groups = claims.get("groups")
     if isinstance(groups, str):
         groups = [groups]
-    named = tuple(group for group in groups or () if isinstance(group, str))
-    return Identity(address.strip().lower(), named)
+    named = tuple(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else ()
+    return Identity(name, named)
+
+
+def _is_mail_address(text: str) -> bool:
+    local_part, _, domain = text.partition("@")
+    is_complete = bool(local_part and domain) and len(text) <= _LONGEST_ADDRESS
+    return is_complete and "@" not in domain and " " not in text and text.isprintable()
 
 
 def is_safe_address(address: str) -> bool:
     """Return True for https addresses, and for http on this machine."""
     try:
         parts = urlsplit(address)
-        return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
+        host = parts.hostname or ""
+        return (parts.scheme == "https" and bool(host)) or (parts.scheme == "http" and is_loopback(host))
     except ValueError:
         return False
