@@ -22,7 +22,9 @@ from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User, write_headers
 from callgauge.serving.request_limits import OpenCount, RateLimit, SlowTurns
 from callgauge.serving.sign_in import gate
+from callgauge.serving.sign_in.admission import Identity
 from callgauge.serving.sign_in.page import FILES
+from callgauge.serving.sign_in.sessions import Sessions, Signer
 from callgauge.serving.sign_in.setup import SignInSetupError
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
 from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
@@ -308,6 +310,20 @@ def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     assert sessions.find_problem() is None
     again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
+
+
+def test_a_clock_that_was_ahead_does_not_bring_a_signed_out_session_back(tmp_path: Path) -> None:
+    now = [1_000.0]
+    servers = [Sessions(Signer("x" * 40), 12, tmp_path, lambda: now[0]) for _ in range(2)]
+    cookie, other = (servers[0].begin(Identity(name, (), "")) for name in ("ana", "ben"))
+    sessions = [servers[0].read(text) for text in (cookie, other)]
+    assert all(sessions)
+    servers[0].end(sessions[0])
+    now[0] += 365 * 86_400
+    servers[1].end(sessions[1])
+    now[0] = 1_010.0
+    assert servers[0].read(cookie) is None
+    assert Sessions(Signer("x" * 40), 12, tmp_path, lambda: now[0]).read(cookie) is None
 
 
 def test_healthz_reports_a_sign_out_that_is_not_saved(

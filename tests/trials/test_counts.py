@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.measures.trials import make_trials
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.trials.planning.plan import MeasurePlan, Plan, RunPlan, TrialArm
 from callgauge.trials.running.run import RunEnd
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from ingest.pipeline.load import load
 from lenient import Policy
 from tests.gateway.served.brain import Asked, Emitted
 from tests.store.night import ask
-from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
+from tests.trials.made_plan import KNOWN, chance, city_of, go, make_plan, make_tasks
 
 _TURNS = """
     SELECT t.arm, s.task, s.repeat_no::INT, t.recorded_status AS status, t.recorded_ok AS ok,
@@ -120,3 +123,40 @@ def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> Non
         for name in ("calls", "refused", "mended", "misses")
     ]
     assert min(totals) > 20, "the model does everything often enough for a test"
+
+
+def test_repairs_are_not_measured_where_the_server_may_have_rewritten_the_arguments(tmp_path: Path) -> None:
+    """In the ledger, in the report's measure and in the rows of the page; a fallback call is measured."""
+    plan = make_plan(tmp_path, arms=("m",), measure=MeasurePlan("refused", 0.1, looks=1))
+    plan = replace(
+        plan,
+        arms=(TrialArm("native", "m", None, "d"), TrialArm("text", "m", None, "d", "json_fallback")),
+        models={"m": replace(plan.models["m"], capabilities=replace(KNOWN, keeps_argument_text=None))},
+    )
+
+    def brain(request: Asked) -> Emitted:
+        if any(message.role == "assistant" for message in request.messages):
+            return Emitted("It is warm.")
+        call = json.dumps({"city": city_of(request)})
+        is_text = not request.has_tools
+        return (
+            Emitted(text=f'{{"tool": "get_weather", "arguments": {call[:-1]},}}}}')
+            if is_text
+            else Emitted(calls=[("get_weather", call)])
+        )
+
+    end = go(plan, make_tasks(3), tmp_path / "r.1", brain)
+    assert {(outcome.arm, outcome.mended, outcome.calls) for outcome in end.outcomes} == {
+        ("native", None, 1),
+        ("text", 1, 1),
+    }
+    counts = count_tasks(end.outcomes, MEASURES["mended"])
+    assert {arm: sum(task.measured for task in tasks.values()) for arm, tasks in counts.items()} == {
+        "native": 0,
+        "text": 3,
+    }
+    store = tmp_path / "store"
+    load([tmp_path / "r.1"], store)
+    with read_store(store, texts=True) as reader:
+        trials = make_trials(reader.ask("trial_results", run=end.run))
+    assert {(trial.arm, trial.mended) for trial in trials} == {("native", None), ("text", 1)}

@@ -69,7 +69,8 @@ class TrialMeasure:
 class TriedTask:
     """One trial, a row of the metric `trial_results`.
 
-    `right`: the result of the task's check, None without one.
+    `right`: the result of the task's check, None without one. `mended`: calls that were converted or
+    repaired; None if the server may have rewritten the arguments.
     """
 
     arm: str
@@ -80,7 +81,7 @@ class TriedTask:
     no_reply: bool
     calls: int
     refused: int
-    mended: int
+    mended: int | None
     misses: int
     simulated: int
     right: bool | None
@@ -116,7 +117,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Repaired calls",
             "Share of calls whose arguments had to be converted or repaired",
             "call",
-            lambda trial: _of_calls(trial.mended, trial.calls),
+            lambda trial: None if trial.mended is None else _of_calls(trial.mended, trial.calls),
         ),
         TrialMeasure(
             "right",

@@ -1,7 +1,7 @@
 -- title: Trials of a run
 -- question: What was the result of each trial of a run?
 -- unit: one row per trial: one session in which a variant tried a task
--- column calls: calls and lost attempts; refused: those with a syntax or schema error; mended: those converted or repaired
+-- column calls: calls and lost attempts; refused: those with a syntax or schema error; mended: those converted or repaired; NULL if the server may have rewritten arguments
 -- column misses: simulated results without a matching recorded answer
 -- column no_reply: true if the endpoint did not reply; the trial is not measured
 -- column checked: result of the task's check; NULL = no check. why: the reason it gives
@@ -11,7 +11,8 @@
 WITH called AS (
   SELECT source, session_id, count(*) AS calls,
          count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS refused,
-         count(*) FILTER (outcome IN ('coerced', 'repaired')) AS mended,
+         CASE WHEN count(*) FILTER (args_source = 'unattributed') = 0
+           THEN count(*) FILTER (outcome IN ('coerced', 'repaired')) END AS mended,
          count(*) FILTER (simulated = 'miss') AS misses, count(simulated) AS simulated
   FROM tool_calls WHERE trial_run = $run AND NOT duplicate
   GROUP BY ALL
@@ -28,7 +29,7 @@ ended AS (
   GROUP BY ALL
 )
 SELECT arm, coalesce(task, s.session_id) AS task, repeat_no, s.session_id, s.file_id, coalesce(no_reply, false) AS no_reply,
-       coalesce(calls, 0) AS calls, coalesce(refused, 0) AS refused, coalesce(mended, 0) AS mended,
+       coalesce(calls, 0) AS calls, coalesce(refused, 0) AS refused, CASE WHEN calls IS NULL THEN 0 ELSE mended END AS mended,
        coalesce(misses, 0) AS misses, coalesce(simulated, 0) AS simulated, checked, why, turn_ok, status,
        tokens::BIGINT AS tokens, cost, coalesce(resent, 0)::BIGINT AS resent, e.ended_at
 FROM (

@@ -24,6 +24,7 @@ KEY_FILE = "sign_in.key"
 ENDED_FILE = "signed_out.json"
 _LOCK = "signed_out.lock"
 _SHORTEST_SECRET = 32
+_MANY = 1_000  # ended sessions
 _PATIENCE = 1.0  # seconds to wait for another server that writes the list
 
 
@@ -147,9 +148,7 @@ class Sessions:
 
     def end(self, session: SignInSession) -> None:
         """End a session; copies of its cookie stop working, too. Raises SignOutNotSavedError."""
-        now = self._clock()
-        self._ended = {session_id: until for session_id, until in self._ended.items() if until > now}
-        self._ended[session.id] = session.until
+        self._ended = _drop_expired({**self._ended, session.id: session.until}, self._clock())
         try:
             self._save()
         except (OSError, SecretError) as problem:
@@ -176,8 +175,7 @@ class Sessions:
 
         new = self._path.with_suffix(".new")
         with self._saving, lock_file(self._path.with_name(_LOCK), wait, lambda _folder: nullcontext()):
-            now, every = self._clock(), read_ended(self._path.parent) | self._ended
-            ended = {session_id: until for session_id, until in every.items() if until > now}
+            ended = _drop_expired(read_ended(self._path.parent) | self._ended, self._clock())
             try:
                 descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 with os.fdopen(descriptor, "w", encoding="ascii") as out:
@@ -189,6 +187,16 @@ class Sessions:
                 with suppress(OSError):
                     new.unlink(missing_ok=True)
             flush_to_disk(self._path.parent)
+
+
+def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:
+    """Return a list of ended sessions without expired ones, if it is long.
+
+    A short list keeps them: if the clock was ahead for a while, they are not expired after all.
+    """
+    if len(ended) <= _MANY:
+        return ended
+    return {session_id: until for session_id, until in ended.items() if until > now}
 
 
 def read_ended(folder: Path) -> dict[str, float]:

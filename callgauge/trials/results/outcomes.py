@@ -22,11 +22,13 @@ def outcome_of(
     why: str | None = None,
     milliseconds: float = 0.0,
     ended_at: str = "",
+    knows_writer: bool = True,
 ) -> TrialOutcome:
     """Return the ledger's line of a trial that ended.
 
-    A turn that ended without a reply measures nothing: its status is `no_reply` and `why` is the reason. A
-    conversation that grew too long for the model is the model's own (`prompt_limit`).
+    A turn that ended without a reply measures nothing: its status is `no_reply` and `why` is the reason. If a
+    conversation grew too long for the model, the status is `prompt_limit`. `knows_writer` is False when the
+    server may have rewritten the arguments of native calls: then `mended` is None.
     """
     tokens, status = turn.tokens, str(turn.status)
     if lacks_reply(turn):
@@ -39,7 +41,7 @@ def outcome_of(
         status=status,
         calls=len(turn.calls) + len(lost),
         refused=sum(map(is_refused, turn.calls)) + sum(not step.is_leaked for step in lost),
-        mended=sum(map(is_mended, turn.calls)),
+        mended=sum(map(is_mended, turn.calls)) if knows_writer or not has_native_calls(turn) else None,
         misses=sum(call.result.metadata.get("simulated") == "miss" for call in turn.calls),
         right=right,
         why=why,
@@ -50,6 +52,10 @@ def outcome_of(
         milliseconds=milliseconds,
         ended_at=ended_at,
     )
+
+
+def has_native_calls(turn: Turn) -> bool:
+    return any(step.calls and step.strategy == "tool_use" for step in turn.steps)
 
 
 def lacks_reply(turn: Turn) -> bool:

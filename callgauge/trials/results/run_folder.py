@@ -23,10 +23,12 @@ class FolderError(Exception):
 class TrialOutcome:
     """A line of the ledger: one trial that ended, with its counts. Equal to what ingest finds in its log.
 
-    `status`: that of the turn, or `no_reply` where the endpoint gave none: such a trial measures nothing.
-    `calls` counts calls and lost attempts; `refused` those with a fault of syntax or schema, `mended` those
-    that are coerced or repaired, `misses` results for which no recorded answer fitted. `right`: the verdict
-    of the task's checks, None without any. `cost` in USD, None where unpriced. `milliseconds`: wall time.
+    `status` is the turn's status, or `no_reply` when the endpoint gave no reply: such a trial measures
+    nothing. `calls` counts calls and lost attempts. `refused` counts calls with a syntax or schema error.
+    `mended` counts calls that were coerced or repaired; it is None if the server may have rewritten the
+    arguments. `misses` counts results for which no recorded answer fitted. `right` is the verdict of the
+    task's checks; None without checks. `cost` is in USD; None without a price. `milliseconds` is the
+    wall-clock time.
     """
 
     arm: str
@@ -35,7 +37,7 @@ class TrialOutcome:
     status: str
     calls: int = 0
     refused: int = 0
-    mended: int = 0
+    mended: int | None = 0
     misses: int = 0
     right: bool | None = None
     why: str | None = None

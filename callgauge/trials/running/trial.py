@@ -117,6 +117,7 @@ async def run_one(
         why=None if verdict.why is None else privacy.clean_text(verdict.why),
         milliseconds=round((time.monotonic() - started) * 1000, 1),
         ended_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        knows_writer=gateway.known.whose_text != "unknown",
     )
     return outcome, log
 

@@ -39,7 +39,11 @@ MEASURES: Mapping[MeasureName, Measure] = {
     measure.name: measure
     for measure in (
         Measure("refused", lambda outcome: _calls(outcome.refused, outcome.calls), "calls"),
-        Measure("mended", lambda outcome: _calls(outcome.mended, outcome.calls), "calls"),
+        Measure(
+            "mended",
+            lambda outcome: None if outcome.mended is None else _calls(outcome.mended, outcome.calls),
+            "calls",
+        ),
         Measure(
             "right",
             lambda outcome: None if outcome.right is None else (float(outcome.right), 1.0),

@@ -332,7 +332,7 @@ def _name_unknown(record: RunRecord, counts: Mapping[MeasureName, Counts]) -> li
 
 _WHY: Mapping[MeasureName, str] = {
     "refused": "no call was made, or no reply came",
-    "mended": "no call was made, or no reply came",
+    "mended": "no call was made, the server may have rewritten the arguments, or no reply came",
     "right": "nothing is expected, or no reply came",
     "turn_ok": "no reply came",
     "tokens": "the endpoint counts none, or no reply came",

@@ -24,7 +24,7 @@ from callgauge.trials.verdicts.looks import TrialDesign, look
 from callgauge.trials.verdicts.measures import MEASURES
 
 _BUDGET = ("cost", "tokens", "minutes")
-_COUNTS = ("repeat", "calls", "refused", "mended", "misses")
+_COUNTS = ("repeat", "calls", "refused", "misses")
 _NAMED = 3  # runs within a folder that are named, the newest first
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 
@@ -181,12 +181,13 @@ def _count_lines(path: Path) -> int:
 
 def _is_sound(outcome: TrialOutcome) -> bool:
     """Return True where an outcome holds what its type says: people change ledgers by hand."""
-    counts = [getattr(outcome, name) for name in _COUNTS]
+    mended = 0 if outcome.mended is None else outcome.mended
+    counts = [mended, *(getattr(outcome, name) for name in _COUNTS)]
     amounts = [value for name in _AMOUNTS if (value := getattr(outcome, name)) is not None]
     return (
         all(isinstance(getattr(outcome, name), str) for name in ("arm", "task", "status"))
         and all(type(count) is int and count >= 0 for count in counts)
-        and max(outcome.refused, outcome.mended) <= outcome.calls
+        and max(outcome.refused, mended) <= outcome.calls
         and all(type(amount) in (int, float) and isfinite(amount) for amount in amounts)
         and (outcome.right is None or type(outcome.right) is bool)
     )

@@ -139,4 +139,8 @@ def describe_trial(tried: TriedTask) -> str:
         return "Right" if tried.right else "Wrong"
     if tried.turn_ok is False:
         return wording.one_line(tried.status or "Not ok", 20).replace("_", " ").capitalize()
-    return "Invalid" if tried.refused else "Repaired" if tried.mended else "Clean"
+    if tried.refused:
+        return "Invalid"
+    if tried.mended is None:
+        return "Valid"
+    return "Repaired" if tried.mended else "Clean"
