@@ -1,4 +1,4 @@
-"""Read the figures of the pages back into plain series, for documents made without a browser."""
+"""Converts the Plotly figures of the pages to plain series, for documents built without a browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINES: Mapping[str, Literal["solid", "dashed", "dotted"]] = {"dot": "dotted", "
 
 
 def read_figure(figure: Figure, words: str) -> Chart:
-    """Return the chart of a figure with one pair of axes. `words`: its description."""
+    """Return the chart in a figure with one x axis and one y axis. `words` describe the chart."""
     layout = figure["layout"]
     x_drawn, y_drawn = layout.get("xaxis", {}), layout.get("yaxis", {})
     series = [_read_trace(trace, x_drawn, y_drawn) for trace in figure["data"]]
@@ -63,7 +63,7 @@ def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
 def _read_reach(
     reach: Figure | None, place: int, value: Any, axis: Figure
 ) -> tuple[float | None, float | None]:
-    """Return both ends of a point's interval, or None."""
+    """Return both ends of a point's error bar, or None without an error bar."""
     if not reach or not isinstance(value, int | float):
         return None, None
     below, above = reach["arrayminus"][place], reach["array"][place]
@@ -106,7 +106,7 @@ def _read_axis(axis: Figure, values: Sequence[float]) -> ChartAxis:
 
 def _read_ends(axis: Figure, values: Sequence[float]) -> tuple[float, float]:
     if "range" in axis:
-        # The ends of a logarithmic axis are already exponents.
+        # On a logarithmic axis, the range already contains exponents.
         plain = {} if axis.get("type") == "log" else axis
         low, high = (_read_value(end, plain) for end in axis["range"])
         if low is not None and high is not None:
@@ -143,5 +143,5 @@ def _read_band(shape: Figure, y_axis: Figure) -> ChartBand | None:
 
 
 def _plain(text: Any) -> str:
-    """Return the text of a figure, which may contain a subset of HTML."""
+    """Return a text from a figure without its HTML tags."""
     return html.unescape(_TAG.sub(" ", str(text))).strip()

@@ -1,4 +1,4 @@
-"""Selectors of a rate, a dimension and a reference slice, whose values live in the URL."""
+"""Selectors for a rate, a dimension and a reference slice. The URL keeps their values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ DIMENSIONS: Mapping[str, str] = {
 }
 """What the metric `slices` can tell apart, in words."""
 _SELECTORS = ("rate", "by", "of", "least", "smallest")
-_POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference of interest
+# choices for the smallest difference of interest, in percentage points
+_POINTS = ("0.5", "1", "2", "5", "10")
 
 
 def choose_rate(
@@ -39,9 +40,10 @@ def choose_rate(
     empty: str = "parse_error",
     words: str | None = None,
 ) -> RateDefinition:
-    """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default.
+    """Draw a selector and return the chosen rate.
 
-    `words`: shown before the chosen rate in place of a label above.
+    The URL's `key` holds the name of the rate. `empty` is the default. `words` is text before the chosen rate
+    that replaces the label above the selector.
     """
     leading = [name for name in reversed(LEADING) if name in among]
     others = [
@@ -51,14 +53,18 @@ def choose_rate(
 
 
 def name_rate(name: str) -> str:
-    """Return a rate's title for lists to choose from; with its group, unless it is a leading rate."""
+    """Return the title of a rate for a list of choices.
+
+    Rates that are not leading rates get the name of their group.
+    """
     return RATES[name].title if name in LEADING else f"{RATES[name].title} · {RATES[name].group}"
 
 
 def choose_smallest(*, words: str | None = None) -> float:
-    """Draw a selector and return the smallest difference of interest, a share.
+    """Draw a selector and return the smallest difference of interest as a share (0.01 for one point).
 
-    The URL's `smallest` holds it in points. `words`: shown before it in place of the label above.
+    The URL's `smallest` holds the difference in percentage points. `words` is text before the difference that
+    replaces the label above the selector.
     """
     points = choose_one(
         "Smallest difference of interest",
@@ -73,7 +79,7 @@ def choose_smallest(*, words: str | None = None) -> float:
 
 
 def read_smallest() -> float:
-    """Return the smallest difference of interest that the URL holds, a share, without a selector."""
+    """Return the smallest difference of interest from the URL, as a share. Draws no selector."""
     points = st.query_params.get("smallest")
     return float(points) / 100 if points in _POINTS else SMALLEST
 
@@ -98,10 +104,11 @@ def choose_one(
     width: int | Literal["stretch"] = 200,
     words: str | None = None,
 ) -> str:
-    """Draw a selector and return the value; the URL's `key` contains the value unless it is `empty`.
+    """Draw a selector and return the chosen value.
 
-    `named` returns the label of a value. A URL value outside `among` counts as `empty`. `words`: shown
-    before each value in place of the label above.
+    The URL's `key` contains the value unless the value is `empty`. `named` returns the label of a value. A
+    URL value outside `among` counts as `empty`. `words` is text before each value that replaces the label
+    above the selector.
     """
 
     def draw(name: str) -> str:
@@ -144,7 +151,7 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 
 
 def choose_toggle(label: str, key: str) -> bool:
-    """Draw a switch and return whether it is on; then the URL's `key` is `yes`."""
+    """Draw a switch and return whether it is on. When it is on, the URL's `key` is `yes`."""
     return draw_url_widget(
         lambda name: st.toggle(label, st.session_state[name], key=name),
         key,
@@ -162,7 +169,7 @@ def _keep_in_url(
     describe: Callable[[str], tuple[str, str]],
 ) -> str:
     if st.session_state.get(key) not in among:
-        # Another page's selector with the same key left a value that this one lacks.
+        # A selector with the same key on another page left a value that this selector does not offer.
         st.session_state.pop(key, None)
 
     def require_known(text: str) -> str:
@@ -180,16 +187,19 @@ def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
 
 
 def baseline_key(dimension: str) -> str:
-    """Return the URL key of the value that the others of a dimension are compared with: base_model."""
+    """Return the URL key of a dimension's reference value, such as base_model.
+
+    All other values are compared with the reference value.
+    """
     return f"base_{dimension}"
 
 
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
-    """Draw the selector "Compared with" and return the chosen one of the slices of one rate.
+    """Draw the selector "Compared with" and return the chosen slice.
 
-    `several` has one slice or more. The default is the slice with most sessions, never the best one: next to
-    the luckiest slice, the others would look worse than they are. The slice without a name is offered only
-    if there is no other, because it may mix several values.
+    `several` has at least one slice, all of the same rate. The default is the slice with most sessions, never
+    the one with the best rate: that slice may only be lucky, and all others would look worse than they are.
+    The slice without a name is offered only if there is no other, because it may mix several values.
     """
     usual = choose_reference(several)
     named = [slice_ for slice_ in several if slice_.is_named]

@@ -1,4 +1,4 @@
-"""The replays of this server: one runs at a time, for all pages and sessions."""
+"""Queues the replays of this server. One replay runs at a time, for all pages and browser sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes and decisions of a day, for the marks on a trend."""
+"""Finds the notes and decisions that a trend marks on their days."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _CHOSEN: Mapping[SubjectKind, str] = {"model": "models", "prompt": "prompts", "t
 def find_trend_notes(
     by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
 ) -> list[Note]:
-    """Return the notes with a mark on a trend: on a day, on one of its series, or on `also`.
+    """Return the notes that a trend marks.
 
-    Includes values chosen by the filters: a note on a tool is on the trends of this tool.
+    A note is about a day, a series of the trend, a subject in `also`, or a value that the filters choose.
     """
     shown = _find_shown(by, series, also)
     return [
@@ -42,20 +42,23 @@ def find_trend_notes(
 def find_trend_decisions(
     by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
 ) -> list[RecordedDecision]:
-    """Return the decisions of these days that compare shown values, or only days."""
+    """Return the decisions made on these days.
+
+    A decision is left out if its comparison selects values of which the trend shows none.
+    """
     shown = _find_shown(by, series, also)
     return [
         decision
         for decision in read_records().decisions
         if days[0] <= decision.at.date() <= days[1]
         and decision.figures is not None
-        and not decision.figures.run  # trial calls are not part of log trends
+        and not decision.figures.run  # the trends show calls from logs, not from trials
         and (not (about := _list_subjects(decision.figures)) or about & shown)
     ]
 
 
 def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
-    """Return the subjects of a trend: its series, `also`, and the values chosen by the filters."""
+    """Return the subjects of a trend: its series, `also`, and the values that the filters choose."""
     chosen = filters.chosen_filters()
     narrowed = {
         (kind, values[0])
@@ -67,7 +70,10 @@ def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> se
 
 
 def _list_subjects(figures: FrozenComparison) -> set[Subject]:
-    """Return the values that selected the sides of a comparison; imports may contain any values."""
+    """Return the filter values of both sides of a comparison.
+
+    An imported comparison may contain any values.
+    """
     return {
         (kind, str(value))
         for side in (figures.of, figures.against)
