@@ -1,4 +1,8 @@
-"""Links and copy buttons of one call: session, playground, neighbours; raw text, request, test case."""
+"""Draws links and copy buttons of one call.
+
+The links open the session, the playground, and the previous and next call. The buttons copy the raw text, the
+request and a test case.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ _NEIGHBOURS = {
     "fault_before": "← Previous failure",
     "fault_after": "Next failure →",
 }
-_COPIED = 200_000  # characters; longer text becomes a download instead of part of the page
+_COPIED = 200_000  # characters; a longer text is offered as a download instead
 _CURL = (
     'curl "$BASE_URL/chat/completions" -H "Authorization: Bearer $API_KEY" '
     '-H "Content-Type: application/json" -d @-'

@@ -24,7 +24,7 @@ from callgauge.dashboard.plain_charts import read_figure
 from callgauge.dashboard.shown_page import record_answer, record_part
 
 _PER_PAGE = 50
-_LONGEST = 300  # characters per cell
+_LONGEST = 300  # characters of a cell
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
 """The URL keys that apply to one result only."""
@@ -133,7 +133,7 @@ def _format_value(value: Any) -> str:
 
 
 def _page_number(key: str, pages: int) -> int:
-    """Draw the page selector and return the page number in the URL."""
+    """Draw the page selector and return the page number, which the URL keeps."""
     return draw_url_widget(
         lambda name: (
             int(st.pagination(pages, default=min(pages, st.session_state[name]), key=name))

@@ -1,4 +1,4 @@
-"""Read the notes on each table of the store from table_notes.md, which `./dev docs` generates."""
+"""Reads the notes on each table of the store from table_notes.md, which `./dev docs` generates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards of one tool's definitions: rates under each version, a diff of two versions, the lint's advice."""
+"""Draws cards on one tool's definitions: the rates of each version, a diff of two versions, lint findings."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 
 
 def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the definitions of a tool: their rates, a diff, and the lint's advice.
+    """Draw the expander with the definitions of a tool: their rates, a diff, and lint findings.
 
-    `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
+    `versions` holds the rows of the metric `definitions`. `chosen` holds the filters, narrowed to this tool.
     """
     if not versions:
         st.caption("No log has this tool's definition. Add it with: callgauge ingest PATH --tools FILE")

@@ -1,4 +1,4 @@
-"""Draw one tool's rate by day, with the days of shifts and of new definitions."""
+"""Draws one tool's rate by day. Marks show when the rate shifted and when a definition changed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Row = Mapping[Hashable, Any]
 
 
 def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with a rate of one tool by day.
+    """Draw the expander with a rate of one tool by day.
 
-    `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
+    `versions` holds the rows of the metric `definitions`. `chosen` holds the filters, narrowed to this tool.
     """
     fold = draw_fold("Rates by day", "by_day")
     if fold is None:
@@ -43,9 +43,9 @@ def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
 
 
 def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:
-    """Return an event on the first day of each definition except the first.
+    """Return an event on the first day of each definition except the first definition.
 
-    `versions`: the rows of the metric `definitions`.
+    `versions` holds the rows of the metric `definitions`.
     """
     dated = sorted(
         (version for version in versions if version["first_day"]), key=lambda version: version["number"]

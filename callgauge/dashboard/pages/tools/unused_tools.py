@@ -1,4 +1,4 @@
-"""List the tools that were offered but never called, and the cost of their definitions."""
+"""Lists the tools that were offered but never called, and what their definitions cost."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LISTED = 50
 
 
 def draw_unused(offered: pd.DataFrame) -> None:
-    """Draw the fold with the unused tools; nothing if there are none.
+    """Draw the expander with the unused tools; nothing if there are none.
 
-    `offered`: the rows of the metric `offered_tools`.
+    `offered` holds the rows of the metric `offered_tools`.
     """
     unused = offered[(offered.steps > 0) & (offered.calls == 0)].to_dict("records")
     if not unused:

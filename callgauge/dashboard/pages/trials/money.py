@@ -1,4 +1,4 @@
-"""The cost per success of each variant of a trial run."""
+"""Draws the cost per success for each variant of a trial run."""
 
 from __future__ import annotations
 
