@@ -1,4 +1,4 @@
-"""The web server of the dashboard: `streamlit run` finds `app` in this file.
+"""The web server of the dashboard. `streamlit run` finds the variable `app` in this file.
 
 Streamlit reads `.streamlit/config.toml` and `static/` in the folder of this file and of app.py.
 """
@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from callgauge.monitoring.exposition import StoreFigures
     from callgauge.monitoring.store_health import HealthWatch
 
-_NO_STORE = Path(os.devnull)  # nothing has been loaded into it yet
+_NO_STORE = Path(os.devnull)  # stands for a store into which nothing has been loaded yet
 
 
 @cache
 def _health_watch() -> HealthWatch:
-    from callgauge.monitoring.store_health import HealthWatch  # imports DuckDB, which would delay the start
+    # imported here, because the module imports DuckDB, which would delay the start
+    from callgauge.monitoring.store_health import HealthWatch
 
     return HealthWatch(store_from_environment() or _NO_STORE, healthy_hours_from_environment())
 
@@ -69,7 +70,7 @@ def _write_metrics() -> PlainAnswer:
 
 @asynccontextmanager
 async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
-    """While the server runs, fetch what other machines load into a shared store."""
+    """Fetch new data that other machines load into a shared store, while the server runs."""
     follow(store_from_environment() or _NO_STORE)
     yield
 

@@ -1,7 +1,7 @@
-"""The morning report: made from the store, written in five formats, sent once.
+"""The morning report: computed from the store, written in several formats, sent once to each channel.
 
-It summarises what changed overnight. Metrics return pandas frames; processes that only load never import
-pandas.
+The report says what changed overnight. A metric returns a pandas data frame, so a process that only loads
+logs must not import this package.
 """
 
 from ingest.processes import let_pandas_in
