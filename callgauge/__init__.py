@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Store", "StoreQuestionError", "open_store"]
 
-# only in an installed wheel; in a checkout both packages are next to this package
+# The folder exists only in an installed wheel.
 _BUNDLED = Path(__file__).resolve().parent / "_bundled"
 if _BUNDLED.is_dir() and str(_BUNDLED) not in sys.path:
     sys.path.insert(0, str(_BUNDLED))

@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     names = ("store", "baseline", "no_worse", "days", "require_data")
     options = {name: config.getoption(f"callgauge_{name}") for name in names}
-    # an xdist worker does nothing; the controller runs the gate
+    # An xdist worker does nothing; the controller runs the gate.
     if not any(options.values()) or hasattr(config, "workerinput"):
         return
     for name in ("store", "baseline", "no_worse"):

@@ -22,7 +22,7 @@ from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, pa
 from lenient.definitions.json_schema.json_values import to_json_text
 
 _MOST_SHOWN = 20
-_LONGEST = 300  # characters of a line of the report
+_LONGEST = 300
 Definitions = ToolCatalog | ToolDefinition | str | Path | Mapping[str, Any] | list[Any]
 
 
@@ -178,7 +178,7 @@ def _read_log(path: Path) -> Iterator[RecordedCall | UnreadPart]:
     except (UnusableFileError, OSError) as problem:
         reason = f"cannot be read: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
         raise RecordedCallsError(f"{path} {reason}") from None
-    # the test should fail with a message, not with a traceback from the code of a log format
+    # The code of a log format must not fail a test with a traceback.
     except Exception as error:
         raise RecordedCallsError(f"{path} broke its format: {type(error).__name__}: {error}") from error
 

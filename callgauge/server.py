@@ -43,7 +43,7 @@ _NO_STORE = Path(os.devnull)  # stands for a store into which nothing has been l
 
 @cache
 def _health_watch() -> HealthWatch:
-    # imported here, because the module imports DuckDB, which would delay the start
+    # Imported here, because the module imports DuckDB, which would delay the start.
     from callgauge.monitoring.store_health import HealthWatch
 
     return HealthWatch(store_from_environment() or _NO_STORE, healthy_hours_from_environment())

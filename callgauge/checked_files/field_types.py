@@ -292,7 +292,7 @@ class NamedTables:
             is_name = self.name.read(name, (*key, name), mistakes) is not UNREAD
             item = self.item.read(
                 table, (*key, name), mistakes
-            )  # read in any case, so that mistakes in a table with an invalid name are reported too
+            )  # the table is read even if its name is invalid, to report all mistakes
             if is_name:
                 read[name] = item
         return read

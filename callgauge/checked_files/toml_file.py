@@ -79,7 +79,6 @@ class TomlReading:
 
 
 def _drop_unread(values: Any) -> Any:
-    """Return the values without those that could not be parsed."""
     if isinstance(values, Mapping):
         return {name: _drop_unread(value) for name, value in values.items() if value is not UNREAD}
     return values

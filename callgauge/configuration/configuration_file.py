@@ -83,7 +83,6 @@ def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Pa
 
 
 def _convert(field_type: FieldType, value: Any, folder: Path) -> Any:
-    """Return a value from the file, converted to the type that the settings have."""
     match field_type:
         case ListOf(item=item):
             return tuple(_convert(item, part, folder) for part in value)
@@ -185,6 +184,6 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
                 ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {advice}"
             )
     if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
-        # the sign-in provider may authenticate people outside the team
+        # The sign-in provider may authenticate people outside the team.
         what = f'"{method}" with nobody who may come in'
         reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

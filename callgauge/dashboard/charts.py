@@ -21,7 +21,6 @@ _OUTCOMES = {"clean": SERIES[2], "coerced": SERIES[0], "repaired": SERIES[4], "f
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 # Greys with enough contrast in light and dark themes (3.9 : 1 and 4.7 : 1).
 _MARK = "rgba(128,128,128,0.9)"
-# The toolbar of a chart has one button: download the chart as a picture.
 CONFIG = {
     "displayModeBar": True,
     "displaylogo": False,

@@ -147,7 +147,6 @@ def compared_with() -> str:
 
 
 def _days_before(days: Days, length: int) -> Days:
-    """Return the period of `length` days that ends just before the given days."""
     return days[0] - timedelta(length), days[0] - timedelta(1)
 
 

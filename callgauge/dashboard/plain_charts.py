@@ -63,7 +63,6 @@ def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
 def _read_reach(
     reach: Figure | None, place: int, value: Any, axis: Figure
 ) -> tuple[float | None, float | None]:
-    """Return both ends of a point's error bar, or None without an error bar."""
     if not reach or not isinstance(value, int | float):
         return None, None
     below, above = reach["arrayminus"][place], reach["array"][place]
@@ -137,7 +136,6 @@ def _choose_numbers(low: float, high: float, form: str) -> list[tuple[float, str
 
 
 def _read_band(shape: Figure, y_axis: Figure) -> ChartBand | None:
-    """Return a band across the whole width of the chart."""
     low, high = (_read_value(shape[f"y{end}"], y_axis) for end in (0, 1))
     return None if low is None or high is None else ChartBand("y", min(low, high), max(low, high))
 

@@ -166,7 +166,6 @@ def is_open() -> bool:
 
 @st.cache_resource(show_spinner=False)
 def _opened_files() -> dict[str, tuple[int, int]]:
-    """Return the identity of each opened store file by its path."""
     return {}
 
 
@@ -273,7 +272,6 @@ def _derived(shown: Generation) -> _DerivedResults:  # noqa: ARG001 - of the cac
 
 
 def _freeze(value: Any) -> Hashable:
-    """Return a value in a form that can be hashed."""
     if isinstance(value, Mapping):
         return tuple((name, _freeze(each)) for name, each in value.items())
     if isinstance(value, list | tuple):

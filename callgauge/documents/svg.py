@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from callgauge.analysis import wording
 from callgauge.documents.document import Chart, ChartAxis, ChartPoint, ChartSeries
 
-_LONGEST = 400  # most characters in a sentence
+_LONGEST = 400
 _LABEL = 40
-_TREND_WIDTH, _TREND_HEIGHT, _EDGE = 160, 36, 3  # size of a small trend in pixels
+_TREND_WIDTH, _TREND_HEIGHT, _EDGE = 160, 36, 3
 _WIDTH, _HEIGHT = 760, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 744, 26, 250  # the area between the axes, in pixels
 _BAR_GAP = 0.2  # gap between groups of bars, as a share of one unit of x

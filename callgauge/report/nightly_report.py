@@ -105,7 +105,7 @@ def send_nightly_report(
     twice. The result lists the channels that failed. Raises ReportError and MemoryProblemError.
     """
     store, settings = configuration.store, configuration.report
-    texts = configuration.serve.texts  # hidden content stays hidden in mail too, as on pages
+    texts = configuration.serve.texts
     report = read_report(store, night, since=since, address=settings.address, texts=texts)
     file = _write_files(settings.folder or store / REPORTS, report)
     results: tuple[DeliveryResult, ...] = ()
@@ -123,7 +123,6 @@ def send_nightly_report(
 
 
 def _write_files(folder: Path, report: MorningReport) -> Path:
-    """Write the report as HTML and as JSON, each atomically, and return the HTML file."""
     page = folder / f"{report.night}.html"
     try:
         folder.mkdir(parents=True, exist_ok=True)

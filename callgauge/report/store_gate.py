@@ -181,7 +181,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why = "Both sides share calls; choose other days with --days, or another baseline."
     elif (
         comparison.p is None
-        # too few sessions, too little measured, or a different mix: Compare gives no verdict either
+        # The page Compare gives no verdict here either: too little data, or a different mix.
     ):
         why = describe_verdict(comparison, margin.size)
     else:
@@ -217,7 +217,7 @@ def decide(comparison: SliceComparison, margin: float) -> Verdict:
     if difference is None:
         raise ValueError("nothing was compared")
     sign = -1 if comparison.slice.rate.is_good else 1
-    # after the change of sign, a higher value is worse for every rate
+    # After the change of sign, a higher value is worse for every rate.
     ends = sorted((sign * difference.low, sign * difference.high))
     if ends[1] < margin:
         return "not worse"

@@ -26,7 +26,7 @@ from callgauge.dashboard.components.slice_table import count_values, name_cell, 
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.shown_page import record_answer
 
-_SHOWN = 15  # rows that a table shows before "Show all"
+_SHOWN = 15
 Link = Callable[[int, Mapping[str, str]], str | None]
 """Returns the link to the hits of a side, 0 for what is compared with, narrowed by dimension; or None."""
 

@@ -80,7 +80,6 @@ def describe_no_text(row: Row) -> str:
 
 
 def _describe_unseen(row: Row) -> str | None:
-    """Return why the page hides raw arguments that the log contained; None when nothing is hidden."""
     if is_text_removed(row):
         return TEXT_REMOVED
     return None if sees_texts() or row["args_source"] == "missing" else _TEXT_HIDDEN

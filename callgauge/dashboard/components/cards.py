@@ -40,7 +40,7 @@ class Download:
 
 MOST_ROWS = 10_000
 """Rows that a download of a list holds at most."""
-_OF_RATES = "how-rates-are-counted-and-compared"  # heading in the glossary
+_OF_RATES = "how-rates-are-counted-and-compared"
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
@@ -51,10 +51,7 @@ def _draw_menu(
     metric_names: Sequence[str],
     verdict: VerdictKind | None,
 ) -> None:
-    """Draw the menu of a card. It offers downloads and explains how the figures are counted.
-
-    shell.css hides the name of the menu button, which only screen readers need.
-    """
+    """Draw the menu of a card. It offers downloads and explains how the figures are counted."""
     drawn = [table for table in tables if table.rows]
     if metric_names:
         shown_page.record_method(metric_names, verdict)
@@ -176,9 +173,7 @@ def draw_answer(sentence: str, limit: int) -> None:
 def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
     """Explain metrics: question and notes, with columns and SQL in an expander below them.
 
-    First it explains how a `verdict` of this kind is made. `place` distinguishes the widget keys of cards
-    that explain the same metric. Each metric links to the SQL page, with the parameters of its last query in
-    this run.
+    `place` distinguishes the widget keys of cards that explain the same metric.
     """
     if verdict:
         st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
@@ -206,10 +201,7 @@ def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: Verd
 
 
 def _draw_sql_link(metric: Metric, parameters: Mapping[str, Any]) -> None:
-    """Draw a link that opens a metric on the SQL page with these parameters.
-
-    Draws nothing when the link would be too long.
-    """
+    """Draw a link that opens a metric on the SQL page, unless the link would be too long."""
     with suppress(LinkError):
         st.page_link(
             page_file("sql"),

@@ -19,11 +19,11 @@ _LISTED = 100  # most diagnostics that are listed for one text; a megabyte of er
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _NARROW = 44  # characters per line when the text fills only half a page, or on a phone
-# height in pixels of such a narrow text, and the number of lines from which it scrolls
+# Height in pixels of such a narrow text, and the number of lines from which the text scrolls.
 _LOW, _LOW_LINES = 132, 6
 _FOLDED = 3  # from this number on, diagnostics of one code share a row
 _RUNS = 4  # number ranges that are listed; further ranges are only counted
-_TALLEST = 480  # height of a long text in pixels
+_TALLEST = 480
 _COLUMNS = (
     Column("No.", "number"),
     Column("Severity", "tight"),
@@ -93,7 +93,7 @@ def draw_marked_text(
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
     shown = spans.annotate(raw, marks, spaces=spaces, **size)
-    # then the text is as high as its placeholder in the playground
+    # A low text is as high as its placeholder in the playground.
     low = narrow and shown.count("\n") >= _LOW_LINES
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
@@ -102,7 +102,7 @@ def draw_marked_text(
 
 
 def _text_height(text: str) -> int | Literal["content"]:
-    """Return a fixed height for a long text. Then the text scrolls, and elements below it stay visible."""
+    """Return a fixed height for a long text, so that the text scrolls."""
     lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
     return _TALLEST if lines > _LINES else "content"
 
@@ -139,10 +139,7 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """Return the joined parts, cut just after the length that the page shows.
-
-    Indenting a whole megabyte would take longer than parsing it.
-    """
+    """Return the joined parts, cut just after the length that the page shows."""
     beginning, length = [], 0
     for part in parts:
         beginning.append(part)
@@ -224,10 +221,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
 
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
-    """Return a row for all diagnostics of one code, with their numbers.
-
-    The row describes the first diagnostic and counts the others.
-    """
+    """Return a row that describes the first diagnostic of one code and lists the numbers of all."""
     finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
     at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"

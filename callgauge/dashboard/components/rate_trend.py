@@ -122,10 +122,7 @@ def draw_rate_trend(
 
 
 def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date, date]) -> str | None:
-    """Return a URL that lists the calls that a line counts.
-
-    Returns None when the line counts turns or sums several series.
-    """
+    """Return a URL that lists the calls of a line; None when the line counts turns or several series."""
     if line.series is None or rate.calls is None or by not in FILTERED:
         return None
     return filters.page_link("calls", {by: line.series}, rate.calls, days=days)
@@ -177,10 +174,7 @@ def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
 
 
 def _mark_alert(alert: Alert) -> TrendEvent:
-    """Return the mark of an alert with its sentence.
-
-    The mark is on the day when the rate was normal again, or else on the first day of the alert.
-    """
+    """Return the mark of an alert, on the day when the rate was normal again, or else on its first day."""
     day = alert.back or alert.since
     item = describe_alert(alert, alert.days[1], filters.short_label)
     state = "an alert that is over" if alert.over else "an open alert"
@@ -188,7 +182,6 @@ def _mark_alert(alert: Alert) -> TrendEvent:
 
 
 def _make_event(note: Note) -> TrendEvent:
-    """Return the mark of a note that has a day."""
     if note.day is None:
         raise ValueError("a note without a day has no mark")
     on = "" if note.kind == "day" else f" on {filters.short_label(note.kind, note.subject)}"
@@ -220,7 +213,7 @@ def _make_levels(
     """Return the levels that the chart draws as lines: the baseline's rate and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    # then the baseline may contain series that the chart does not draw
+    # A baseline that is pinned to a slice may contain series that the chart does not draw.
     pinned = bool(filters.baseline_slice())
     whole = merge_slices(slice_ for slice_ in several if pinned or slice_.name in points)
     before = whole.share if whole else None

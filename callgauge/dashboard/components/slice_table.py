@@ -30,7 +30,7 @@ FILTERED = (
     "tool",
     "mcp_server",
     "source",
-)  # the dimensions that the filter bar offers
+)
 NEARLY_ALL = 0.95  # if a smaller share of a slice was measured, the cell says how much was not measured
 _LISTED = 15  # rows in the expander before "Show all"
 _LOW = 0.1  # if all intervals of a column are below this rate, the axis ends at a whole percent
@@ -183,11 +183,7 @@ def draw_thin_slices(
 
 
 def _describe_thin(noun: str, by_name: Mapping[str, Sequence[Slice]]) -> str:
-    """Return a phrase that counts the slices with too little data: 18 models with too few sessions.
-
-    The slice without a name is not counted: it may contain several values, or a value that is counted
-    already.
-    """
+    """Return a phrase that counts the slices with too little data: 18 models with too few sessions."""
     named = sum(several[0].is_named for several in by_name.values())
     rest = f" · no {noun} named" if named < len(by_name) else ""
     if not named:

@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
 _COMPACT = re.compile(r"[\d.]+[kMG]")  # the format that `wording.compact` writes
 _NOTHING = "–"
 _UNITS = frozenset(("ms", "share", "bytes", "k"))
-# kinds of columns that contain log text, which a download leaves unchanged
+# Kinds of columns that contain log text, which a download leaves unchanged.
 _HOLDING_NAMES = frozenset(("name", "file", "text", "short", "clip"))
 _FEW = 100  # with fewer observations, a single observation changes a share by more than a point
 
@@ -135,7 +135,7 @@ class Table:
             fullest_first = sorted(cells, key=len, reverse=True)
             suffixes = list(dict.fromkeys(suffix for values in fullest_first for suffix in values))
             if _UNITS.intersection(suffixes) and all(values.get("") is None for values in cells):
-                suffixes = [suffix for suffix in suffixes if suffix]  # all cells of the column are empty
+                suffixes = [suffix for suffix in suffixes if suffix]
             for suffix in suffixes:
                 name = _unused(f"{title} {suffix}".strip(), frame)
                 frame[name] = [values.get(suffix) for values in cells]
@@ -218,7 +218,7 @@ def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], 
 
 
 def _cell_height(cell: Cell) -> int:
-    # the interval does not count: it is drawn next to the text
+    # An interval adds no height, because it is drawn next to the text.
     below = [15] if cell.share is not None else []
     if cell.bars is not None:
         below.append(20)
@@ -248,7 +248,6 @@ def _show_cell(cell: Cell) -> DocumentCell:
 
 
 def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
-    """Return the rows. All percentages of a column get the same number of decimals."""
     columns = [list(column) for column in zip(*rows, strict=True)]
     for cells in columns:
         percentages = [cell.percentages for cell in cells if cell.percentages]

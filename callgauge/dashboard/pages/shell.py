@@ -34,7 +34,7 @@ from callgauge.serving.identity import User
 from callgauge.serving.settings import texts_are_shown
 
 STATIC = Path(__file__).parents[2] / "static"
-# a sign-out link leaves the app, unlike page links
+# A sign-out link leaves the app, unlike page links.
 _SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 
@@ -105,7 +105,6 @@ def show(sender: LiveSender | None = None) -> None:
 def _draw_page(
     page: StreamlitPage, entry: PageEntry, viewer: User, problem: UnshownStoreError | None
 ) -> None:
-    """Run the page, or draw the reason why it cannot be shown."""
     share = st.container(key="share_place")
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
@@ -123,10 +122,7 @@ def _draw_page(
 
 
 def _is_listed(entry: PageEntry) -> bool:
-    """Return whether the navigation lists the page.
-
-    The page Trials is listed if the store has a trial run.
-    """
+    """Return whether the navigation lists the page; Trials only if the store has a trial run."""
     if entry.name != "trials" or not store_queries.is_open():
         return entry.listed
     return bool((store_queries.ask("choices").dimension == "run").any())
@@ -140,14 +136,12 @@ def _link_to(entry: PageEntry, *, current: bool) -> PageLink:
 
 
 def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
-    """Return the sentence that replaces a page which this viewer may not open."""
     if entry.for_admins and not viewer.is_admin:
         return f"{entry.title} is for admins: it can ask for every text in the store."
     return None
 
 
 def _draw_account() -> None:
-    """Draw the name and role of the signed-in viewer, with a link to sign out."""
     viewer = signed_in_viewer()
     if viewer is not None:
         with st.container(key="account", gap="xxsmall"):
@@ -156,9 +150,9 @@ def _draw_account() -> None:
 
 
 def _open_store() -> UnshownStoreError | None:
-    """Choose the store file for this run, and rerun the page when a newer file is published.
+    """Choose the store file for this run; rerun the page when a newer file is published.
 
-    Returns None, or the problem when no store can be shown.
+    Returns the problem when no store can be shown.
     """
     store_queries.follow_store(store_queries.named_generation())
     try:

@@ -125,7 +125,7 @@ def make_report(
     newest = attention.newest if attention else None
     is_known = attention is not None and attention.night is not None and attention.night.tests > 0
     data = _describe_data(ask, newest)
-    # calm items, such as a rate that is back to normal, are not news
+    # Calm items, such as a rate that is back to normal, are not news.
     is_news = any(item.tone != "calm" for item in new)
     back = sum(item.tone == "calm" for item in new)
     answer = _describe_new(new, words) if is_news else _describe_quiet(attention, len(still), back, data)
@@ -244,7 +244,6 @@ def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: A
 def _list_silences(
     ask: Ask, team: TeamContext, night: date, attention: Attention | None
 ) -> Iterator[ReportItem]:
-    """Yield the sources that went silent, and problems with the data."""
     for silence in _find_silent(ask, team, night):
         yield _describe_silence(silence, night)
     yield from _list_data_troubles(team, night, attention)
@@ -256,13 +255,12 @@ def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSou
     If there are none, return the log formats that are silent for unusually long.
     """
     newest = ask("extent").iloc[0].last_day
-    # the store does not know which formats were silent on earlier days
+    # The store does not know which formats were silent on earlier days.
     is_now = newest is not None and newest <= night
     return team.overdue or (_find_silent_formats(ask) if is_now else ())
 
 
 def _list_data_troubles(team: TeamContext, night: date, attention: Attention | None) -> Iterator[ReportItem]:
-    """Yield the sources whose load failed, and a warning when the newest call of the store is old."""
     for name, problem in team.unloaded:
         key = json.dumps(["load failed", name])
         text = f"{wording.one_line(name, 40)}: its load failed"
@@ -275,10 +273,7 @@ def _list_data_troubles(team: TeamContext, night: date, attention: Attention | N
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent for longer than their usual gaps explain.
-
-    The test is corrected for the number of formats, because it is applied to each of them.
-    """
+    """Yield the log formats that are silent for longer than their usual gaps explain."""
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
@@ -318,10 +313,7 @@ def _find_known(
 
 
 def _list_keys(attention: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors.
-
-    Alerts that are part of another alert are included.
-    """
+    """Return the keys of all alerts and new errors, also of alerts that are part of another alert."""
     if attention is None:
         return frozenset()
     keys = [f"{alert.key} over" if alert.over else alert.key for alert in attention.alerts]
@@ -329,10 +321,7 @@ def _list_keys(attention: Attention | None) -> frozenset[str]:
 
 
 def _was_late(key: str, day: date) -> bool:
-    """Return True when the newest call of the store was already too old on this day.
-
-    `key` is the key of a problem with the data.
-    """
+    """Return True when the newest call, which `key` names, was already too old on this day."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
@@ -377,10 +366,7 @@ def _describe_quiet(attention: Attention | None, still: int, back: int, data: st
 
 
 def _describe_data(ask: Ask, newest: date | None) -> str:
-    """Return how many calls there were on the newest day and what could not be read.
-
-    Example: 61,204 calls on 20 Nov, 2 files not read.
-    """
+    """Return a phrase such as: 61,204 calls on 20 Nov, 2 files not read."""
     load = ask("last_load").iloc[0]
     rejected = describe_rejected(int(load.rejected_files), int(load.rejected_lines))
     calls = 0
@@ -390,7 +376,6 @@ def _describe_data(ask: Ask, newest: date | None) -> str:
 
 
 def _add_trend(ask: Ask, item: ReportItem, newest: date | None) -> ReportItem:
-    """Return the item together with the newest days of its rate."""
     if item.kind != "rate" or newest is None:
         return item
     _, dimension, value, rate, _ = json.loads(item.alert)
@@ -414,7 +399,6 @@ def _make_trend(rows: pd.DataFrame) -> tuple[TrendPoint, ...]:
 
 
 def _list_rates(ask: Ask, newest: date) -> Iterator[ReportRate]:
-    """Yield the headline rates of the newest day, each compared with the days before."""
     rows = ask("slices", rates=HEADLINES, by="day", from_day=newest - timedelta(_TREND), to_day=newest)
     several = [slice_ for slice_ in make_slices(rows, related=False) if slice_.name != "unknown"]
     for name in HEADLINES:

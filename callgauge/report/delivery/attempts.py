@@ -96,8 +96,7 @@ def deliver(
 def _send_in_time(send: Callable[[], str]) -> str:
     """Return the response of `send`. Raises SendError, also when the server responds too slowly.
 
-    A socket timeout limits only single reads, so `send` runs in a thread. A thread that takes too long is
-    abandoned and ends with the process.
+    A socket timeout limits only single reads, so `send` runs in a thread.
     """
     done: list[str | BaseException] = []
 

@@ -78,7 +78,7 @@ def _hand_over(
     if len(refused) == len(people):
         raise _describe_refusal(*next(iter(refused.values())))
     _require(server.docmd("DATA"), _GO_ON)
-    # if the connection breaks here, the server discards the incomplete message
+    # If the connection breaks here, the server discards the incomplete message.
     server.send(_quote(message.as_bytes()))
     try:
         _require(server.getreply(), _DONE)

@@ -56,7 +56,7 @@ def post_message(address: str, message: Mapping[str, Any]) -> str:
     except urllib.error.HTTPError as refused:
         with refused:
             raise _describe_refusal(refused, address) from None
-    # urllib raises this error only before the whole request was sent
+    # urllib raises this error only before the whole request was sent.
     except urllib.error.URLError as problem:
         is_for_good = isinstance(problem.reason, ssl.SSLCertVerificationError)
         raise SendError(f"not reached: {_describe(problem.reason)}", may_retry=not is_for_good) from None

@@ -90,10 +90,7 @@ def _draw_trend(points: Sequence[TrendPoint], words: str, expected: float | None
 
 
 def _write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link, or only the path when the dashboard's address is not configured.
-
-    People open the file without the dashboard, so a relative link would not work.
-    """
+    """Return a link, or only the path when the dashboard's address is not configured."""
     if not report.address:
         return f"{escape(title)} <code>{escape(link)}</code>"
     return f'<a href="{html.escape(report.find_address(link))}">{escape(title)}</a>'

@@ -16,7 +16,7 @@ from callgauge.dashboard.components.controls.component_files import read_source
 _HTML = """<label for='text'>{label}</label>
 <textarea id='text' spellcheck='false' autocomplete='off' style='height: {height}px'></textarea>"""
 _LABEL = 22  # pixels
-# longest text that is sent, in UTF-16 units: enough for a million characters of any kind
+# Longest text that is sent, in UTF-16 units: enough for a million characters of any kind.
 _LONGEST = 2_000_002
 
 
@@ -64,5 +64,5 @@ def edited_text(key: str, text: str, version: int) -> str:
     """Return the text of the editor `key`, or `text` when nobody has typed since this `version` began."""
     edited = st.session_state[key].edit
     if not edited or edited["version"] != version:
-        return text  # nobody has typed since the last reset
+        return text
     return str(edited["text"])

@@ -29,7 +29,7 @@ DIMENSIONS: Mapping[str, str] = {
 }
 """What the metric `slices` can tell apart, in words."""
 _SELECTORS = ("rate", "by", "of", "least", "smallest")
-# choices for the smallest difference of interest, in percentage points
+# Choices for the smallest difference of interest, in percentage points.
 _POINTS = ("0.5", "1", "2", "5", "10")
 
 

@@ -114,7 +114,7 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
-        del st.session_state[key]  # no choice yet, so the page's default applies
+        del st.session_state[key]
     st.session_state[at_first] = opens
     drawn: list[Any] = []
 

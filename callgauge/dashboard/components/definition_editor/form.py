@@ -84,7 +84,6 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
 
 
 def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterField) -> ParameterField | None:
-    """Draw the line of one parameter and return the edited parameter; None when its name is empty."""
     line = f"{key}_{form.filled}_{number}"
     named = _name_in_label(begins.name) if begins.name else "the new parameter"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):

@@ -122,7 +122,6 @@ def _write_parameter(inner: Any, old: ParameterField, new: ParameterField) -> An
 
 
 def _write_types(schema: dict[str, Any], types: Sequence[str]) -> None:
-    """Write the types into the union of a schema if it has a union, else into its `type`."""
     schema.pop("nullable", None)
     union = next((name for name in _UNIONS if isinstance(schema.get(name), list)), None)
     if union and types:

@@ -78,6 +78,6 @@ def try_change(write: Callable[[MemoryFile], None]) -> str | None:
         write(store_queries.team_memory().file)
     except MemoryProblemError as problem:
         return leave_place_out(str(problem))
-    except ValueError as problem:  # the form accepts the value, but the records do not
+    except ValueError as problem:
         return f"{str(problem)[:1].upper()}{str(problem)[1:]}."
     return None

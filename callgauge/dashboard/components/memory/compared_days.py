@@ -51,7 +51,7 @@ def choose_compared_days() -> None:
 
 
 def _write_changed_days() -> None:
-    with suppress(ValueError):  # an invalid range leaves the URL unchanged
+    with suppress(ValueError):
         filters.read_compared_with(st.session_state[COMPARED_WITH])
         write_changed(COMPARED_WITH, DAYS_BEFORE)
 

@@ -82,4 +82,4 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
         by = take_author(f"decision_by_{key}")
         st.session_state[_SAVED] = key
         apply_change(lambda file: record_decision(file, decision, reason, link, frozen, by=by))
-        st.session_state.pop(_SAVED, None)  # shown when the change failed
+        st.session_state.pop(_SAVED, None)

@@ -88,5 +88,4 @@ def ask_mute(rule: AlertRule, place: str) -> None:
 
 
 def _find_last_day(today: date, days: int) -> date:
-    """Return the last day of a period that begins today and has this number of `days`."""
     return today + timedelta(days - 1)

@@ -70,10 +70,7 @@ def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> se
 
 
 def _list_subjects(figures: FrozenComparison) -> set[Subject]:
-    """Return the filter values of both sides of a comparison.
-
-    An imported comparison may contain any values.
-    """
+    """Return the filter values of both sides of a comparison."""
     return {
         (kind, str(value))
         for side in (figures.of, figures.against)

@@ -118,7 +118,6 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def _take_choice() -> None:
-    """Copy the selection in the panel into the hidden field of the dimension."""
     event: Any = st.session_state.get(_PANEL)
     choice = event.choose if event is not None else None
     if not isinstance(choice, dict) or choice.get("name") not in DIMENSIONS:
@@ -131,10 +130,9 @@ def _take_choice() -> None:
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
-    """Return the value that the panel showed as `text` at `place`; None if no value has this text.
+    """Return the value that the panel showed as `text`; None if no value has this text.
 
-    The text decides, because new data may have changed the order. `place` is only needed when two labels
-    become the same text after they are cut.
+    If several values have this text after cutting, `place` decides.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -163,10 +161,7 @@ def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:
-    """Draw the controls for days and return the chosen days.
-
-    Returns None for all days: then calls without a time count too.
-    """
+    """Draw the controls for days and return the chosen days; None for all days."""
     if first is None or last is None:
         return None
     today = datetime.now(UTC).date()
@@ -178,10 +173,7 @@ def _draw_days(first: date | None, last: date | None) -> Days | None:
 
 
 def _draw_range(newest: date) -> str:
-    """Draw the selector of days and return its text. A person can also type a range.
-
-    `newest` is the last day of the range that the calendar shows at first.
-    """
+    """Draw the selector of days and return its text. A person can also type a range."""
 
     def take() -> None:
         text = st.session_state[DAYS] or PRESETS[0]
@@ -224,14 +216,13 @@ def _read_days_text(text: str, otherwise: str) -> str:
 
 
 def _draw_calendar(shown: Days, first: date, last: date) -> None:
-    """Draw a calendar next to the selector of days, to pick dates instead of typing them."""
 
     def take() -> None:
         picked = st.session_state[_CALENDAR]
         if len(picked) == 2:
             st.session_state[DAYS] = TimeRange(first=picked[0], last=picked[1]).text
 
-    # a person has picked only the first end of the range so far
+    # Unless a person has picked only the first end of the range so far.
     if len(st.session_state.get(_CALENDAR, ())) != 1:
         st.session_state[_CALENDAR] = shown
     st.date_input(

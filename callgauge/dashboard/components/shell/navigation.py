@@ -27,7 +27,7 @@ _KINDS = (
     ("prompt", "Prompts", "prompts", "prompt"),
     ("tool", "Tools", "tools", "tool_open"),
 )
-# values of each kind that are sent; of further values, only those that contain the search text
+# Values of each kind that are sent. Further values are sent only if they contain the search text.
 _MOST_VALUES = 200
 _SHORTEST, _LONGEST = 3, 200  # shortest and longest search text for ids, in characters
 _MOST_IDS = 6  # most sessions that a search shows, and most calls

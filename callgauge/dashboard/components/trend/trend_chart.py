@@ -83,10 +83,7 @@ def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str
 
 
 def _list_legend(chart: TrendChart) -> Iterator[tuple[str, int | None, str]]:
-    """Return the entries of the legend as (kind, colour, label).
-
-    Separate panels have their lines' names in their titles.
-    """
+    """Return the entries of the legend as (kind, colour, label)."""
     if chart.whole:
         yield "whole", None, chart.whole.label
     else:

@@ -69,7 +69,6 @@ def _convert_panel(
 
 
 def _list_days(chart: TrendChart) -> list[tuple[float, str]]:
-    """Return at most eight evenly spaced ticks of the time axis, with labels."""
     units = chart.list_units()
     step = -(-len(units) // _MOST_TICKS)
     return [(float(start.toordinal()), _label_day(start, chart)) for start in units[::step]]

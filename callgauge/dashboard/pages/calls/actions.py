@@ -79,7 +79,6 @@ def draw_links(call: Row) -> None:
 
 
 def _draw_copy(key: str, label: str, name: str, text: str) -> None:
-    """Draw a button that copies `text`, or one that downloads it when it has more than _COPIED characters."""
     if len(text) <= _COPIED:
         copy_text(f"copy_{key}", label, text)
     elif refusal := refuse_file(of_texts=True):

@@ -66,7 +66,7 @@ _PICKS = (
     ("chain", "Retry sequence", CHAINS),
     ("attempt", "Attempt", ATTEMPTS),
 )
-_WIDTH = 280  # width of a filter in pixels
+_WIDTH = 280
 
 
 def draw_filters() -> None:
@@ -115,10 +115,7 @@ def _code_options() -> dict[str, str]:
 
 
 def _read_attempts() -> tuple[int | None, int | None]:
-    """Return the smallest and the largest number of attempts of a retry sequence.
-
-    The text `3` means 3 attempts, `3-` means 3 or more.
-    """
+    """Return the smallest and the largest length of a retry sequence: `3-` means 3 attempts or more."""
     match = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
     if not match or not 1 <= int(match[1]) <= _MOST:
         return None, None
@@ -139,7 +136,6 @@ def _describe_first_retry() -> str | None:
 
 
 def _draw_signature(signature: str) -> None:
-    """Draw the error signature by which the list is filtered, and a button that removes this filter."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(
             page_file("errors"),

@@ -79,7 +79,6 @@ def _is_call(call_id: str) -> Callable[[Row], bool]:
 
 
 def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
-    """Return the link that shows the call of a row, either next to the list or in full."""
     if step is None:
         return None
     call_id = step.row["call_id"]
@@ -89,10 +88,7 @@ def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
 
 
 def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
-    """Return links to the previous and the next call of the list from which this call was opened.
-
-    The links show the calls in full.
-    """
+    """Return links to the previous and the next call of the list, which show the calls in full."""
     chosen = read_filters()
     listed = read_newest(CALLS, "page", chosen)
     before, after = find_steps(CALLS, "page", chosen, listed, _is_call(call_id))
@@ -100,7 +96,6 @@ def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
 
 
 def _describe_calls(chosen: Mapping[str, Any], listing: ListPage) -> str:
-    """Return a sentence on how many calls match and how many of these calls failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
     total = int(layers.total.iloc[0])
     if not is_narrowed():

@@ -12,7 +12,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters
 from lenient import ToolDefinition
 
-_VALUE = 300  # characters of a value
+_VALUE = 300
 _ROWS = 200
 HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
 

@@ -84,10 +84,7 @@ def _step_messages(words: str, calls: Sequence[Row], ids: set[str]) -> Iterable[
 
 
 def _call_id(row: Row, ids: set[str]) -> str:
-    """Return the id of the call, or a new id if servers would reject it.
-
-    Servers reject ids that are missing, too long or not unique.
-    """
+    """Return the id of the call, or a new id if the id is missing, too long or not unique."""
     own = row["tool_call_id"]
     chosen = own if own and len(own) <= _LONGEST_ID and own not in ids else f"call_{len(ids) + 1}"
     ids.add(chosen)

@@ -18,7 +18,7 @@ from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
-_PROMPTS, _BASELINES = 3, 3  # most prompts, and most baselines, to which links are drawn
+_PROMPTS, _BASELINES = 3, 3
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
 
@@ -102,10 +102,7 @@ def choose_at_once(
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
-    """Return the URL query for the two models with the most measurements; `unknown` comes last.
-
-    Returns an empty dict when there are fewer than two models.
-    """
+    """Return the URL query for the two models with the most measurements; {} if there is only one."""
     rows = store_queries.ask(
         "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
     )
@@ -160,7 +157,6 @@ def _choose_values(key: str, name: str, labels: Labels) -> tuple[str, ...]:
     words = wording.dimension(name)
 
     def draw(drawn: str) -> list[str]:
-        # The chosen value may be missing after new data was loaded.
         st.session_state[drawn] = [value for value in st.session_state[drawn] if value in options]
         return st.multiselect(
             f"{words.capitalize()} of slice {key[0].upper()}",

@@ -149,7 +149,6 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
 
 
 def _compare_money(before: Cost, after: Cost) -> str:
-    """Draw how many times as much a successful turn costs in slice B as in slice A."""
     first, second = before.per_completed, after.per_completed
     if first is None or second is None or not first.amount:
         return "The cost of a successful turn is not known for both."

@@ -39,7 +39,7 @@ from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
 
-_LONGEST = 60  # characters of a slice name
+_LONGEST = 60
 _TABS = {
     "rates": "All rates",
     "ways": "The difference in several ways",
@@ -77,7 +77,6 @@ def show() -> None:
         return
     a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, labels))
     names = ArmNames(*(wording.short_name(side.name, _LONGEST) for side in (b, a)))
-    # The title is written only now, because A and B were not known before.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 300), anchor=False)
     basis = find_basis(a, b, rate)
     reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""

@@ -14,7 +14,7 @@ URL_KEYS = PageUrlKeys(
             "names",
             "runs",
             "disagree",
-        ),  # the keys of the expanders
+        ),
         *("rejects", "files", "rejected", "foreign", "named", "copies", "changes", "trial_runs"),
         *("reject", "changed", "before", "after", "turn_page"),
     ),

@@ -140,7 +140,6 @@ def _file_row(row: Row) -> list[Cell]:
 
 
 def _describe_copies(row: Row) -> str | None:
-    """Return a phrase that names other files with the same content; None if there are none."""
     if not row["copies"]:
         return None
     more = f" and {row['copies'] - 1:,} more" if row["copies"] > 1 else ""

@@ -64,7 +64,7 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _chosen_subject() -> VersionedText | None:
-    """Return the prompt or tool that the URL names, or None. The name may contain colons."""
+    """Return the prompt or tool that the URL names, or None."""
     parts = (st.query_params.get("changed") or "").split(":", 2)
     return VersionedText(*parts) if len(parts) == 3 else None
 

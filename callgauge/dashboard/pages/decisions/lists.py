@@ -163,5 +163,4 @@ def _say_nothing(words: str) -> None:
 
 
 def _digest(*names: str) -> str:
-    """Return a short widget key for a record, because the name of a record may be any text."""
     return sha256(json.dumps(names).encode()).hexdigest()[:12]

@@ -107,10 +107,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw models or tools in order of the share of retry sequences that were given up.
-
-    Those with too few sequences come last.
-    """
+    """Draw models or tools, those that give up the largest share of retry sequences first."""
     by_slice = recovery.group_by_slice(rows)
     # Take the shares from the table of the pages Tools and Models, so that the intervals are the same.
     shares = recovery.relate_recoveries(by_slice)
@@ -123,7 +120,7 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
     def sort_key(name: str) -> tuple[bool, float, int, str]:
         share = shares[name]
         given_up = share.n - share.k
-        # calls without a name may belong to several tools or models
+        # Calls without a name may belong to several tools or models.
         is_ranked = share.has_enough and name != "unknown"
         return not is_ranked, -given_up / share.n if is_ranked else 0.0, -given_up, name
 
@@ -134,10 +131,7 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
 
 
 def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
-    """Draw the newest retry sequences that were given up.
-
-    They are those of `tool`, or of any tool when it is None.
-    """
+    """Draw the newest retry sequences that were given up, of `tool` or of any tool."""
     title = f"Given up: {filters.short_label('tool', tool)}" if tool else "Given up: newest examples"
     narrowed = {**chosen, "tools": (tool,)} if tool else dict(chosen)
     calls = _read_examples(narrowed)
@@ -163,7 +157,6 @@ def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
 
 
 def _read_examples(chosen: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the calls of the example sequences: rows of the metric `sequence_calls`."""
     firsts: dict[str, Row] = {}
     for attempts in (2, None):  # first sequences with a retry, because these show more
         wanted = {**chosen, "attempt": "first", "chain": "abandoned", "attempts_from": attempts}

@@ -135,13 +135,12 @@ def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErr
             f"{wording.plural(total, 'signature')}: the text of the error without what differs each time."
             f"{drawn}"
         )
-        # If there are several pages, this table cannot be sorted: the worst error may be on another page.
+        # If there are several pages, sorting one page would not show the worst error of all.
         _draw_rows("signatures", "Errors by signature", rows, known_errors, ordered=total <= PER_PAGE)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
 def _choose_status(known_errors: KnownErrors) -> str:
-    """Return the chosen triage status. Its selector is in an expander."""
     if not known_errors.states:
         return "all"
     fold = draw_fold("Filter this list", "narrow", opens=KEY in st.query_params)
@@ -158,10 +157,7 @@ def _describe_none(status: str, recent: RecentErrors) -> str:
 
 
 def _read_page(parameters: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the signatures of one page, most frequent first. The URL has the page number.
-
-    `parameters` are those of the metric `signatures`.
-    """
+    """Return the signatures of the page in the URL, most frequent first."""
     reset_page_number("signature_page", parameters)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
@@ -189,7 +185,6 @@ def _draw_rows(
 
 
 def _draw_export(key: str, chosen: Mapping[str, Any], total: int, signature: str | None = None) -> None:
-    """Draw the control that exports failed calls, all of them or those with one signature."""
     wanted = {**chosen, "fault": "any", "signature": signature}
     read = partial(read_page, store_queries.keep_asking(), CALLS, wanted)
 
@@ -251,7 +246,6 @@ def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
 
 
 def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
-    """Return the tooltip of the bars with one line for each day and its count; None without calls."""
     return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
 
 

@@ -24,7 +24,6 @@ def show() -> None:
 
 
 def _name(text: str) -> str:
-    """Return the name of a subject in the URL: how-rates-are-counted-and-compared."""
     return re.sub(r"\W+", "-", text.partition("\n")[0].lower())
 
 

@@ -91,7 +91,6 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
 
 
 def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> list[CostPoint]:
-    """Return one point for each slice whose cost and turn success are known."""
     rows = store_queries.ask("slices", rates=("turn_success",), by=by, **chosen)
     success = {slice_.name: slice_.share for slice_ in make_slices(rows) if slice_.share.n}
     priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn and cost.is_priced_enough}

@@ -81,7 +81,6 @@ def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) 
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
-    """Return the names sorted by number of observations, then by total, largest first."""
     totals: dict[str, tuple[int, int]] = {}
     for name, slice_ in named:
         n, total = totals.get(name, (0, 0))
@@ -139,10 +138,7 @@ def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: floa
 
 
 def _build_cell(shown: HeatMap, slice_: Slice | None, narrowed: Mapping[str, str]) -> Cell:
-    """Return the cell of a row and a column.
-
-    It shows the rate, or counts if there is too little data. It is empty without a call.
-    """
+    """Return a cell with the rate, or with counts if there is too little data."""
     if slice_ is None:
         return Cell("")
     href = filters.page_link(
@@ -152,7 +148,6 @@ def _build_cell(shown: HeatMap, slice_: Slice | None, narrowed: Mapping[str, str
 
 
 def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
-    """Draw the legend: a row of coloured cells and the rate that each colour stands for."""
     if not shown.worst:
         st.caption(f"No shades: no cell with {RULE} has anything wrong. Counts alone: fewer.")
         return
@@ -171,10 +166,7 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 
 
 def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
-    """Draw how many of the rows and columns are shown.
-
-    `rows` is the number of rows with enough sessions.
-    """
+    """Draw how many of the rows and columns are shown."""
     parts = [
         f"{drawn} of {in_all:,} {wording.plural_of(noun)}"
         for drawn, in_all, noun in (

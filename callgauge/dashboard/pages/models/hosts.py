@@ -34,7 +34,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _ALERTS = 2  # alerts that the sentence lists
 _BEFORE_ALL = 15  # rows before "Show all"
-_MOST_LINKED = 100  # most hosts that a link contains
+_MOST_LINKED = 100
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
@@ -67,10 +67,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
 def _describe(
     comparison: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
 ) -> str:
-    """Return a sentence that compares the hosts and reports open alerts on hosts.
-
-    The alerts are needed because a rate over all days hides a change on the last days.
-    """
+    """Return a sentence that compares the hosts and reports open alerts on hosts."""
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
     sentence = describe_hosts(comparison.rows, _label, smallest, has_thin=bool(comparison.thin))

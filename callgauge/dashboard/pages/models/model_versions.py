@@ -36,10 +36,7 @@ def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
 
 
 def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> bool:
-    """Draw the card of a source and return True.
-
-    If the source has fewer than two versions, draw nothing and return False.
-    """
+    """Draw the card of a source; draw nothing and return False if it has only one version."""
     grouping = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
     used = trends.order_versions(make_slices(store_queries.ask("slices", **grouping, **chosen)))
     if len(used) < 2:

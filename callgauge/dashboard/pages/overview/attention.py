@@ -107,7 +107,6 @@ def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: 
 
 
 def _list_silent_items() -> list[AttentionItem]:
-    """Return an item for each source that is silent for longer than callgauge.toml allows."""
     now, items = datetime.now(UTC), []
     for source in store_queries.known_service_state().find_silent(now):
         newest = wording.utc(source.newest) if source.newest else "none came yet"
@@ -146,7 +145,6 @@ def _draw_quiet_items() -> None:
 
 
 def _read_records() -> tuple[TeamRecords, str | None]:
-    """Return the team's records, and the problem if they cannot be read."""
     try:
         return store_queries.team_records(), None
     except MemoryProblemError as problem:
@@ -170,10 +168,7 @@ def _judge_rules(
     rules_text: str,  # noqa: ARG001
     _rules: Sequence[AlertRule],
 ) -> list[RuleFinding]:
-    """Return the results of the alert rules for the newest day.
-
-    The results are cached by published store file and by the text of the rules.
-    """
+    """Return the results of the alert rules for the newest day, cached by store file and rules."""
     return judge_rules(store_queries.ask_all, _rules)
 
 
@@ -183,7 +178,6 @@ def _find_returned_items(records: TeamRecords) -> list[AttentionItem]:
 
 
 def _draw_rules() -> None:
-    """Draw the control that adds an alert rule, with a link to all rules."""
     with st.container(width="content"):
         draw_popover("Rules", "alert_rules", _list_rules)
 

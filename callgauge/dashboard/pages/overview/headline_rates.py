@@ -89,7 +89,6 @@ def draw_headlines(
 def _compare_with_baseline(
     rates: Mapping[str, Slice], before: Sequence[Slice] | None
 ) -> dict[str, SliceComparison]:
-    """Compare each headline rate with the baseline's days. Return {} without a baseline."""
     if before is None:
         return {}
     by_model = _group_by_rate(before)
@@ -106,10 +105,7 @@ def _group_by_rate(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
 
 
 def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
-    """Return how many calls have a definition, or how many turns have a result in the log.
-
-    The text is empty for rates that need neither.
-    """
+    """Return how many calls have a definition, or how many turns have a result in the log."""
     whole = rates[name]
     if name == "parse_error":
         share = find_definition_share([whole, rates["defined"]]) if "defined" in rates else None
@@ -121,10 +117,7 @@ def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
 
 @contextmanager
 def _draw_card(title: str, figure: str, change: str | None, colour: Colour, *, few: bool) -> Iterator[None]:
-    """Draw a card; the `with` body draws the lines below the figure.
-
-    With `few`, there are too few observations or sessions, and the figure is pale.
-    """
+    """Draw a card; the `with` body draws the lines below the figure. With `few` the figure is pale."""
     # shell.css makes figures with this key pale
     key = f"few_{title.lower().replace(' ', '_')}" if few else None
     with st.container(border=True, height="stretch", gap="xsmall", key=key):
@@ -166,10 +159,7 @@ def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def _list_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on its newest days.
-
-    A day counts if it has observations and was over at the last load.
-    """
+    """Return a rate on its newest days that have observations and were over at the last load."""
     last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
     rates = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
@@ -190,7 +180,6 @@ def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour
 
 
 def _draw_cost(summary: CostSummary) -> None:
-    """Draw the card of the cost per successful turn, with its change."""
     cost = summary.overall
     mean = cost.per_completed if cost else None
     few = mean is not None and (mean.turns < ENOUGH or mean.interval is None)

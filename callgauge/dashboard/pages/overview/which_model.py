@@ -75,10 +75,7 @@ def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
 
 
 def _draw_rest(ranking: JudgedRanking, thin: Sequence[Slice]) -> None:
-    """Draw a link to all models, and how many models are not shown.
-
-    `thin` holds the models without enough data.
-    """
+    """Draw a link to all models, and how many models are not shown."""
     judged = ranking.table.judged
     between = len(judged) - len(_choose_rows(judged))
     few = sum(not slice_.share.has_enough for slice_ in thin)

@@ -27,7 +27,6 @@ def draw_which_prompt(
     For each prompt it says whether the newest version is better by `rate`, and for which values it is worse.
     """
     with cards.draw_card("Prompts", "newest_prompts", "breakdown", height=height, verdict="difference"):
-        # A prompt is looked up in all sources, because several sources may use its versions.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
@@ -50,9 +49,6 @@ def draw_which_prompt(
 
 
 def _short_label(name: str, version: str) -> str:
-    """Return a short label for a prompt version: @13 for triage@13.
-
-    If the label does not begin with the prompt's name, return the full label.
-    """
+    """Return a short label for a prompt version, such as @13 for triage@13."""
     label = filters.value_label("prompt", version)
     return label.removeprefix(name) if label.startswith(f"{name}@") else wording.one_line(label, 40)

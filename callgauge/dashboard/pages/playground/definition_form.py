@@ -86,7 +86,7 @@ def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
     if parameter.enum is not None and parameter.enum.allowed:
         return "choice", tuple(dict.fromkeys(map(option_text, parameter.enum.allowed)))
     if parameter.schema is not None and len(names) != 1:
-        return "json", ()  # the parameter allows several types, or any type
+        return "json", ()
     return _TYPED.get(parameter.kind, "text"), ()
 
 
@@ -96,7 +96,6 @@ def option_text(value: Any) -> str:
 
 
 def _can_show(input_kind: Input, options: tuple[str, ...], value: Any) -> bool:
-    """Return True when an input of this kind can contain the value unchanged."""
     if input_kind == "choice":
         return option_text(value) in options
     if input_kind == "lines":

@@ -26,7 +26,7 @@ _RAW = '{"query": "retry policy", "top_k": "5"}'
 _DEFINITION = '{"name": "search", "input_schema": {"type": "object", "properties": {…}}}'
 _LOOKS = {"all": "All calls", "leaked": "Leaked calls only"}
 _UNKNOWN = "Unknown dialect"
-_ALL = 2000  # most definitions that are listed
+_ALL = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,6 @@ def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *
 
 
 def _draw_origin(desk: EditorDesk) -> None:
-    """Draw a link to the call from which the texts come, and problems and notes about the texts."""
     if desk.problem:
         st.error(wording.in_markdown(desk.problem, 600))
     call = st.query_params.get("call")
@@ -143,7 +142,6 @@ def _draw_origin(desk: EditorDesk) -> None:
 
 
 def _draw_known(desk: EditorDesk) -> None:
-    """Draw the selector of a stored tool definition. The chosen definition replaces the definition text."""
     if not store_queries.is_open():
         return
     try:
@@ -207,7 +205,6 @@ def _pick_version(rows: Sequence[Row], now: Row) -> None:
 
 
 def _choose_tool_number(tools: Sequence[ToolDefinition]) -> int | None:
-    """Return the index of the tool that the person chose as the called one; None without a tool."""
     if len(tools) < 2:
         return 0 if tools else None
     names = {str(number): wording.one_line(tool.name, 60) for number, tool in enumerate(tools)}

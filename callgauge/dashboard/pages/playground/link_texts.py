@@ -62,7 +62,7 @@ def read_link(parameter: str) -> PlaygroundTexts:
 
 
 def _is_writable(text: str) -> bool:
-    """Return True when the text can be encoded as UTF-8. Lone surrogates cannot be encoded."""
+    """Return True when the text can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -102,7 +102,6 @@ def _draw_replies(replies: Sequence[LiveReply], model: str, tool: ToolDefinition
 
 
 def _read_reply(reply: LiveReply, catalog: ToolCatalog) -> ToolCallRequest | None:
-    """Return the first call of a reply, parsed with the edited definition; None without a call."""
     if not reply.calls:
         return None
     name, raw = reply.calls[0]
@@ -123,7 +122,6 @@ def _name_end(reply: LiveReply, read: ToolCallRequest | None) -> str:
 
 
 def _describe_cost(replies: Sequence[LiveReply], model: str) -> str:
-    """Return the number of tokens of all replies, and what they cost at today's price."""
     counted = [reply for reply in replies if reply.tokens_read is not None]
     read = sum(reply.tokens_read or 0 for reply in counted)
     written = sum(reply.tokens_written or 0 for reply in counted)

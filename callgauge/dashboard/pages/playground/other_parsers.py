@@ -25,7 +25,7 @@ from lenient.definitions.json_schema.json_values import same_json
 Verdict = Literal["parsed", "rejected", "not asked", "not installed"]
 
 PATIENCE = 2.0  # most seconds for json-repair, including the start of its process
-# longest text for each parser, in characters
+# Longest text for each parser, in characters.
 _LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}
 _VALUE = 2_000  # characters of a value that are kept
 _REASON = 300
@@ -98,7 +98,7 @@ def _make_reading(
         return ParserReading(reader, release, "not asked", reason=str(why_not))
     except RecursionError:
         return ParserReading(reader, release, "rejected", reason="RecursionError: nested too deep")
-    except Exception as refused:  # because the other parsers may raise any exception
+    except Exception as refused:
         name = "" if isinstance(refused, ParserRefusedError) else f"{type(refused).__name__}: "
         return ParserReading(reader, release, "rejected", reason=f"{name}{refused}"[:_REASON])
     return ParserReading(reader, release, "parsed", value=text[:_VALUE], same=same)

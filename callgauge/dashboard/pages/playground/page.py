@@ -26,7 +26,6 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 
 _TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
-# A link to the other tab keeps these URL keys.
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
@@ -154,10 +153,7 @@ def _draw_examples(*, reply_wanted: bool) -> None:
 
 
 def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that save a regression case and clear the editors.
-
-    Also let shared links contain the texts.
-    """
+    """Draw the buttons that save a regression case and clear the editors."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:

@@ -28,10 +28,10 @@ _OF_STAGE = {
     Stage.COERCE: CONVERTED,
     Stage.CHECK: FLAGGED,
 }
-# the first part of a path: `$.name` or `$["odd name"]`
+# The first part of a path: `$.name` or `$["odd name"]`.
 _FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')
 _ABSENT = object()
-_LONGEST = 400  # characters of a value
+_LONGEST = 400
 _WHOLE = (
     "unquoted_string", "single_quotes", "nonstandard_literal", "nonstandard_number", "unclosed_string",
     "truncated_literal",
@@ -76,7 +76,7 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
     for name in names:
         findings = by_name[name]
         if name in former:
-            continue  # this parameter is listed under its declared name
+            continue
         sent_name = name if name in sent else next((old for old, new in former.items() if new == name), name)
         value = sent.get(sent_name, _ABSENT)
         if value is _ABSENT:
@@ -160,7 +160,6 @@ def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange
 
 
 def _name_codes(several: Sequence[Diagnostic]) -> str:
-    """Return the codes as words, the most severe first."""
     gravest_first = sorted(several, key=lambda diagnostic: -diagnostic.severity.rank)
     return _join(
         [code.replace("_", " ") for code in dict.fromkeys(diagnostic.code for diagnostic in gravest_first)]
@@ -220,10 +219,7 @@ def _describe_parameter(
     findings: Sequence[Diagnostic],
     raw: str | None,
 ) -> ParameterChange:
-    """Describe one parameter.
-
-    `raw` is the parameter's raw text, None if its start and end in the text are unknown.
-    """
+    """Describe one parameter. `raw` is its raw text, None if unknown."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = DROPPED

@@ -18,7 +18,6 @@ class PlaygroundExample:
 
 
 def _tool_text(name: str, required: list[str], properties: dict[str, Any]) -> str:
-    """Return an Anthropic tool definition as text, with one parameter per line."""
     lines = ",\n".join(f"      {json.dumps(key)}: {json.dumps(schema)}" for key, schema in properties.items())
     return (
         f'{{\n  "name": "{name}",\n  "input_schema": {{\n    "type": "object",\n'

@@ -139,7 +139,7 @@ def _explain_code(code: str, first: Diagnostic) -> str:
 
 
 def _choose_tone(change: ParameterChange) -> Tone | None:
-    """Return the colour of a change. A note is not a problem, because the meaning stays the same."""
+    """Return the colour of a change. A note is not a problem."""
     if change.severity is None:
         return None
     return "info" if change.severity == "note" else SEVERITY_TONES[change.severity]

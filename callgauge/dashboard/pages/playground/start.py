@@ -92,10 +92,7 @@ class EditorDesk:
 
 
 def _editor_beginning(text: str, put_in: str) -> str:
-    """Return the initial text of an editor: `text`, or `put_in` when `text` is long.
-
-    A long text is not sent back to the browser on each keystroke.
-    """
+    """Return the text for a new editor: `text`, or `put_in` when `text` is too long to send again."""
     return text if len(text) <= _ECHOED else put_in
 
 
@@ -170,10 +167,7 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """Return the stored definition: its `definition` (JSON Schema) and the tool's description as `text`.
-
-    Returns None without an id, without a store, or when the store does not contain the definition.
-    """
+    """Return the stored definition and the tool's description as `text`; None if it is not stored."""
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

@@ -17,7 +17,7 @@ from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs
 from callgauge.dashboard.pages.playground.parsing import find_calls
 from lenient import TextCall
 
-_LISTED = 100  # calls that are listed
+_LISTED = 100
 
 
 def show(inputs: PlaygroundInputs) -> None:
@@ -80,7 +80,6 @@ def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
 
 
 def _choose_call(calls: Sequence[TextCall]) -> int:
-    """Return the index of the call that the person chose to see."""
     if len(calls) == 1:
         return 0
     names = {

@@ -60,7 +60,7 @@ _RATES = (
     "turn_success",
 )
 _SHOWN = 40
-_LONGEST = 60  # characters of a name
+_LONGEST = 60
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
 Pair = tuple[str, str]  # the ids of a version and of the version it is compared with
 
@@ -108,8 +108,7 @@ def show() -> None:
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
     """Draw the selector of a prompt and return the chosen one; None without prompts.
 
-    The default is the most used prompt with several versions. If there is none, it is the prompt with most
-    observations of the rate.
+    The default is the most used prompt with several versions, else the one with most observations.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -132,24 +131,20 @@ def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: S
 
 
 def _prompt_label(name: str) -> str:
-    """Return the label of a prompt.
-
-    An unnamed prompt, whose name is its id, is labelled with the first words of its text.
-    """
+    """Return the label of a prompt. An unnamed prompt is labelled with its first words."""
     return "no prompt in the log" if name == "unknown" else filters.value_label("prompt", name)
 
 
 def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[str]:
-    """Return the ids of a prompt's versions, in the order of their first use."""
     return sorted(
         {slice_.name for slice_ in slices}, key=lambda prompt: (since.get(prompt, date.max), prompt)
     )
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw selectors for a version and its baseline and return both.
+    """Draw selectors for a version and its baseline and return both; None without a second version.
 
-    The default is the newest version and the version before it. Returns None for a prompt with one version.
+    The default is the newest version and the version before it.
     """
     if len(versions) < 2:
         return None
@@ -173,7 +168,6 @@ def _shorten_version(version: str) -> str:
 
 
 def _label_version(version: str) -> str:
-    """Return the name of a version, which is the same everywhere on the page."""
     return filters.short_label("prompt", version)
 
 
@@ -186,7 +180,6 @@ def _draw_comparison(
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> None:
-    """Draw whether the chosen version is better than its baseline, with evidence and a breakdown."""
     newest = order[-_SHOWN:]
     current, against = (next(slice_ for slice_ in order if slice_.name == name) for name in pair)
     neighbours = list(zip(newest, [None, *newest], strict=False))
@@ -229,7 +222,6 @@ def _draw_alone(
     since: Mapping[str, date],
     smallest: float,
 ) -> None:
-    """Draw the facts about a prompt that has no two versions to compare."""
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with answer, st.container(key="verdict"):
         if not order:
@@ -245,10 +237,7 @@ def _draw_alone(
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day on which each prompt was used, by prompt id.
-
-    Prompts without a known day are skipped.
-    """
+    """Return the first day on which each prompt was used, by prompt id."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
@@ -277,10 +266,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in order of first use.
-
-    `hidden` is the number of older versions that are not shown.
-    """
+    """Draw all versions in order of first use, except the `hidden` oldest ones."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):

@@ -61,7 +61,6 @@ def make_drawing_data(
 def _make_width_link(
     session: ShownSession, places: Sequence[TimelinePlace], shown: TimelineWindow, size: int
 ) -> list[str] | None:
-    """Return the label and the link that show more or fewer steps; None for a short session."""
     start = {"from": shown.start + 1} if shown.start else {}
     if size > timelines.WINDOW:
         return [f"Show {timelines.WINDOW} together", session.link(**start, wide=None)]

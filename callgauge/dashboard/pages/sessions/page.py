@@ -73,10 +73,7 @@ def _draw_filters() -> None:
 
 
 def _describe_sessions(listing: ListPage) -> str:
-    """Return a sentence on how many sessions match.
-
-    Without filters of this page, the sentence also says how many of their turns succeeded.
-    """
+    """Return a sentence on how many sessions match, and how many of their turns succeeded."""
     count = describe_count(listing, "session")
     if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
         return f"{count} match{'es' if listing.found == 1 else ''}."
@@ -186,7 +183,6 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _describe_hosts(hosts: Sequence[str]) -> list[str]:
-    """Return a line with the hosts of a session; empty when the store has a single host."""
     if not hosts or not filters.has_several_hosts():
         return []
     named = [wording.short_name(host, 40) for host in hosts[:_MODELS]]

@@ -13,7 +13,7 @@ from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 
-_LISTED = 12  # sub-agents that are listed
+_LISTED = 12
 _RELATIONS = {"parent": "Started by", "told_in": "Repeats turns of", "child": "Sub-agent"}
 
 
@@ -71,10 +71,7 @@ def _place_cell(row: Row) -> Cell:
 
 
 def _success_cell(turns: Sequence[Row]) -> Cell:
-    """Return a cell with the number of successful turns.
-
-    If the log has no result of a turn, the derived success counts.
-    """
+    """Return a cell with the number of successful turns, as logged or derived."""
     successes = [turn["derived_ok"] if turn["recorded_ok"] is None else turn["recorded_ok"] for turn in turns]
     measured = [success for success in successes if success is not None]
     unknown = len(turns) - len(measured)

@@ -143,10 +143,7 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Return the tokens of a step or turn as text, with a dash for an unknown count.
-
-    Returns None if both counts are unknown.
-    """
+    """Return the tokens of a step or turn as text; None if both counts are unknown."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
@@ -188,10 +185,7 @@ def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) 
 
 
 def _step_facts(text_row: Row | None, calls: Sequence[Row]) -> str:
-    """Return the step's time, tokens and model latency as text.
-
-    The first call of the step has these values; each further call repeats them.
-    """
+    """Return the time, tokens and model latency of a step as text, taken from its first call."""
     row = calls[0] if calls else text_row or {}
     model_time = row.get("model_latency_ms")
     parts = [

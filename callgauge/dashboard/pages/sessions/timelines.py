@@ -86,7 +86,7 @@ class OverviewCell:
     end: int
     kind: str
     fault: str | None
-    turns: int  # number of turns that begin in this cell
+    turns: int
 
 
 class ThreadKnot(NamedTuple):
@@ -154,7 +154,7 @@ def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int
     wanted = target.start if target.start is not None and at is None else (at or 0) - _LEAD
     start = max(0, min(wanted, len(places) - size))
     if at is not None and target.step is None and target.call is None:
-        start = max(0, min(at, len(places) - size))  # show a turn from its first position on
+        start = max(0, min(at, len(places) - size))
     return TimelineWindow(start, min(len(places), start + size), at)
 
 
@@ -182,7 +182,6 @@ def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str
 
 
 def _turn_beginnings(places: Sequence[TimelinePlace]) -> list[int]:
-    """Return the index of each turn's first position."""
     return [
         index
         for index, place in enumerate(places)
@@ -266,10 +265,7 @@ def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKno
 def _group_chains(
     places: Iterable[TimelinePlace], *, least: int = 2
 ) -> dict[str, list[tuple[int, TimelinePlace, Row]]]:
-    """Return the retry sequences with at least `least` attempts by id, in order of their first attempt.
-
-    Each attempt is a tuple of position index, position and call.
-    """
+    """Return the retry sequences with at least `least` attempts, by id."""
     chains: dict[str, list[tuple[int, TimelinePlace, Row]]] = {}
     for index, place in enumerate(places):
         for call in place.calls:

@@ -79,7 +79,6 @@ def show() -> None:
 
 
 def _read_text() -> tuple[str, str | None]:
-    """Return the query in the URL and None, or an empty text and the problem."""
     if parameter := st.query_params.get("sql"):
         try:
             return unpack_text(parameter, 4 * LONGEST), None
@@ -106,7 +105,6 @@ def _list_starts() -> Mapping[str, StartingText]:
 
 
 def _draw_editor(sql: str) -> str:
-    """Draw the editor with its buttons and return its current text."""
     begun, version = st.session_state.get(_BEGUN, ("", 0))
     if sql != begun:
         version += 1
@@ -145,10 +143,7 @@ def _draw_picker() -> None:
 
 
 def _begin() -> None:
-    """Remove the edited query and the choices for its result from the URL.
-
-    Called when a person has picked another query to start from.
-    """
+    """Remove the edited query and the choices for its result from the URL."""
     st.session_state.pop(_TOO_LONG, None)
     for name in ("sql", _PAGE, *query_result.CHOICES):
         write_to_url(name, None)
@@ -177,10 +172,7 @@ def _run(text: str) -> None:
 
 
 def _note_text(text: str, sql: str) -> None:
-    """Let shared links contain the query in the editor.
-
-    The URL of the page contains the query that was run.
-    """
+    """Let shared links contain the query in the editor, which may not have been run."""
     try:
         packed = pack_text(text) if text.strip() else None
         if text != sql:
@@ -213,8 +205,7 @@ def _draw_answer(sql: str, *, edited: bool) -> None:
 def _run_or_reuse(sql: str) -> QueryResult | SqlError:
     """Run the query and return the result or the error.
 
-    If the session's last run had the same query and the same store file, its result is returned. So turning a
-    page does not run the query again.
+    The last result is reused for the same query and store file.
     """
     generation = store_queries.generation_file()
     done: LastRun | None = st.session_state.get(_DONE)

@@ -89,10 +89,7 @@ def _describe_left_out(others: int, unknown: int) -> str:
 
 
 def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return the x axis of a line chart, and a function that returns the position of a value on it.
-
-    Numbers and dates are placed by their size, other values at equal distances.
-    """
+    """Return the x axis of a line chart, and a function that returns the position of a value on it."""
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
     if all(isinstance(place, date) for place in places):
@@ -101,10 +98,7 @@ def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any
 
 
 def _category_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return an axis with evenly spaced values in row order, and a function that returns a value's position.
-
-    So a year without rows leaves no gap.
-    """
+    """Return an axis with evenly spaced values, and a function that returns a value's position."""
     labels = list(dict.fromkeys(str(place) for place in places))
     order = {label: number for number, label in enumerate(labels)}
     step = -(-len(labels) // _MOST_LABELS)

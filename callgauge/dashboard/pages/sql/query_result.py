@@ -122,7 +122,6 @@ def _make_cell(name: str, value: Any) -> Cell:
 
 
 def _format_value(value: Any) -> str:
-    """Return a value that is neither text nor number as readable text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):
@@ -133,7 +132,6 @@ def _format_value(value: Any) -> str:
 
 
 def _page_number(key: str, pages: int) -> int:
-    """Draw the page selector and return the page number, which the URL keeps."""
     return draw_url_widget(
         lambda name: (
             int(st.pagination(pages, default=min(pages, st.session_state[name]), key=name))

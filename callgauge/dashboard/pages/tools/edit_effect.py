@@ -29,7 +29,6 @@ MOST = 50_000  # most calls that are replayed for the page; if more match, whole
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())
 def _session_replay() -> SessionReplay:
-    """Return the replay of this page for this browser session. It is released when the session ends."""
     return SessionReplay(open_queue())
 
 

@@ -21,7 +21,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 NO_SERVER = "none"
 """The value of the dimension for tools of no MCP server."""
 _RATES = ("parse_error", "tool_rejected", "execution", "refused")
-_MOST = 50  # servers that the table shows
+_MOST = 50
 _NAMED = 20  # tools that a tooltip lists
 
 Row = Mapping[Hashable, Any]
@@ -110,8 +110,7 @@ def _name_cell(name: str) -> Cell:
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
     """Return two cells: how many of a server's tools were never called, and its definition tokens per step.
 
-    A server's tools are mostly offered together. So the number of steps is that of the tool offered most
-    often.
+    A step offers mostly all tools of a server, so the tool offered most often gives the number of steps.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

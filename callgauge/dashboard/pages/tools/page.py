@@ -46,7 +46,7 @@ GIVEN_UP = RateDefinition(
 )
 _RECOVERED = "recovered"
 _EXPLAINED = ("parse_error", GIVEN_UP.name)  # rates whose header has a tooltip
-_MOST = 50  # tools that the table of all rates shows
+_MOST = 50
 
 Columns = Mapping[str, Mapping[str, Slice]]  # for each rate, the slices by tool
 
@@ -100,7 +100,6 @@ def show() -> None:
 
 
 def _group_by_rate(rows: pd.DataFrame, rates: Iterable[str]) -> dict[str, dict[str, Slice]]:
-    """Return the slices of `rows` by rate and tool. A rate without slices has an empty dict."""
     by_rate: dict[str, dict[str, Slice]] = {name: {} for name in rates}
     for tool in make_slices(rows):
         by_rate[tool.rate.name][tool.name] = tool
@@ -108,7 +107,6 @@ def _group_by_rate(rows: pd.DataFrame, rates: Iterable[str]) -> dict[str, dict[s
 
 
 def _count_given_up(recovered: Slice) -> Slice:
-    """Return how many retry sequences of a slice did not recover."""
     return replace(recovered, rate=GIVEN_UP, share=recovered.share.complement)
 
 
@@ -140,7 +138,6 @@ def _draw_solid(
 
 
 def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the expander with the other rates and the latency of the tools."""
     fold = draw_fold("All rates", "all_rates")
     if fold is None:
         return
@@ -187,8 +184,7 @@ def _draw_page(
 ) -> None:
     """Draw one page of a list of tools. The URL key `page_key` contains the page number.
 
-    With `few`, every tool has too little data. Then rates with too little data show counts without an
-    interval.
+    With `few`, every tool has too little data, and rates show counts without an interval.
     """
     reset_page_number(page_key, {"rate": rate, **chosen})
     text = st.query_params.get(page_key)
@@ -249,7 +245,6 @@ def _name_cell(tool: str) -> Cell:
 def _rate_column(
     name: str, scale: IntervalScale, columns: Columns, tools: Sequence[str], few: bool
 ) -> Column:
-    """Return the header of a rate. It has no axis if no tool has an interval."""
     definition = GIVEN_UP if name == GIVEN_UP.name else RATES[name]
     drawn = not few or any(columns[name][tool].is_solid for tool in tools if tool in columns[name])
     explained = f"{definition.meaning}, with its 95% interval" if name in _EXPLAINED else None

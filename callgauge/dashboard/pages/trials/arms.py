@@ -125,7 +125,6 @@ def _verdict_cell(
 
 
 def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
-    """Return an axis that begins at 0 and fits the intervals of the shares."""
     highest = max(
         (total.interval.high if total.interval else total.rate or 0.0 for total in totals), default=1.0
     )
@@ -213,10 +212,7 @@ def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
 
 
 def _draw_others(run: TrialRun, results: RunResults) -> None:
-    """Draw the other measures.
-
-    Each has a column with a value and its difference from the reference variant.
-    """
+    """Draw the other measures, with their difference from the reference variant."""
     others = [measure for measure in MEASURES.values() if measure is not run.primary]
     totals = {
         (name, measure.name): results.total(name, measure) for measure in others for name in run.arm_names

@@ -18,7 +18,7 @@ from callgauge.stats.task_pairs import MOST_MISSING
 
 Row = Mapping[Hashable, Any]
 _COMPARED = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
-_SHOWN = 60  # characters of a value
+_SHOWN = 60
 _CAPABILITIES = {
     "supports_tool_use": "Native tool calls",
     "supports_parallel_tools": "Parallel calls",
@@ -86,10 +86,7 @@ def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[s
 
 
 def _write_value(value: Any) -> str:
-    """Return an observed value as text.
-
-    Sampling parameters in JSON become words: temperature 0.7, max_tokens 1024.
-    """
+    """Return an observed value as text, such as: temperature 0.7, max_tokens 1024."""
     text = str(value)
     if not text.startswith("{"):
         return text

@@ -29,7 +29,7 @@ _GREY = "rgba(128,128,128,0.9)"
 _SHADE = "rgba(128,128,128,0.16)"
 _ALIKE = "rgba(0,150,110,0.10)"
 _ROOM = 1.15  # factor by which the axis is longer than the largest drawn value
-_MOST_ARMS = 8  # most variants with a button; buttons are in one row
+_MOST_ARMS = 8
 Place = Callable[[float | None], float]
 
 
@@ -131,10 +131,7 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
 
 
 def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
-    """Return one of the two boundary lines, with a point for each interim analysis.
-
-    Both lines share one entry in the legend.
-    """
+    """Return one of the two boundary lines, with a point for each interim analysis."""
     y = [place(sign * (look.reach or 0.0)) for look in looks]
     return _line([look.tasks for look in looks], y) | {
         "name": "Decided beyond",
@@ -193,7 +190,6 @@ def _name_axis(measure: TrialMeasure) -> str:
 
 
 def _draw_alike(run: TrialRun, factor: float, limit: float) -> list[charts.Figure]:
-    """Return the band of differences within which two variants count as equivalent."""
     size = min(limit, factor * run.smallest)
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
     return [across | {"y0": -size, "y1": size, "fillcolor": _ALIKE}] if size else []

@@ -26,7 +26,7 @@ _TITLES = {"refused": "Invalid calls", "mended": "Repaired calls", "right": "Suc
 _SIZES = (0.01, 0.02, 0.05, 0.1, 0.2)
 _ARMS = ("2", "3", "4", "6")
 _ALL = ""
-_MOST = 60  # options that a selector offers
+_MOST = 60
 _LOOKS, _ALPHA = 5, 0.05  # number of interim analyses and significance level of a plan
 _READING = (
     f"An upper bound with {_LOOKS} interim analyses and 80% power: a run pairs its tasks and may stop early. "

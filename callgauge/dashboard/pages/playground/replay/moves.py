@@ -290,7 +290,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
         "replay", lambda: [row["call_id"] for row in job.read_changed_calls(0, testsets.MOST)], listed
     )
     if refuse_file(of_texts=True):
-        return  # the export above says why the calls are not shown
+        return
     st.download_button(
         "JSON Lines",
         lambda: b"".join(
@@ -306,7 +306,6 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
 
 
 def _changed_frame(job: ReplayJob) -> pd.DataFrame:
-    """Return the changed calls as a DataFrame, with lists as JSON text."""
     return pd.DataFrame(
         [
             {

@@ -30,9 +30,9 @@ from callgauge.dashboard.url_keys import write_to_url
 from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"
-_FURTHER = ("replay_against", "refuse", "silent")  # the URL keys of the settings in the expander
+_FURTHER = ("replay_against", "refuse", "silent")
 _NAMED = 3  # edits that are described in words; the diff shows all edits
-# height of a long diff in pixels, and the number of lines from which a diff scrolls
+# Height of a long diff in pixels, and the number of lines from which a diff scrolls.
 _TALLEST, _LINES = 330, 16
 _LONGEST = 1_000_000  # most bytes to which the definition in a link may decompress
 _POLICIES = {
@@ -110,9 +110,9 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
-    """Draw the definition editor. Return the newest stored definition of the tool and the edited definition.
+    """Draw the definition editor; return the newest stored definition and the edited one.
 
-    The newest one is None if the store has none. The edited one is None if the text is invalid or unchanged.
+    Each is None if there is none; an unchanged text is no edited definition.
     """
     if not tool:
         return None, None
@@ -145,7 +145,6 @@ def _edit_definition(tool: str) -> tuple[str | None, str | None]:
 
 
 def _read_tools(text: str) -> list[ToolDefinition]:
-    """Return the tools that a text defines; no tools if the text cannot be read."""
     try:
         return list(parse_definitions(text).values())
     except ScenarioError:
@@ -153,7 +152,6 @@ def _read_tools(text: str) -> list[ToolDefinition]:
 
 
 def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
-    """Draw the edits of the definition in words, and as a diff that ignores formatting."""
     st.markdown("**Your edits**")
     before = next((definition for definition in _read_tools(begun) if definition.name == tool), None)
     after = next((definition for definition in _read_tools(edited or "") if definition.name == tool), None)
@@ -198,16 +196,13 @@ def _describe_versions(versions: Sequence[Mapping[Any, Any]], newest: str | None
 
 
 def _warn_of_other_tool(tool: str, edited: str | None) -> None:
-    """Warn when the edited text defines another tool than the chosen one.
-
-    Only calls of the chosen tool are parsed again.
-    """
+    """Warn when the edited text defines another tool, whose calls are not parsed again."""
     if edited is None:
         return
     try:
         names = parse_definitions(edited)
     except ScenarioError:
-        return  # the code below reports this problem
+        return
     if tool not in names:
         named = ", ".join(wording.in_markdown(name, 60) for name in names)
         called = wording.in_markdown(tool, 60)
@@ -215,10 +210,7 @@ def _warn_of_other_tool(tool: str, edited: str | None) -> None:
 
 
 def _linked_text() -> str | None:
-    """Return the definition text in the URL; None if it is missing or damaged.
-
-    If the URL parameter does not come from this page, the editor is reset.
-    """
+    """Return the definition text in the URL; None if it is missing or damaged."""
     parameter = st.query_params.get(_TEXT)
     if parameter != st.session_state.get("_url_definition"):
         st.session_state["_url_definition"] = parameter

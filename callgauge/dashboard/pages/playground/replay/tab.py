@@ -35,7 +35,7 @@ from lenient import PARSER_VERSION
 SIZED = 2_000_000  # newest calls of which text sizes and parser versions are counted
 MOST = 1_000_000  # most calls of a replay; if more match, whole sessions are sampled evenly
 _RUN = "reading"
-_SETTINGS = "replay_settings"  # URL key of the expander with the settings
+_SETTINGS = "replay_settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,6 @@ class ReplayedSlice:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())
 def _session_replay() -> SessionReplay:
-    """Return the replay of this browser session. It is released when the session ends."""
     return SessionReplay(open_queue())
 
 
@@ -101,10 +100,7 @@ def _say_no_store() -> None:
 
 
 def _fold_settings(job: ReplayJob | None) -> None:
-    """Close the expander with the settings when a replay is done.
-
-    The answer repeats the settings, and the result should be at the top.
-    """
+    """Close the expander with the settings when a replay is done, because the answer repeats them."""
     done = job is not None and job.state == JobState.DONE
     if done and st.session_state.get("_replay_folded") is not job:
         st.session_state[_SETTINGS] = False
@@ -118,8 +114,7 @@ def _list_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 def _run(request: ReplayRequest, replayed_slice: ReplayedSlice, mark: str | None) -> None:
     """Draw the button that starts the replay, and the number of calls that can be parsed again.
 
-    `mark` is the value of the URL key `run` with which a link starts the replay. It is None when the settings
-    are invalid; then the button is disabled.
+    `mark` is the value of the URL key `run` for a link; None disables the button.
     """
     replay = _session_replay()
     going = replay.job is not None and replay.job.state in (JobState.WAITING, JobState.RUNNING)
