@@ -115,7 +115,7 @@ def callgauge_check_calls() -> CheckCalls:
 
     Usage: `callgauge_check_calls(calls, definitions, policy="lenient")`. `calls` is a list of calls or
     messages in any provider's format, or the path of a log file. `definitions` are tool definitions or the
-    path of a file that contains them. The function returns how many calls were checked.
+    path of a file. The function returns how many calls were checked.
     """
 
     def check_calls(

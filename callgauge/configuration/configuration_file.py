@@ -54,8 +54,8 @@ def configuration_schema() -> Schema:
 def read_configuration(path: Path) -> Configuration:
     """Return the settings of a callgauge.toml. Paths in the file are relative to its folder.
 
-    Only the file itself is checked. Files and variables that it names may be missing, because the dashboard
-    and the nightly job may run on two machines. Raises ConfigurationError with all mistakes.
+    Files and variables that the file names may be missing, because the dashboard and the nightly job may run
+    on two machines. Raises ConfigurationError with all mistakes.
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")

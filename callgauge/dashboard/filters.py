@@ -1,7 +1,7 @@
 """The filters of all pages that count calls: days, model, host, prompt and so on. The URL keeps them.
 
-`components/shell/filter_bar.py` draws the filters. The host is offered when the store has several hosts.
-Trial run and variant are offered when the store has trials; without these two filters, no page counts trials.
+The host is offered when the store has several hosts. Trial run and variant are offered when the store has
+trials; without these two filters, no page counts trials.
 """
 
 from __future__ import annotations
@@ -82,10 +82,7 @@ class Filters:
 
 
 def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
-    """Return whether the store has more than one host, so that pages show hosts.
-
-    `labels` holds the labels of each dimension's values, by default those of the filter bar.
-    """
+    """Return whether the store has more than one host, so that pages show hosts."""
     all_labels = st.session_state.get(_LABELS, {}) if labels is None else labels
     return are_several(all_labels.get(HOST, ()))
 
@@ -281,8 +278,8 @@ def page_link(
 ) -> str:
     """Return a relative URL of `page` that keeps the chosen filters.
 
-    `narrowed` holds values that replace the filter of a dimension. `own` holds URL keys of the page itself.
-    `days` are the first and the last day; they replace the chosen days.
+    `narrowed` replaces the filters of some dimensions. `own` holds URL keys of the page itself. `days`
+    replaces the chosen days.
     """
     values: dict[str, tuple[str, ...]] = chosen_filters().by_dimension()
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}

@@ -1,7 +1,7 @@
 """Records what a page shows in this run, for sharing: its answer, tables, charts and settings.
 
-Each part is recorded when it is drawn, so pages need no list of their parts. Tables and charts are kept as
-functions, which are called only when somebody shares the page.
+Each part is recorded when it is drawn. Tables and charts are kept as functions, which are called only when
+somebody shares the page.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ Part = DocumentTable | Chart
 class Setting:
     """The value of a URL key as the page uses it. `text` is the value in the URL, None to omit the key.
 
-    `name` and `value` describe the setting in words. They are empty if readers of a document do not need
-    them.
+    `name` and `value` describe the setting in words, empty if a document does not need it.
     """
 
     text: str | None

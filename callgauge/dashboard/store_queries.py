@@ -55,8 +55,7 @@ class PageRun:
     `generation` is the published store file, None if it cannot be opened. `parameters` holds the parameters
     of the last query of each metric. `trials` holds the trial runs and variants that every metric counts.
     Streamlit starts the next run of a session before the earlier run has stopped, and both share the session.
-    So each run sets a new object in one assignment: the earlier run sees the old or the new object, never a
-    missing key.
+    So each run sets a new object in one assignment.
     """
 
     generation: Generation | None = None
@@ -218,8 +217,7 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
     """Return the result of `compute` for this run's store file; it is computed once per key.
 
     `compute` gets a function that answers metrics. `name` and `key` must contain everything else that the
-    result depends on: scalars, and lists and mappings of scalars. All runs share the result, so nobody may
-    change it. Raises MetricError.
+    result depends on. All runs share the result, so nobody may change it. Raises MetricError.
     """
     generation, run = shown_generation(), _current_run()
     cache = _derived(generation)

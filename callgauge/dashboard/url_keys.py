@@ -23,7 +23,7 @@ class PageUrlKeys:
 
     Reset removes three groups of keys. `narrowing` maps each key that filters the page to the filter's name.
     `place` has the keys for a choice, a page number or an open item. `parts` has the keys of the open tab;
-    they alone do not enable Reset. Reset keeps the keys in `kept`: the page's subject and settings.
+    they alone do not enable Reset. Reset keeps the keys in `kept`.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
@@ -62,8 +62,8 @@ def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
 def declare_url_keys(keys: PageUrlKeys) -> None:
     """Declare the URL keys of the current page. Call this before drawing anything.
 
-    If the URL contains an outdated text of a key, the newest text is written again. URLs from Back or from a
-    link are not changed.
+    If the URL contains an outdated text of a key, the newest text is written again, unless Back or a link
+    opened the URL.
     """
     st.session_state[_DECLARED] = keys
     context = get_script_run_ctx()

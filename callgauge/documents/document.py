@@ -145,9 +145,8 @@ class Method:
 class Document:
     """A whole document.
 
-    `title` is its subject. `answer` is a sentence that can be understood alone. `settings` maps the name of
-    each setting to its value. `link` is the URL of the same view, or None. `small_print` says where the data
-    come from.
+    `answer` is a sentence that can be understood alone. `settings` maps the name of each setting to its
+    value. `link` is the URL of the same view, or None. `small_print` says where the data come from.
     """
 
     title: str

@@ -1,7 +1,6 @@
 """The morning report: computed from the store, written in several formats, sent once to each channel.
 
-The report says what changed overnight. A metric returns a pandas data frame, so a process that only loads
-logs must not import this package.
+Metrics return pandas data frames, so a process that only loads logs must not import this package.
 """
 
 from ingest.processes import let_pandas_in

@@ -3,8 +3,8 @@
 The gate passes when the whole interval of the difference is within the margin (non-inferiority). It fails
 when the slice is certainly worse. Otherwise there is not enough data. The numbers are those of the page
 Compare: sessions are the units, and rates are mix-adjusted when a different mix could explain the difference.
-If slice and baseline cover different days, the interval is at least as wide as the spread between days. The
-reason: two weeks differ by more than the spread between sessions shows.
+If slice and baseline cover different days, the interval is at least as wide as the spread between days,
+because two weeks differ by more than the spread between sessions shows.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class StoreGate:
     """The verdict of a gate.
 
     `difference` is the one that the page Compare shows. `decided_by` is the interval that decides. `why` is
-    the reason in words. `link` leads to the page that shows the comparison, `/compare?…`; `sentence` is the
-    verdict on that page.
+    the reason in words. `link` leads to the page Compare, `/compare?…`; `sentence` is the verdict on that
+    page.
     """
 
     rate: str
@@ -160,7 +160,7 @@ def judge_gates(
 def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: RateMargin) -> StoreGate:
     """Return whether slice B is worse than the baseline A by more than the margin. Raises MetricError.
 
-    `labels` holds the labels of each dimension's values. Both sides must have days.
+    Both sides must have days.
     """
     a, b = measure_sides(ask, arms, name_arms(*arms, labels))
     basis = find_basis(a, b, margin.rate)
@@ -305,11 +305,11 @@ def choose_gate_arms(
 ) -> tuple[Arm, Arm]:
     """Return the baseline A and the slice B to judge. Raises GateSyntaxError.
 
-    `newest` is the newest day of the store. `baseline` is the name of a saved baseline, a range of days,
-    SAME_DAYS, or a number of days just before the days of B. `days` are the days of B. `chosen` holds filter
-    values for B by dimension, by name or label; A uses the same values. If the saved baseline has values of
-    its own, A keeps those, and B uses them for dimensions that `chosen` does not name. `of_baseline` holds
-    values that replace the values of A, for the dimension that is compared.
+    `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
+    the days of B. `days` are the days of B. `chosen` holds filter values for B by dimension, by name or
+    label; A uses the same values. If the saved baseline has values of its own, A keeps those, and B uses them
+    for dimensions that `chosen` does not name. `of_baseline` holds values that replace the values of A, for
+    the dimension that is compared.
     """
     own, other = (
         {name: _find_values(name, values, labels) for name, values in each.items() if values}

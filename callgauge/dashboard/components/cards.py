@@ -27,10 +27,9 @@ from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A download that a card offers in its menu. A click on it calls `rows`.
+    """A download that a card offers in its menu. A click calls `rows`.
 
-    `name` is the file name without suffix. `what` is "sums" for the sums behind the figures, or "all rows"
-    for a list whose table shows only one page.
+    `what` is "all rows" for a list whose table shows only one page, else "sums".
     """
 
     name: str
@@ -132,10 +131,9 @@ def draw_card(
 ) -> Iterator[None]:
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
-    The card's menu explains the metrics `metric_names` and this kind of `verdict`. `beside` draws a control
-    next to the heading. `take` offers rows to download in addition to the tables that the body draws.
-    `stretch` makes the card as high as its row. `height` is the height in pixels that is reserved until the
-    content is drawn. Pass `framed=False` inside an expander, which already has a border and a title. A
+    The card's menu explains `metric_names` and `verdict`, and offers the drawn tables and `take` as
+    downloads. `beside` draws a control next to the heading. `stretch` makes the card as high as its row.
+    `height` in pixels is reserved until the content is drawn. Pass `framed=False` inside an expander. A
     MetricError in the body becomes a message in this card only.
     """
     with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):

@@ -73,10 +73,7 @@ def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "â
 
 
 def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence.
-
-    `smallest` is the smallest difference of interest, as a share.
-    """
+    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence."""
     if comparison.standing() is Standing.REFERENCE:
         return Cell("Compared with", tone="info", leads=True)
     word = sentences.shorten_verdict(comparison, smallest)

@@ -47,7 +47,7 @@ class Finding:
     """One diagnostic as the pages show it.
 
     `start` and `end` are character positions in the raw text; None when the diagnostic is about the whole
-    text. `found` is the text before the parser changed it, `became` the text afterwards.
+    text. `found` is the text before the change, `became` the text afterwards.
     """
 
     code: str
@@ -74,9 +74,9 @@ def draw_marked_text(
 ) -> None:
     """Draw the raw text with carets under the diagnostics and under the marks in `also`.
 
-    The caption names the position of the first error, or of the first diagnostic when there is no error. Each
-    mark shows the diagnostic's code and its number in `draw_finding_list`. With `narrow`, for half a page,
-    lines are shorter and a mark shows only the number.
+    The caption names the position of the first error, else of the first diagnostic. A mark shows the
+    diagnostic's code and its number in `draw_finding_list`. With `narrow`, for half a page, it shows only the
+    number.
     """
     marks = [
         spans.TextMark(

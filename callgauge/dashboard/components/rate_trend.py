@@ -69,11 +69,10 @@ def draw_rate_trend(
     """Draw the card.
 
     `several` holds slices by the dimension `by` and by day. The chart marks changes of rates, `events`,
-    alerts on a series, and the team's decisions. It also marks the team's notes on a day, on a series and on
-    the subjects in `about`. `why` returns for each change a text about other events on its days. `order`
-    holds the colour number of each series; None means the colours of `series_colours`. Horizontal lines show
-    the team's goal and the rate on the days of the baseline. `before` holds the slices on these days; None
-    computes them.
+    alerts on a series, and the team's decisions and notes, including notes on the subjects in `about`. `why`
+    returns for each change a text about other events on its days. `order` holds the colour number of each
+    series; None means `series_colours`. Horizontal lines show the team's goal and the rate of the baseline.
+    `before` holds the baseline's slices; None computes them.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)

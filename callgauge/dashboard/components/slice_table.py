@@ -86,11 +86,9 @@ def draw_slice_table(
 ) -> None:
     """Draw a table with one row per slice and one column per rate.
 
-    `columns` holds the slices by `dimension`, for each rate. `caption` is the name of the table. Rows keep
-    the order of the slices; with `ranked_by`, the slices with the best value of that rate come first. `leads`
-    returns the link for a slice's name, or None. Without `leads` the name links to the slice's calls, if the
-    filter bar has the dimension. Slices with too little data for every rate share one expander below the
-    table.
+    `columns` holds the slices by `dimension`, for each rate. With `ranked_by`, the best slices by that rate
+    come first; otherwise the order is kept. `leads` returns the link for a slice's name; by default the name
+    links to the slice's calls. Slices with too little data for every rate share one expander below the table.
     """
     by_rate = {rate: {slice_.name: slice_ for slice_ in several} for rate, several in columns.items()}
     order = list(dict.fromkeys(slice_.name for several in columns.values() for slice_ in several))
@@ -137,13 +135,13 @@ def draw_thin_slices(
     opens: bool | None = None,
     shown: int = _LISTED,
 ) -> None:
-    """Draw one expander for slices with too little data. It lists their counts.
+    """Draw one expander that lists the counts of slices with too little data.
 
-    `columns` holds the slices by `dimension`, for each rate. `noun` is what to call a slice; None means a
-    value of the dimension. Pass `opens=True` when the page has nothing better to show: then the list is open
-    at first and contains rates. The URL key `<key>_thin` keeps whether the list is open, unless `opens` is
-    None. `shown` is the number of rows before "Show all". The list has no intervals and no order by rate,
-    because the data supports no conclusions. Nothing is drawn without slices.
+    `columns` holds the slices by `dimension`, for each rate. `noun` is what to call a slice. Pass
+    `opens=True` when the page has nothing better to show: then the list is open at first and contains rates.
+    The URL key `<key>_thin` keeps whether the list is open, unless `opens` is None. `shown` is the number of
+    rows before "Show all". The list has no intervals and no order by rate, because the data supports no
+    conclusions.
     """
     by_name: dict[str, list[Slice]] = {}
     for several in columns.values():
@@ -252,7 +250,7 @@ def rate_cell(
     """Return a cell with a rate, k / n, the interval, and how much was not measured.
 
     `scale` is the axis of the interval; None draws no interval. `href` links to the calls that k counts.
-    `unmeasured=False` leaves out how much was not measured.
+    `unmeasured=False` leaves out the last part.
     """
     if slice_ is None:
         return Cell("–", values={"rate": None})
@@ -285,10 +283,9 @@ def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = Non
 
 
 def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
-    """Return a narrow cell with a rate and its counts.
+    """Return a narrow cell with a rate and its counts, or only counts when there is too little data.
 
-    A tooltip has the interval and how much was not measured. With too little data the cell shows only the
-    counts. `heat` is the strength of the cell's colour.
+    A tooltip has the interval and how much was not measured. `heat` is the strength of the cell's colour.
     """
     if slice_ is None or not slice_.share.n:
         return Cell(
@@ -362,9 +359,9 @@ def share_cell(
 ) -> Cell:
     """Return a cell with a share, k / n, and its interval as drawing and as figures.
 
-    `scale` is the axis of the interval; None draws no interval. `unmeasured` is the number of observations
-    that were not measured. `pale=None` makes the cell pale when there are too few observations or sessions.
-    `ordered` lets the column be sorted by this cell.
+    `scale` is the axis of the interval; None draws no interval. `unmeasured` counts observations that were
+    not measured. `pale=None` makes the cell pale when there is too little data. `ordered` lets the column be
+    sorted by this cell.
     """
     bounds = share.interval
 

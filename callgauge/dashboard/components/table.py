@@ -38,11 +38,10 @@ _FEW = 100  # with fewer observations, a single observation changes a share by m
 class Column:
     """A column. `kind` decides alignment and wrapping; `width` is CSS; a click on the header shows `help`.
 
-    `scale` holds labels for the left and the right end of the axis on which intervals are drawn. `zero` is
-    the position on this axis (0 to 1) of the line for no difference. `full` is the title in a downloaded
-    file, where `title` is shortened. `href` and `sorted` are for a table that shows one page of a list:
-    `href` is a link on the header that sorts the whole list by this column, `sorted` is the current sort
-    direction.
+    `scale` holds labels for both ends of the axis on which intervals are drawn. `zero` is the position on
+    this axis (0 to 1) of the line for no difference. `full` is the title in a downloaded file. `href` and
+    `sorted` are for a table that shows one page of a list: `href` sorts the whole list by this column,
+    `sorted` is the current sort direction.
     """
 
     title: str
@@ -60,9 +59,9 @@ class Column:
 class Percentages:
     """The percentages of a cell. All cells of a column show them with the same number of decimals.
 
-    `value` is the share or the difference of shares that the cell shows first, 0.12 for 12 %. `n` is the
-    number of observations behind the share, None for a difference. `write` gets the number of decimals and
-    returns the cell's text and its smaller lines.
+    `value` is the share or the difference that the cell shows first, 0.12 for 12 %. `n` is the number of
+    observations, None for a difference. `write` gets the number of decimals and returns the cell's text and
+    its smaller lines.
     """
 
     value: float
@@ -75,12 +74,12 @@ class Cell:
     """A table cell: a text, with an optional link, smaller lines below (`sub`) and drawings.
 
     `at`, `low` and `high` draw an interval on an axis from 0 to 1; values outside the axis show as an arrow.
-    `share` (0 to 1) draws a bar. `bars` (0 to 1 each) draws small bars side by side, one for each day. `heat`
-    (0 to 1) colours the cell. `title` shows on hover, focus and tap. `pale` marks a value with too few
-    observations to rely on. A column whose cells have an `order` can be sorted by its header: numbers from
-    the largest, texts from A. `marks` holds half-open ranges of characters in `text` to highlight, in order.
-    With `leads`, this cell comes first where a narrow screen shows the row as a card. With `diff`, lines of
-    `text` that begin with - or + are drawn as removed or added.
+    `share` (0 to 1) draws a bar. `bars` (0 to 1 each) draws one small bar for each day. `heat` (0 to 1)
+    colours the cell. `title` is a tooltip. `pale` marks a value with too few observations. A column whose
+    cells have an `order` can be sorted by its header: numbers from the largest, texts from A. `marks` holds
+    half-open ranges of characters in `text` to highlight, in order. With `leads`, this cell comes first where
+    a narrow screen shows the row as a card. With `diff`, lines that begin with - or + are drawn as removed or
+    added.
 
     `values` holds what a download contains for the cell. Its keys follow the column's title in the file; ""
     adds nothing. Without `values` the download contains the number or the name that the cell shows.
@@ -125,7 +124,7 @@ class Table:
     def to_frame(self) -> pd.DataFrame:
         """Return the table as plain values with the same rows; rates and differences are shares.
 
-        A column whose cells have several values becomes several columns: `Repaired rate`, `Repaired k`,
+        If cells have several values, a column becomes several columns: `Repaired rate`, `Repaired k`,
         `Repaired n`. Amounts become numbers, with their unit in the title: `Took ms`.
         """
         frame: dict[str, list[Any]] = {}
@@ -177,10 +176,10 @@ def draw_table(
 ) -> None:
     """Draw the table. `caption` is its name for screen readers.
 
-    With `opens`, a click anywhere in a row follows the first link of the row. `chosen` is the index of the
-    selected row. `shown` is the number of rows before "Show all", None for all. With `exported`, the card
-    offers the table as a file. With `shared`, shared documents contain the table. The URL keeps the sort
-    order (`sort`) and whether all rows are shown (`all`). A change of either does not run the page again.
+    With `opens`, a click in a row follows the row's first link. `chosen` is the index of the selected row.
+    `shown` is the number of rows before "Show all", None for all. With `exported`, the card offers the table
+    as a file. With `shared`, shared documents contain the table. The URL keeps the sort order (`sort`) and
+    whether all rows are shown (`all`), without a run of the page.
     """
     rows = _align_decimals(rows)
     table = Table(key, caption, columns, rows)
@@ -322,8 +321,8 @@ def order_column(column: Column, order: str, first: Way, link: OrderLink) -> Col
     """Return the column with a header that sorts the list by the URL's `order`.
 
     The first click sorts by this column, the second reverses the order, the third restores the default order.
-    `order` is the name of the column in the metric, `first` the direction of the first click. `link` gets an
-    order, or None for the default order, and returns the link to the list.
+    `order` is the name of the column in the metric, `first` the direction of the first click. `link` returns
+    the link to the list in an order, None for the default order.
     """
     text = st.query_params.get("order")
     other: dict[Way, Way] = {"ascending": "descending", "descending": "ascending"}

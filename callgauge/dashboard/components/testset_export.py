@@ -41,8 +41,7 @@ def draw_testset_export(
 ) -> None:
     """Draw the control that exports `total` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls when a person asks for the file. With `is_for_trials` the control is
-    named after trials and offers a trial first.
+    `calls` returns the ids of the calls. With `is_for_trials` the control offers a trial first.
     """
     shapes = [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"

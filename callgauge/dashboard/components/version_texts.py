@@ -40,8 +40,8 @@ def draw_difference(
 ) -> None:
     """Draw selectors for two versions, and how their texts differ.
 
-    The URL keys `before` and `after` keep the choice. `pair` holds the ids of the version and of the baseline
-    that are chosen at first. Without `pair`, the newest version is compared with the version before it.
+    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first, by
+    default the newest version and the version before it.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)
@@ -69,8 +69,7 @@ def _choose_version(
 def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
     """Return the name of each text by the number of the text, such as triage@4.
 
-    The names are the same on all pages. If a prompt has several texts, the name ends with the first
-    characters of the text's hash.
+    If a prompt has several texts, the name ends with the first characters of the text's hash.
     """
     if subject.kind != "prompt":
         return {str(number): f"Version {number}" for number in rows}

@@ -17,10 +17,9 @@ class PageEntry:
     """One page of the navigation.
 
     `section` is the heading above the page, empty for the ten main pages. Typing g and then `key` opens the
-    page. With `filtered` the page has the filter bar; with `filtered_tab` only this tab of the page has it.
-    `needs_store` says whether the page needs a store. With `shows_texts` the page shows log content, so only
-    an admin may download from it. With `for_admins` only admins can open the page. With `listed` the
-    navigation shows the page.
+    page. With `filtered` the page has the filter bar; with `filtered_tab` only this tab has it. With
+    `shows_texts` the page shows log content, so only an admin may download from it. With `for_admins` only
+    admins can open the page. With `listed` the navigation shows the page.
     """
 
     section: str

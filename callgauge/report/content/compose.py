@@ -78,10 +78,10 @@ class SilentSource:
 class TeamContext:
     """The team's records that the report needs.
 
-    `acknowledged` holds the keys of acknowledged alerts, `prices` the prices, and `last` the last report.
-    `rules` holds the team's alert rules that are not muted. `states` holds the triage status of error
-    signatures. `overdue` holds the sources that have been silent for longer than callgauge.toml allows.
-    `unloaded` holds the sources whose last load failed, each with the reason.
+    `acknowledged` holds the keys of acknowledged alerts, `last` the last report. `rules` holds the alert
+    rules that are not muted. `states` holds the triage status of error signatures. `overdue` holds the
+    sources that have been silent for longer than callgauge.toml allows. `unloaded` holds the sources whose
+    last load failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
@@ -104,9 +104,8 @@ def make_report(
 ) -> MorningReport:
     """Return the report of a nightly run. It covers the days that were over at the last load.
 
-    `ask` returns the rows of a metric. `since` reports only what changed after this day. When it is None, the
-    report covers what changed after the last report, or after the day before when there is no report yet.
-    `store` is the name of the store. Raises MetricError.
+    `ask` returns the rows of a metric. The report covers what changed after the day `since`. When it is None,
+    that is the last report, or the day before when there is no report yet. Raises MetricError.
     """
     last = min(night, find_last_whole_day(ask) or night)
     attention = find_attention(ask, {}, last)

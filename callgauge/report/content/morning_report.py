@@ -30,9 +30,9 @@ class ReportItem:
     """One thing that changed, in plain text that may contain log text.
 
     `key` identifies the item in later reports. `alert` is the key under which a team acknowledges the item.
-    `text` is the sentence; `counts` has the numbers behind it. `low` and `high` are the 95 % interval of `k`
-    / `n`. `link` is the page that shows the evidence, `/compare?…`. `expected` is the rate that the days
-    before predict. `trend` holds the newest days, oldest first.
+    `counts` has the numbers behind the sentence `text`. `low` and `high` are the 95 % interval of `k` / `n`.
+    `link` is the page that shows the evidence, `/compare?…`. `expected` is the rate that the days before
+    predict. `trend` holds the newest days, oldest first.
     """
 
     key: str
@@ -78,13 +78,13 @@ class MorningReport:
     """What changed in a store since the last report.
 
     `night` is the day of the report; `newest` is the newest day with calls, or None. An item is new if it
-    appeared after `since`, a time in words. `answer` is one sentence. `sentences` says what changed, the
-    worst first, at most MOST_SENTENCES; `further` counts the changes left out. `still_open` holds open alerts
-    of earlier reports; `open_further` counts those left out. `retries` says what retries cost. `ranking`
-    names the model with the fewest parse errors over four weeks; it is empty without calls. `is_known` is
-    True when there is enough data to tell a change from chance. `is_quiet` is True when nothing got worse or
-    better, or when an earlier report already said that there is too little data. Rates may be back to normal
-    on a quiet day. `told` holds the keys of all items of the report.
+    appeared after `since`, a time in words. `sentences` says what changed, the worst first, at most
+    MOST_SENTENCES; `further` counts the changes left out. `still_open` holds open alerts of earlier reports;
+    `open_further` counts those left out. `retries` says what retries cost. `ranking` names the model with the
+    fewest parse errors over four weeks. `is_known` is True when there is enough data to tell a change from
+    chance. `is_quiet` is True when nothing got worse or better, or when an earlier report already said that
+    there is too little data. Rates may be back to normal on a quiet day. `told` holds the keys of all items
+    of the report.
     """
 
     store: str

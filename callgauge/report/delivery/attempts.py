@@ -1,7 +1,7 @@
 """Sends one report to one channel, and retries only when the report certainly did not arrive.
 
-If a request gets no response, the report may have arrived. Such a delivery is *unknown*, and no process sends
-it again: a missing report is better than two reports.
+If a request gets no response, the report may have arrived. Then the delivery is *unknown*, and no process
+sends the report again: a missing report is better than two.
 """
 
 from __future__ import annotations

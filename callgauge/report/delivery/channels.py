@@ -20,8 +20,8 @@ def list_channels(
 ) -> Iterator[Channel]:
     """Yield each channel once, with its secrets from the environment.
 
-    A channel is named after the environment variable that holds its address, because the address is a secret.
-    By this name, later runs know that they have already sent the report to the channel.
+    A channel is named after the environment variable that holds its secret address. By this name, later runs
+    know that the channel has the report.
     """
     for hook in dict.fromkeys(settings.webhooks):
         name = f"{hook.kind} ({hook.url_variable})"

@@ -1,7 +1,7 @@
 """Writes the report as a Microsoft Teams message: an adaptive card for an incoming webhook or a workflow.
 
 Blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Log text needs no escaping, because the
-text runs of a card ignore Markdown.
+card's text runs ignore Markdown.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def call_link(call: str) -> str:
 def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] | None = None) -> None:
     """Draw a link that parses a tool's stored calls again; nothing when the store has no call of the tool.
 
-    The link contains `definition`, the tool definition to use. If the definition is too long for a link, the
-    page starts from the newest stored definition instead. `query` contains other URL keys of the playground.
+    The link contains `definition`. If it is too long for a link, the page uses the newest stored definition.
+    `query` contains other URL keys of the playground.
     """
     if not store_queries.is_open():
         return

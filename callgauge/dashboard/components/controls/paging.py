@@ -22,8 +22,7 @@ PER_PAGE = 25
 def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **parameters: Any) -> tuple[list[Row], int]:
     """Return the rows of one page of a list, and the number of pages.
 
-    The URL key `key` holds the page number; without it the first page is returned. `parameters` are those of
-    the metric. If the page does not exist, no rows are returned.
+    The URL key `key` holds the page number, 1 if absent. A page that does not exist has no rows.
     """
     all_parameters = {"sources": filters.chosen_filters().sources, **parameters}
     reset_page_number(key, all_parameters)
@@ -77,8 +76,7 @@ def find_steps(
 ) -> tuple[ListStep | None, ListStep | None]:
     """Return the rows before and after the chosen row, also across pages; None at the ends of the list.
 
-    `key`, `parameters`, `listed`: as in `read_newest`. If the page does not contain a chosen row, its first
-    row is returned as the next one.
+    If no row of the page is chosen, the first row is returned as the next one.
     """
     listing, pages = listed
     rows = listing.rows.to_dict("records")

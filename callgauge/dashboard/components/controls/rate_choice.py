@@ -42,8 +42,8 @@ def choose_rate(
 ) -> RateDefinition:
     """Draw a selector and return the chosen rate.
 
-    The URL's `key` holds the name of the rate. `empty` is the default. `words` is text before the chosen rate
-    that replaces the label above the selector.
+    The URL's `key` holds the name of the rate. `empty` is the default. `words` replaces the label above the
+    selector.
     """
     leading = [name for name in reversed(LEADING) if name in among]
     others = [
@@ -63,8 +63,7 @@ def name_rate(name: str) -> str:
 def choose_smallest(*, words: str | None = None) -> float:
     """Draw a selector and return the smallest difference of interest as a share (0.01 for one point).
 
-    The URL's `smallest` holds the difference in percentage points. `words` is text before the difference that
-    replaces the label above the selector.
+    The URL's `smallest` holds it in percentage points. `words` replaces the label above the selector.
     """
     points = choose_one(
         "Smallest difference of interest",
@@ -106,9 +105,8 @@ def choose_one(
 ) -> str:
     """Draw a selector and return the chosen value.
 
-    The URL's `key` contains the value unless the value is `empty`. `named` returns the label of a value. A
-    URL value outside `among` counts as `empty`. `words` is text before each value that replaces the label
-    above the selector.
+    The URL's `key` contains the value unless it is `empty`. A URL value outside `among` counts as `empty`.
+    `named` returns the label of a value. `words` replaces the label above the selector.
     """
 
     def draw(name: str) -> str:
@@ -197,9 +195,9 @@ def baseline_key(dimension: str) -> str:
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
     """Draw the selector "Compared with" and return the chosen slice.
 
-    `several` has at least one slice, all of the same rate. The default is the slice with most sessions, never
-    the one with the best rate: that slice may only be lucky, and all others would look worse than they are.
-    The slice without a name is offered only if there is no other, because it may mix several values.
+    The default is the slice with most sessions, never the one with the best rate: that slice may only be
+    lucky, and all others would look worse than they are. The slice without a name may mix several values, so
+    it is offered only if there is no other.
     """
     usual = choose_reference(several)
     named = [slice_ for slice_ in several if slice_.is_named]

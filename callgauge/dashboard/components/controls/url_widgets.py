@@ -28,12 +28,12 @@ def draw_url_widget(
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `draw` gets the key of the widget and returns the value. `draw` must pass `st.session_state[key]` as the
-    default of the widget: if a newer run starts immediately, the browser may miss the value in the session
-    state, and send the default as if a person had chosen it. `parse` turns the URL's text into a value; a
-    ValueError means that the text counts as `empty`. `write` turns a value into text. The URL omits the `key`
-    while the value is `empty`, unless a link set it: after the next load `empty` may be another value.
-    `describe` returns the name and the value of the choice in words, for shared documents.
+    `draw` gets the key of the widget and returns the value. It must pass `st.session_state[key]` as the
+    widget's default: if a newer run starts immediately, the browser may miss the value in the session state,
+    and send the default as if a person had chosen it. `parse` turns the URL's text into a value; a ValueError
+    means `empty`. `write` turns a value into text. The URL omits `key` while the value is `empty`, unless a
+    link set it: after the next load `empty` may be another value. `describe` returns the name and the value
+    of the choice in words, for shared documents.
     """
     require_declared(key)
     seen_key = f"_url_{key}"
@@ -84,8 +84,8 @@ def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
 def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
     """Draw tabs; the `with` body draws the content of the open tab, whose name it receives.
 
-    `tabs` maps the name of each tab to its label. The URL's `key` contains the name of the open tab unless it
-    is the first tab. An unknown name in the URL counts as the first tab.
+    `tabs` maps names to labels. The URL's `key` contains the name of the open tab. Without a known name, the
+    first tab is open.
     """
     names, labels = list(tabs), list(tabs.values())
     drawn: Sequence[Any] = ()
@@ -109,8 +109,7 @@ def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
 def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
     """Draw an expander, and return the container for its content; None while the expander is closed.
 
-    `opens` says whether the expander is open at first. The URL's `key` is 1 while it is open, 0 while it is
-    closed, and absent in the initial state.
+    `opens` is the initial state. The URL's `key` is 1 or 0 after a person has opened or closed it.
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
@@ -131,8 +130,7 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
     """Draw a popover. When a person opens it, `draw` draws its content without a run of the page.
 
-    A page has a dozen popovers; drawing their content at once would slow down the browser. In a row of
-    elements, a popover needs a container as wide as its content.
+    A page has a dozen popovers; drawing their content at once would slow down the browser.
     """
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):

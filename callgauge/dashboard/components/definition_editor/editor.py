@@ -49,9 +49,9 @@ def edit_definition(
 ) -> str:
     """Draw the editor and return the current text of the definition.
 
-    `height` is the height of the JSON editor in pixels. The editor begins with `text`. A new `version` resets
-    the editor to `text`. `parse` returns the tools that a text defines, or none for an invalid text. The form
-    edits `tool`, by default the first tool.
+    The editor begins with `text`. A new `version` resets it to `text`. `parse` returns the tools that a text
+    defines, or none for an invalid text. The form edits `tool`, by default the first tool. `height` is in
+    pixels.
     """
     edited: _EditedDefinition = st.session_state.setdefault(f"_{key}_edited", _EditedDefinition())
     if edited.version != version or not edited.puts:

@@ -27,9 +27,8 @@ Parse = Callable[[str], Sequence[ToolDefinition]]
 class DefinitionForm:
     """The state of a form in a browser session.
 
-    `text` is the definition as the form last returned it, None before the form is drawn. `base` is the text
-    that filled the fields, and `filled` counts how often the fields were filled. `added` is the number of
-    added lines.
+    `text` is the definition as the form last returned it, None before the form is drawn. `base` filled the
+    fields, for the `filled`th time. `added` is the number of added lines.
     """
 
     text: str | None = None
@@ -51,9 +50,8 @@ class DefinitionForm:
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
     """Draw the form of one tool of the definitions in `text`, and return the edited text.
 
-    `parse` returns the tools that a text defines, or none for an invalid text. `tool` is the name of the tool
-    to edit, by default the first. The text is unchanged until the first edit; then the form writes it in
-    Anthropic's format.
+    `parse` returns the tools that a text defines, or none for an invalid text. By default the form edits the
+    first tool. From the first edit on, the text is in Anthropic's format.
     """
     if form.text != text:
         form.fill(text)

@@ -69,8 +69,8 @@ def write_parameters(
 ) -> dict[str, Any]:
     """Return the schema with edited parameters. Parts that the form does not show are unchanged.
 
-    `before` is the result of `list_parameters`. `after` first has one entry for each parameter in `before`,
-    None to remove the parameter. New parameters follow; those without a name are ignored.
+    `after` has one entry for each parameter in `before`, None to remove it. New parameters follow; those
+    without a name are ignored.
     """
     edited = {old.name: (old, new) for old, new in zip(before, after, strict=False)}
     properties: dict[str, Any] = {}

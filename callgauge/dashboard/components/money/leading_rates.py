@@ -24,8 +24,7 @@ def draw_leading_rates(
 ) -> None:
     """Draw one row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
 
-    `slices` holds the slices of each rate. `costs` maps each value to its cost; without costs the column is
-    omitted.
+    `slices` holds the slices of each rate. Without `costs`, the column is omitted.
     """
     by, rate = ranking.by, ranking.rate
     names = [rate.name]

@@ -1,8 +1,8 @@
 """The filter bar: a selector of days, and one panel with the values of all dimensions.
 
-The URL keeps the selection. The bar is drawn before the page runs. So its widgets exist on every page, and
-navigation keeps their values. The panel is our own component. Hidden multiselects keep the values of the
-panel, because Streamlit binds multiselects to the URL.
+The bar is drawn before the page runs. So its widgets exist on every page, and navigation keeps their values.
+The panel is our own component. Hidden multiselects keep its values, because Streamlit binds multiselects to
+the URL.
 """
 
 from __future__ import annotations
@@ -42,9 +42,8 @@ def draw_filter_bar(
 ) -> None:
     """Draw the filter bar and keep its selection for the rest of the run.
 
-    `choices` holds the rows of the metric `choices`. `first` and `last` are the first and the last day of the
-    store. `baselines` are those of the team. With `shown` False the widgets are drawn but hidden: without the
-    widgets, the URL would lose the filters.
+    `choices` holds the rows of the metric `choices`. `first` and `last` are days of the store. With `shown`
+    False the widgets are drawn but hidden: without the widgets, the URL would lose the filters.
     """
     labels = _read_labels(choices)
     with st.container(

@@ -25,10 +25,9 @@ _ENUM = 12  # values of an enum that are listed
 class ParameterRow:
     """One parameter of a call: its declaration, the sent value, the resulting value, its diagnostics.
 
-    `kind` is the declared type, and `required` says whether the parameter is required. Both are None for an
-    undeclared parameter. `sent` is the raw text of the value, or JSON if the text was repaired. `became` is
-    the value as JSON after parsing. `sent` or `became` is None when there is no such value. `sent_as` is the
-    name that the model used, None if the model used `name`. `has_changed` says whether the values differ.
+    `kind` is the declared type. `kind` and `required` are None for an undeclared parameter. `sent` is the raw
+    text of the value, or JSON if the text was repaired. `became` is the value as JSON after parsing. Each is
+    None when there is no such value. `sent_as` is the name that the model used if it is not `name`.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """Builds a request to a model that continues a session from a given call.
 
 The format is OpenAI chat completions, which nearly every server accepts. It is the only common format that
-has arguments as text, so invalid arguments stay as they are. The body is ASCII, so all its characters are
-visible.
+has arguments as text, so invalid arguments stay as they are.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ def make_chat_request(
     """Return the JSON body of a chat-completions request.
 
     `call` is a row of the metric `call`. `messages` are the rows of `messages_so_far`, up to the call's step.
-    With `ask_again` True, the messages end before the call's step, and the request forces the model to call
-    the tool. With False, the messages end with the results of that step.
+    With `ask_again`, the messages end before the call's step, and the request forces the model to call the
+    tool. Otherwise the messages end with the results of that step.
     """
     place = (call["turn"], call["step"] or 0)
     upto = [row for row in messages if (row["turn"], row["step"]) != place or not ask_again]

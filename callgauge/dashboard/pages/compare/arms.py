@@ -36,8 +36,7 @@ def read_labels() -> Labels:
 def choose_arms(labels: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
     """Draw the controls for the slices A and B and return both slices.
 
-    `first` and `last` are the first and the last day in the store. Until a person chooses, the slices are the
-    two models with the most measurements of the chosen rate.
+    Until a person chooses, the slices are the two models with the most measurements of the chosen rate.
     """
     if not any(key in st.query_params for key in ARM_KEYS):
         rate = RATES.get(st.query_params.get("rate") or "", RATES["parse_error"])

@@ -78,9 +78,8 @@ def _ask_delete(decision: RecordedDecision) -> None:
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
     """Return a decision's comparison, repeated on the days after it up to the newest day.
 
-    Returns None when there are no later days. Two sides that differ only in their days cannot be compared
-    later. `decided` is the day of the decision, which counts as last day when the comparison covers all days.
-    Raises MetricError.
+    Returns None when there are no later days, or when the two sides differ only in their days. `decided`, the
+    day of the decision, counts as last day when the comparison covers all days. Raises MetricError.
     """
     if figures.run or figures.measure not in RATES:
         return None

@@ -42,8 +42,7 @@ class Standout:
     """A trait that is split into two groups of classes where the failure rates differ most.
 
     `above` covers the class `start` and all higher classes, `below` the lower classes. `difference` is
-    `above` minus `below`. `p` is corrected by Holm's method for `compared`, the number of splits of all
-    traits.
+    `above` minus `below`. `p` is corrected by Holm's method for the number of splits, `compared`.
     """
 
     start: TraitClass
@@ -76,11 +75,11 @@ def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Return for each trait the split with the smallest p-value; the trait with the smallest one comes first.
+    """Return for each trait the split with the smallest p-value, sorted by p-value.
 
-    The classes of every trait are ordered. A split compares all calls from a class on with all calls of lower
-    classes. Both groups need enough checked calls and sessions. Holm's correction covers the splits of all
-    traits, because the best split is chosen after looking at all of them.
+    A split compares all calls from a class on with all calls of lower classes. Both groups need enough
+    checked calls and sessions. Holm's correction covers the splits of all traits, because the best split is
+    chosen after looking at all of them.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])

@@ -53,8 +53,7 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
     """Return two shares of lost valid calls: in steps with a failed call, and in all other steps.
 
-    `rows` are those of the metric `parallel`, which counts only steps with several calls. A call is lost if
-    it was denied or got no result.
+    `rows` are those of the metric `parallel`, which counts only steps with several calls.
     """
     lost, others, all_lost, calls, bad = sum_groups(rows, "others_lost", "others", "lost", "calls", "bad")
     return Share.from_groups(lost, others), Share.from_groups(all_lost - lost, calls - bad - others)

@@ -41,7 +41,7 @@ _EXAMPLES = 3  # most retry sequences that are shown as examples, and most calls
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    """Draw the tab. `chosen` holds the filters as parameters of the metrics."""
+    """Draw the tab."""
     rows: list[dict[Hashable, Any]] = store_queries.ask("chains", **chosen).to_dict("records")
     if not rows:
         cards.show_no_matches("failed calls")

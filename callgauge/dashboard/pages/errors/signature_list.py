@@ -41,9 +41,9 @@ class RecentErrors:
     """The errors to show first, as rows of the metric `signatures`.
 
     `day` is the newest chosen day with calls; None if no earlier day has calls. `on_day` holds errors first
-    seen on that day. `earlier` holds errors first seen in the six days before and frequent since then.
-    `returned` holds errors that came back after a fix. `returned_count` is the number of returned errors in
-    the whole store, without the filters.
+    seen on that day, `earlier` those first seen in the six days before and frequent since then. `returned`
+    holds errors that came back after a fix; `returned_count` counts them in the whole store, without the
+    filters.
     """
 
     day: date | None
@@ -63,7 +63,7 @@ class RecentErrors:
 
 
 def read_recent(known_errors: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
-    """Return the new and returned errors. `chosen` holds the filters as parameters of the metrics."""
+    """Return the new and returned errors."""
     rows = _ask(**chosen, **known_errors.narrow("all"))
     returned = [row for row in rows if row["signature_id"] in known_errors.returned]
     days = rows[0]["days"] if rows else None

@@ -29,8 +29,8 @@ DEEPEST = 0.5  # strongest colour on which text stays legible
 class HeatMap:
     """A table of one rate. The colour of each cell shows how bad its rate is.
 
-    `cells` maps (row name, column name) to a slice. `columns_in_all` is the number of columns that these rows
-    would have without the limit. `worst` is the largest badness (0 to 1) of a cell with enough observations.
+    `cells` maps (row name, column name) to a slice. `columns_in_all` is the number of columns before the
+    limit. `worst` is the largest badness (0 to 1) of a cell with enough observations.
     """
 
     rows: Sequence[str]
@@ -42,8 +42,8 @@ class HeatMap:
     def cell_heat(self, slice_: Slice) -> float | None:
         """Return the strength of the cell's colour: 0 (best) to DEEPEST (as bad as `worst`).
 
-        Returns None when there is too little data for a verdict. The strength grows with the square root of
-        the badness. Otherwise, if one cell is far worse than the others, all others would look the same.
+        Returns None when there is too little data for a verdict. The square root keeps cells distinguishable
+        when one cell is far worse than the others.
         """
         bad = badness(slice_)
         if bad is None or not slice_.is_solid:
@@ -68,8 +68,7 @@ def badness(slice_: Slice) -> float | None:
 def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
     """Build the heat map from slices. The `name` of a slice is its row, `also` is its column.
 
-    `rows` holds the names of the rows, in order. `columns` is the number of columns; the columns with most
-    observations in these rows are kept.
+    `columns` is the number of columns; those with most observations in these rows are kept.
     """
     shown = set(rows)
     inside = [slice_ for slice_ in several if slice_.name in shown]

@@ -38,10 +38,7 @@ _MOST_LINKED = 100
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw a sentence on the hosts of the models, and a table with a row for each model and host.
-
-    `smallest` is the smallest difference of interest, as a share.
-    """
+    """Draw a sentence on the hosts of the models, and a table with a row for each model and host."""
     grouping = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} by model and host"
     take = cards.Download(

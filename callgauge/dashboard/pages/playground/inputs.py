@@ -33,9 +33,8 @@ _ALL = 2000
 class PlaygroundInputs:
     """The inputs of the playground: raw text, definitions text, its tools, and the called tool.
 
-    `which` is the index of the called tool in `tools.tools`, None without a tool. `dialect` and `leaked` are
-    for a whole reply. `dialect` is the chosen dialect, None to detect it. With `leaked`, only leaked calls
-    are searched.
+    `which` is the index of the called tool in `tools.tools`, None without a tool. A whole reply has a
+    `dialect`, None to detect it. With `leaked`, only leaked calls are searched.
     """
 
     raw: str
@@ -55,8 +54,8 @@ def draw_inputs(
 ) -> PlaygroundInputs:
     """Draw the editors of the two texts and return the inputs.
 
-    With `reply`, the text is a whole reply of a model, in which calls are searched. `draw_marks` draws the
-    text with the found calls, between the two editors.
+    With `reply`, the text is a whole reply of a model. `draw_marks` draws it with the found calls, between
+    the two editors.
     """
     _draw_origin(desk)
     above = st.container(gap="xsmall")

@@ -1,7 +1,6 @@
-"""Reads the two texts of the playground from a link, a stored call or a definition.
+"""Reads the raw arguments and the definition from a link, a stored call or a stored definition.
 
-The texts are the raw arguments and the definition. Definitions are written in Anthropic's format, which keeps
-everything that a store has of a definition.
+Definitions are written in Anthropic's format, which keeps everything that a store has of a definition.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-pydantic and json-repair are optional. If one of them is missing, its result says so. No parser can block the
-page. Each parser gets only texts that it parses quickly, and json-repair runs in a process that is killed
-after PATIENCE seconds.
+pydantic and json-repair are optional. No parser can block the page: each parser gets only texts that it
+parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ _REPAIR = (
 class ParserReading:
     """The result of one parser for the text.
 
-    `value` is the parsed value as JSON, cut to a maximum length. `same` says whether the value equals the
-    arguments of the lenient parser; None when one of the two parsers has no value.
+    `value` is the parsed value as JSON, cut to a maximum length. `same` says whether it equals the arguments
+    of the lenient parser; None when one of the two parsers has no value.
     """
 
     reader: str

@@ -43,10 +43,9 @@ _RENAMED = "parameter_name_normalised"
 class ParameterChange:
     """One parameter of a call. When `name` is None, it is the text around all parameters.
 
-    `declared` holds the declared types in words, None if undeclared. `sent` is the raw text of the value; it
-    is JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` or `became` is None when
-    there is no such value. `verdict` is one of the words above. `severity` is that of the worst diagnostic,
-    or None. `findings` holds the diagnostics in order.
+    `declared` holds the declared types in words, None if undeclared. `sent` is the raw text of the value, or
+    JSON of the repaired value if `is_exact` is False. `became` is JSON. Each is None when there is no such
+    value. `verdict` is one of the words above. `severity` is that of the worst diagnostic, or None.
     """
 
     name: str | None

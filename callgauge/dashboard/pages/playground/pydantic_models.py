@@ -1,8 +1,7 @@
 """Creates the pydantic model that a team would write for a tool definition, or says why it is impossible.
 
-A definition may only use JSON Schema keywords that pydantic checks with the same meaning. A model that checks
-less than the definition would make the comparison unfair. This module is imported only if pydantic is
-installed.
+A model that checks less than the definition would make the comparison unfair. So a definition may only use
+JSON Schema keywords that pydantic checks with the same meaning.
 """
 
 from __future__ import annotations

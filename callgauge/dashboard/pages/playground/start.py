@@ -40,10 +40,9 @@ class EditorDesk:
     """The state of the playground's two editors in a browser session.
 
     `raw` and `definition` are the current texts. `raw_put` and `definition_put` are the texts that the page
-    last set; each has a version number that increases with each new text. `roads` and `known` hold the URL
-    parameters from which the texts came. `form` is the raw text that filled the form; None while a person
-    edits the text itself. `form_by` holds the definition and the tool index of the form. `forms` counts the
-    forms opened so far.
+    last set; each new text increases a version number. `roads` and `known` hold the URL parameters from which
+    the texts came. `form` is the raw text that filled the form, None while a person edits the text itself.
+    `form_by` holds the definition and the tool index of the form.
     """
 
     roads: tuple[str | None, ...] | None = None

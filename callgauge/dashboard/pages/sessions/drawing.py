@@ -30,7 +30,7 @@ def make_drawing_data(
     """Return the data for the timeline component.
 
     `places` holds all positions of the session; `shown` is the window to draw. `turns` maps turn ids to rows.
-    `target` is the position that the link asks for. `size` is the number of positions per window.
+    `target` is the position that the link asks for. `size` is positions per window.
     """
     drawing = _make_drawing(session, places, shown, target)
     jumps = timelines.find_jumps(places, shown, target.call if shown.at is not None else None)

@@ -93,8 +93,8 @@ class ThreadKnot(NamedTuple):
     """The part of a retry sequence's line that is drawn at one position.
 
     A line connects the attempts of a retry sequence. `above` and `below` say whether the line continues to
-    the position before or after this one. `fault` is True when an attempt here failed, False when no attempt
-    here failed, and None when this position has no attempt of the sequence.
+    the position before or after. `fault` says whether an attempt here failed; None when the sequence has no
+    attempt here.
     """
 
     chain: str

@@ -1,7 +1,7 @@
 """The page SQL: a query editor, the tables of the store, and the result as table or chart.
 
-The URL names the query: `sql` is the compressed query itself, `start` the name of the chosen query or metric.
-The page runs the query in the URL, so a link shows the same result to everybody.
+In the URL, `sql` is the compressed query, or `start` names the chosen query or metric. The page runs the
+query in the URL, so a link shows the same result to everybody.
 """
 
 from __future__ import annotations

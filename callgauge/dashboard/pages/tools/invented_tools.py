@@ -37,7 +37,7 @@ def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
 def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any]) -> None:
     """Draw the expander with the invented tools; nothing if there are none.
 
-    `nameless` is the number of calls without a tool name. `chosen` holds the filters.
+    `nameless` is the number of calls without a tool name.
     """
     counts = []
     if invented:

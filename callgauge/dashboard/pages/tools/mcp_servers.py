@@ -35,7 +35,7 @@ def has_servers(offered: pd.DataFrame) -> bool:
 def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
     """Draw one row per server, the most called server first. Tools without a server come last.
 
-    `offered` holds the rows of the metric `offered_tools`. `chosen` holds the filters.
+    `offered` holds the rows of the metric `offered_tools`.
     """
     grouping: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
     rows = store_queries.ask("slices", **grouping, **chosen)

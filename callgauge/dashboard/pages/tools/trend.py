@@ -22,7 +22,7 @@ Row = Mapping[Hashable, Any]
 def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     """Draw the expander with a rate of one tool by day.
 
-    `versions` holds the rows of the metric `definitions`. `chosen` holds the filters, narrowed to this tool.
+    `versions` holds the rows of the metric `definitions`.
     """
     fold = draw_fold("Rates by day", "by_day")
     if fold is None:
