@@ -24,7 +24,7 @@ CONFIGURATION = declare_table(Configuration)
 EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
 """A callgauge.toml with all keys, each with a word on it. `callgauge init-config` writes it."""
 _STANDARD_INPUT = "-"
-# The sign-in methods that use a key; all other keys are for every method.
+# For each key, the sign-in methods that use the key. Other keys are for every method.
 _USED_BY = {
     "issuer": ("oidc",),
     "client_id": ("oidc",),

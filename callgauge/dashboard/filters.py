@@ -150,7 +150,7 @@ def _days_before(days: Days, length: int) -> Days:
 def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the chosen trial runs and the chosen variants, before the filter bar is drawn.
 
-    None means that none is chosen. `choices` holds the rows of the metric `choices`.
+    None means that none is chosen.
     """
     runs, arms = (_read_choice(name, unique_labels(choices[choices.dimension == name])) for name in TRIALS)
     return runs, arms

@@ -74,7 +74,7 @@ def _read_reach(
 
 
 def _read_value(value: Any, axis: Figure) -> float | None:
-    """Return the position of a value on its axis: days since year 1, a power of ten, or the number."""
+    """Return the position of a value on its axis: days since year 1, a decimal exponent, or the number."""
     if value is None:
         return None
     if isinstance(value, str):

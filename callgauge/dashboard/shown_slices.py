@@ -50,7 +50,7 @@ def rank_slices(
 ) -> JudgedRanking:
     """Return a ranking of the slices that `read_slices` returns; see `judge_ranking`.
 
-    `costs` maps each value to its cost. Raises MetricError.
+    Raises MetricError.
     """
     return store_queries.derive(
         lambda ask: judge_ranking(

@@ -108,10 +108,7 @@ def service_state() -> ServiceState:
 
 
 def known_service_state() -> ServiceState:
-    """Return the last nightly runs and the sources; empty if the memory cannot be read.
-
-    The filter bar reports a memory that cannot be read.
-    """
+    """Return the last nightly runs and the sources; empty if the memory cannot be read."""
     try:
         return service_state()
     except MemoryProblemError:

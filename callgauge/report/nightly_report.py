@@ -58,7 +58,7 @@ def read_report(
 ) -> MorningReport:
     """Return the report of a store. Does not change the store. Raises ReportError and MemoryProblemError.
 
-    `since` reports only what changed after this day; None means after the last report of an earlier day.
+    The report has what changed after the day `since`, by default after the last report of an earlier day.
     `texts` says whether descriptions of errors may quote logs.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()

@@ -212,7 +212,7 @@ def _make_label(labels: Labels) -> Callable[[str, str], str]:
 
 
 def decide(comparison: SliceComparison, margin: float) -> Verdict:
-    """Return the verdict on the slice of a comparison that allows a verdict."""
+    """Return the verdict on the slice of a comparison. Its difference must be known."""
     difference = comparison.difference
     if difference is None:
         raise ValueError("nothing was compared")

@@ -86,10 +86,7 @@ def _describe_unseen(row: Row) -> str | None:
 
 
 def is_text_removed(row: Row) -> bool:
-    """Return True when `callgauge retain` removed the content of the call.
-
-    The verdicts on the call remain.
-    """
+    """Return True when `callgauge retain` removed the content of the call."""
     return bool(row.get("text_removed") or False)
 
 

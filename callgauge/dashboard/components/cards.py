@@ -29,7 +29,8 @@ from callgauge.dashboard.viewer import leave_place_out, refuse_file
 class Download:
     """A download that a card offers in its menu. A click calls `rows`.
 
-    `what` is "all rows" for a list whose table shows only one page, else "sums".
+    `what` is "all rows" for a list whose table shows only one page, else "sums" for the sums behind the
+    figures.
     """
 
     name: str

@@ -54,11 +54,7 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
 
 
 def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed: bool = True) -> None:
-    """Draw a card with the diagnostics by code.
-
-    The parser could check `judged` of the `calls`. Pass `framed=False` inside an expander with the same
-    title.
-    """
+    """Draw a card with the diagnostics by code. The parser could check `judged` of the `calls`."""
     with cards.draw_card("What the parser found", "findings", height=220, stretch=framed, framed=framed):
         rows = store_queries.ask("findings", **chosen).to_dict("records")
         if not rows:

@@ -19,7 +19,7 @@ _LISTED = 100  # most diagnostics that are listed for one text; a megabyte of er
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _NARROW = 44  # characters per line when the text fills only half a page, or on a phone
-# Height in pixels of such a narrow text, and the number of lines from which the text scrolls.
+# Height of a narrow text in pixels, and the number of lines from which it scrolls.
 _LOW, _LOW_LINES = 132, 6
 _FOLDED = 3  # from this number on, diagnostics of one code share a row
 _RUNS = 4  # number ranges that are listed; further ranges are only counted
@@ -93,7 +93,7 @@ def draw_marked_text(
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
     shown = spans.annotate(raw, marks, spaces=spaces, **size)
-    # A low text is as high as its placeholder in the playground.
+    # A long narrow text is as high as its placeholder in the playground.
     low = narrow and shown.count("\n") >= _LOW_LINES
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
@@ -160,10 +160,7 @@ def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | 
 
 
 def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options: Any) -> Cell:
-    """Return a table cell with an outcome in words and in its colour.
-
-    `options` are other fields of the cell.
-    """
+    """Return a table cell with an outcome in words and in its colour."""
     return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **options)
 
 

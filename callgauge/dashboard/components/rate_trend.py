@@ -72,7 +72,7 @@ def draw_rate_trend(
     alerts on a series, and the team's decisions and notes, including notes on the subjects in `about`. `why`
     returns for each change a text about other events on its days. `order` holds the colour number of each
     series; None means `series_colours`. Horizontal lines show the team's goal and the rate of the baseline.
-    `before` holds the baseline's slices; None computes them.
+    `before` holds the baseline's slices, if known.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)

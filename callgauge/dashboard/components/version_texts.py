@@ -67,7 +67,7 @@ def _choose_version(
 
 
 def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
-    """Return the name of each text by the number of the text, such as triage@4.
+    """Return names of texts, such as triage@4, by text number.
 
     If a prompt has several texts, the name ends with the first characters of the text's hash.
     """

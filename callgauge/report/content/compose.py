@@ -104,8 +104,8 @@ def make_report(
 ) -> MorningReport:
     """Return the report of a nightly run. It covers the days that were over at the last load.
 
-    `ask` returns the rows of a metric. The report covers what changed after the day `since`. When it is None,
-    that is the last report, or the day before when there is no report yet. Raises MetricError.
+    `ask` returns the rows of a metric. The report has what changed after the day `since`, by default after
+    the last report, or after the day before when there is no report yet. Raises MetricError.
     """
     last = min(night, find_last_whole_day(ask) or night)
     attention = find_attention(ask, {}, last)

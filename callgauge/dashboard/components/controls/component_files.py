@@ -13,8 +13,5 @@ def read_source(beside: str, *names: str) -> str:
 
 
 def beside_folder(module: str) -> str:
-    """Return the path of a module's folder.
-
-    With this path, `read_source` reads files from the parent folder.
-    """
+    """Return the path with which `read_source` reads files from the parent folder of a module."""
     return str(Path(module).parent)

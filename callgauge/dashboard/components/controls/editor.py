@@ -30,7 +30,7 @@ def editor(
     placeholder: str = "",
     on_run: Callable[[str], None] | None = None,
 ) -> str:
-    """Draw the editor and return its current text. `height` is in pixels.
+    """Draw the editor and return its current text.
 
     The editor starts with `text`. A new `version` resets the editor to `text`. Ctrl+Enter calls `on_run` with
     the current text before the page is drawn.
@@ -61,7 +61,7 @@ def editor(
 
 
 def edited_text(key: str, text: str, version: int) -> str:
-    """Return the text of the editor `key`, or `text` when nobody has typed since this `version` began."""
+    """Return the text of the editor `key`, or `text` when nobody has typed since the last reset."""
     edited = st.session_state[key].edit
     if not edited or edited["version"] != version:
         return text

@@ -18,10 +18,9 @@ _HTML = "<div class='page-link'>\n</div>"
 
 
 def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
-    """Draw a link to a relative URL, as `filters.page_link` returns it.
+    """Draw a link to a relative URL, or a pale label without a URL.
 
-    Without a URL, draws a pale label. With `arrives`, the page scrolls to the link after the URL has changed,
-    if the link is out of view.
+    With `arrives`, the page scrolls to the link after the URL has changed.
     """
     draw = st.components.v2.component(
         "page_link",

@@ -43,9 +43,9 @@ ATTEMPTS: Mapping[str, str] = {
 
 @contextmanager
 def fold_filters(*keys: str) -> Iterator[None]:
-    """Put the selectors that the body draws behind one button, which shows how many are set.
+    """Put the selectors that the `with` body draws behind one button, which shows how many are set.
 
-    `keys` are the URL keys of the selectors. The URL filters the list even when the selectors are not drawn.
+    The URL filters the list even when the selectors are not drawn.
     """
     count = sum(bool(st.query_params.get(key)) for key in keys)
     label = f"Filter this list: {count} set" if count else "Filter this list"
@@ -54,10 +54,7 @@ def fold_filters(*keys: str) -> Iterator[None]:
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
-    """Draw a selector and return the chosen value; None when nothing is chosen.
-
-    `options` maps each value to its label. `key` is the URL key.
-    """
+    """Draw a selector and return the chosen value; None when nothing is chosen."""
 
     def parse(text: str) -> str:
         if text not in options:
@@ -81,10 +78,7 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def read_pick(key: str, options: Mapping[str, str]) -> str | None:
-    """Return the value that the URL sets for a selector, even if the selector is not drawn.
-
-    Returns None when the URL sets no value.
-    """
+    """Return the value that the URL sets for a selector, drawn or not; None when the URL sets none."""
     text = st.query_params.get(key)
     return text if text and text in options else None
 

@@ -130,7 +130,7 @@ def choose_one(
 def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
     """Draw a row of buttons for a few values, and return the chosen value.
 
-    The URL's `key` holds the value; the first value is the default. `named` returns the label of a value.
+    The URL's `key` holds the value; the first value is the default.
     """
 
     def draw(name: str) -> str:
@@ -179,16 +179,13 @@ def _keep_in_url(
 
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
-    """Return a link to `page` that keeps the URL values of these selectors, except those in `changed`."""
+    """Return a link to `page` with the URL values of this module's selectors, replaced by `changed`."""
     selectors = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
     return filters.page_link(page, narrowed, selectors | changed)
 
 
 def baseline_key(dimension: str) -> str:
-    """Return the URL key of a dimension's reference value, such as base_model.
-
-    All other values are compared with the reference value.
-    """
+    """Return the URL key of a dimension's reference value, such as base_model."""
     return f"base_{dimension}"
 
 

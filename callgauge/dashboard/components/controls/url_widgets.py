@@ -1,6 +1,6 @@
 """Widgets whose values are kept in the URL.
 
-With Streamlit's `bind=`, a value is lost when a person goes Back to a page. Here the value survives.
+With Streamlit's `bind=`, a value would be lost when a person goes Back to a page.
 """
 
 from __future__ import annotations

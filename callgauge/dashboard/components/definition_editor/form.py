@@ -27,8 +27,8 @@ Parse = Callable[[str], Sequence[ToolDefinition]]
 class DefinitionForm:
     """The state of a form in a browser session.
 
-    `text` is the definition as the form last returned it, None before the form is drawn. `base` filled the
-    fields, for the `filled`th time. `added` is the number of added lines.
+    `text` is the definition as the form last returned it, None before the form is drawn. `base` is the text
+    that filled the fields; `filled` counts how often they were filled. `added` is the number of added lines.
     """
 
     text: str | None = None

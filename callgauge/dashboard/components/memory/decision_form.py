@@ -26,8 +26,7 @@ _SAVED = "_decision_saved"
 def draw_decide(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
     """Draw the popover.
 
-    `figures` has a suggested title and the numbers for each comparison that a decision can be about. `link`
-    is the relative URL of the current view of the page.
+    `figures` has a suggested title and the numbers for each comparison that a decision can be about.
     """
     with st.container(width="content"):
         draw_popover("Decide", f"decide_{key}", lambda: _ask_decision(key, figures, link))

@@ -46,7 +46,7 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
     """Draw one note as a line, with controls for those who may change or delete it.
 
-    `about` names the note's subject in words. `href` is the relative URL of the subject.
+    `about` names the note's subject in words.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         day = f"{note.day}: " if note.day else ""

@@ -40,7 +40,7 @@ class ViewLink:
 def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
     """Return the saved views that this person sees, their own views first.
 
-    `titles` maps page names to titles. Views of pages that this version does not have are skipped.
+    Views of pages that this version does not have are skipped.
     """
     return [
         ViewLink(
@@ -87,10 +87,7 @@ def read_query() -> str:
 
 @st.dialog("Save this view")
 def ask_view_name(page: str, title: str, query: str) -> None:
-    """Ask for a name and save the current URL under this name.
-
-    `page` is the name of the page, `title` its title.
-    """
+    """Ask for a name and save the current URL under this name."""
     with st.form("save_view", border=False):
         st.caption("Saves the page with its filters. A range such as 7 days moves with time.")
         name = st.text_input("Name", suggest_name(title), key="view_name", max_chars=200)

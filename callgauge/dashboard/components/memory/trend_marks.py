@@ -44,7 +44,7 @@ def find_trend_decisions(
 ) -> list[RecordedDecision]:
     """Return the decisions made on these days.
 
-    A decision is left out if its comparison selects values of which the trend shows none.
+    A decision is left out if its comparison selects only values that the trend does not show.
     """
     shown = _find_shown(by, series, also)
     return [

@@ -19,8 +19,8 @@ MakeCell = Callable[[Cost, int], Cell]
 def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
     """Return the cells of a cost column, all with the same number of decimals.
 
-    Columns of mean costs show the smallest well-measured mean with two digits. Other columns show the largest
-    amount with three digits.
+    Columns of mean costs show the smallest well-measured mean with two significant digits. Other columns show
+    the largest amount with three.
     """
     cells = [make(cost, 2) for cost in costs]
     amounts = [(float(cell.order), cell.pale) for cell in cells if cell.order is not None]
@@ -107,7 +107,7 @@ def _turns(mean: MeanCost | None) -> int:
 def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base: str | None = None) -> Cell:
     """Return a cell with a mean cost.
 
-    `basis` is for its tooltip; `base` is for the small lines of the cell.
+    `basis` is the text of its tooltip; `base` is the text of its small lines.
     """
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})

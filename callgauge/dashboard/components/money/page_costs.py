@@ -52,8 +52,7 @@ def ask_ranked_costs(by: str, chosen: Mapping[str, Any]) -> list[Cost]:
 def summarise_costs(chosen: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> CostSummary:
     """Return the cost of the chosen turns, in total and by model, and the total cost of the baseline.
 
-    `chosen` and `before` (the baseline) are metric parameters, as from
-    `filters.chosen_filters().parameters()`. Raises MetricError.
+    `chosen` and `before` (the baseline) are metric parameters. Raises MetricError.
     """
     return CostSummary(
         next(iter(ask_costs(**chosen)), None),

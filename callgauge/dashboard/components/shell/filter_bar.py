@@ -42,8 +42,7 @@ def draw_filter_bar(
 ) -> None:
     """Draw the filter bar and keep its selection for the rest of the run.
 
-    `choices` holds the rows of the metric `choices`. `first` and `last` are days of the store. With `shown`
-    False the widgets are drawn but hidden: without the widgets, the URL would lose the filters.
+    With `shown` False the widgets are drawn but hidden: without the widgets, the URL would lose the filters.
     """
     labels = _read_labels(choices)
     with st.container(
@@ -221,7 +220,7 @@ def _draw_calendar(shown: Days, first: date, last: date) -> None:
         if len(picked) == 2:
             st.session_state[DAYS] = TimeRange(first=picked[0], last=picked[1]).text
 
-    # Unless a person has picked only the first end of the range so far.
+    # Keep the end that a person has already picked, until both ends are picked.
     if len(st.session_state.get(_CALENDAR, ())) != 1:
         st.session_state[_CALENDAR] = shown
     st.date_input(

@@ -58,7 +58,7 @@ class PageLink:
 def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_views: str) -> None:
     """Draw the pages in sections, then the saved views. Pages of one section must be adjacent.
 
-    If not all views fit, a line links to `all_views`, the relative URL of the list of all views.
+    If not all views fit, a line links to `all_views`.
     """
     sections = [
         {"title": title, "pages": [asdict(page) for page in several]}

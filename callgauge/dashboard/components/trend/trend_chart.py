@@ -20,7 +20,7 @@ CallsLink = Callable[[TrendLine], str | None]
 
 
 def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: CallsLink) -> None:
-    """Draw the chart. `words` describe the chart for screen readers.
+    """Draw the chart.
 
     `link_calls` returns a URL that lists the calls behind a line; None if no page can list them.
     """

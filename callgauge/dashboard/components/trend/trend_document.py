@@ -21,10 +21,7 @@ _HALF = 0.5  # half a day: a mark is drawn just before its day
 
 
 def convert_trend(chart: TrendChart, words: str) -> list[Chart]:
-    """Return one chart with all lines. If each line has its own panel, return one chart for each line.
-
-    `words` describe the chart for screen readers.
-    """
+    """Return one chart with all lines. If each line has its own panel, return one chart for each line."""
     if not chart.has_panels:
         return [_convert_panel(chart, chart.title, words, chart.lines, chart.drawn_marks)]
     return [

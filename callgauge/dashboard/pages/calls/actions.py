@@ -1,8 +1,4 @@
-"""Draws links and copy buttons of one call.
-
-The links open the session, the playground, and the previous and next call. The buttons copy the raw text, the
-request and a test case.
-"""
+"""Draws links and copy buttons of one call: its session, raw text, request and test case."""
 
 from __future__ import annotations
 

@@ -21,10 +21,7 @@ _BESIDE = 5  # columns that the list keeps when the peek view is open
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
-    """Draw one page of the list; a click on a row shows the call next to the list.
-
-    `chosen` is the id of the shown call. With `is_narrow` only the first columns are drawn.
-    """
+    """Draw one page of the list; a click on a row shows the call next to the list."""
     has_hosts = filters.has_several_hosts()
     columns = [
         order_column(Column("Time (UTC)", "tight"), "time", "descending", _order_link),

@@ -18,7 +18,7 @@ Row = Mapping[Any, Any]
 class LoadedCall:
     """One call: a row of the metric `call`, the diagnostics in order, and the tool definition.
 
-    `description` describes the tool. `tool` and `description` are None when the store has no definition.
+    `tool` and `description` are None when the store has no definition.
     """
 
     row: Row

@@ -26,8 +26,8 @@ class ParameterRow:
     """One parameter of a call: its declaration, the sent value, the resulting value, its diagnostics.
 
     `kind` is the declared type. `kind` and `required` are None for an undeclared parameter. `sent` is the raw
-    text of the value, or JSON if the text was repaired. `became` is the value as JSON after parsing. Each is
-    None when there is no such value. `sent_as` is the name that the model used if it is not `name`.
+    text of the value, or JSON if the text was repaired. `became` is the value as JSON after parsing. `sent`
+    and `became` are None without a value. `sent_as` is the name that the model used if it is not `name`.
     """
 
     name: str

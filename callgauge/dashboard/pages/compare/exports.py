@@ -24,7 +24,7 @@ def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) 
 def make_export(a: Arm, b: Arm, metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
     """Return a function that reads the metric's rows for both slices, even after the run has ended.
 
-    The function returns a DataFrame. Its column `compared` contains the letter of the slice.
+    The column `compared` contains the letter of the slice.
     """
     readers = {
         arm.letter: store_queries.ask_later(metric, **parameters, **arm.parameters()) for arm in (a, b)

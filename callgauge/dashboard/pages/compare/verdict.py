@@ -53,10 +53,7 @@ class ComparisonWay:
 def draw_ways(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison | None
 ) -> None:
-    """Draw the difference between slice B and slice A by several methods.
-
-    `comparison` is None when there is nothing to compare.
-    """
+    """Draw the difference between slice B and slice A by several methods."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",
@@ -90,8 +87,7 @@ def draw_warnings(
 ) -> None:
     """Draw the reasons to doubt the comparison: little was measured, or the slices overlap.
 
-    `reason` says why the comparison uses another rate than the chosen rate. It is empty if the rate is the
-    chosen one.
+    `reason` says why the comparison uses another rate than the chosen one; empty if it does not.
     """
     for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")

@@ -39,10 +39,7 @@ def describe_replaced(load: Row) -> str:
 
 
 def describe_status(row: Row) -> str:
-    """Return the status of a file: loaded, rejected, or merged with another file.
-
-    The text may come from the store.
-    """
+    """Return the status of a file: loaded, rejected, or merged with another file."""
     if row["status"] == "earlier":
         return "loaded; the file has changed since"
     if row["status"] != "companion" or not row["reason"]:

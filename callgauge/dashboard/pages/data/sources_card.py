@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
-# Each entry has a title, the field of the documentation, and the columns for measured and total records.
+# Each entry has a title, the field of the source's documentation, and two columns: measured and total.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
     ("Invalid arguments", "argument_failures", "parse_known", "calls"),
@@ -103,8 +103,7 @@ def _build_promised_row(row: Row) -> list[Cell]:
 def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
     """Return a cell that says whether the source logs something: yes, partly or no.
 
-    The small lines show on what share of the loaded records it was found, and the rest of the documented
-    text.
+    The small lines show how many loaded records have it, and the rest of the documentation.
     """
     match = _PROMISE.fullmatch(promise or "")
     word, rest = match.groups() if match else ("not documented", promise or "")

@@ -1,7 +1,4 @@
-"""Draws the Retries tab of the page Errors.
-
-The tab names the tool that is given up on most, and shows the outcome of failures and what they cost.
-"""
+"""Draws the Retries tab of the page Errors: the outcome of failures, and what retries cost."""
 
 from __future__ import annotations
 
@@ -107,7 +104,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw models or tools, those that give up the largest share of retry sequences first."""
+    """Draw models or tools, those with the largest share of sequences given up first."""
     by_slice = recovery.group_by_slice(rows)
     # Take the shares from the table of the pages Tools and Models, so that the intervals are the same.
     shares = recovery.relate_recoveries(by_slice)

@@ -22,10 +22,7 @@ _OPEN = Column("Not known", "number", "The log ends before the end of the turn")
 
 
 def link_to_chains(own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str:
-    """Return a link to a list with the first call of each retry sequence.
-
-    `own` holds URL keys of the call list, `narrowed` values of the filter bar.
-    """
+    """Return a link to a list with the first call of each retry sequence."""
     return filters.page_link("calls", narrowed or {}, {"attempt": "first", **own})
 
 

@@ -17,10 +17,7 @@ _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
-    """Return for each shift what the model used for the first time on the days when the shift may have begun.
-
-    One text lists new agent versions, prompts, providers and strategies.
-    """
+    """Return for each shift what the model first used on the days when the shift may have begun."""
     if not shifts:
         return {}
     models = tuple(sorted({shift.series for shift in shifts}))

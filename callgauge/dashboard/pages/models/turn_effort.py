@@ -62,10 +62,7 @@ _EFFORTS: Mapping[str, Sequence[_Effort]] = {
 def read_effort_rows(
     rows: Sequence[Row], unit: Literal["tokens", "seconds"]
 ) -> list[tuple[str, str, dict[str, Cell]]]:
-    """Return (title, meaning, cell of each slice) for each quantity of this unit.
-
-    `rows` are those of the metric `turn_costs`.
-    """
+    """Return (title, meaning, cell of each slice) for each quantity of this unit."""
     return [
         (effort.title, effort.meaning, {row["slice"]: _make_cell(effort, row) for row in rows})
         for effort in _EFFORTS[unit]

@@ -64,8 +64,7 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
     """Draw the card.
 
-    `chosen` holds the parameters of the filter bar. `goals` and `rates` map the name of a rate to its goal
-    and its slice.
+    `goals` and `rates` map the name of a rate to its goal and its slice.
     """
     problem = None
     records, unread = _read_records()

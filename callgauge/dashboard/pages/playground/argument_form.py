@@ -26,7 +26,7 @@ def is_chosen() -> bool:
 def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
     """Draw the form, filled with the parsed arguments. A changed input rewrites the raw arguments.
 
-    `which` is the index of the tool in the definitions. Without a tool, draw a hint instead.
+    Without a tool, draw a hint instead.
     """
     if tool is None:
         st.caption("The form needs a definition: paste one below, or load a stored one.")

@@ -34,7 +34,7 @@ class PlaygroundInputs:
     """The inputs of the playground: raw text, definitions text, its tools, and the called tool.
 
     `which` is the index of the called tool in `tools.tools`, None without a tool. A whole reply has a
-    `dialect`, None to detect it. With `leaked`, only leaked calls are searched.
+    `dialect`, None to detect it. With `leaked`, only calls that should have been native calls are searched.
     """
 
     raw: str

@@ -75,10 +75,7 @@ def make_link_parameter(raw: str, definition: str) -> str:
 
 
 def texts_of_call(call: Mapping[Any, Any], description: str | None) -> PlaygroundTexts:
-    """Return the texts of a stored call.
-
-    `call` is a row of the metric `call`. `description` describes the called tool, None when unknown.
-    """
+    """Return the texts of a stored call."""
     notes = []
     raw = call["raw_arguments"]
     if call["args_source"] in _TEXT_IS or raw is None:

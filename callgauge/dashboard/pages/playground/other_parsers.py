@@ -57,10 +57,7 @@ class ParserRefusedError(Exception):
 
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
-    """Return the result of each other parser for a text and the tool definition.
-
-    `ours` is the result of the lenient parser for the same text.
-    """
+    """Return the result of each other parser. `ours` is the result of the lenient parser."""
     arguments = ours.arguments
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),

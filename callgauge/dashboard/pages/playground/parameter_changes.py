@@ -44,8 +44,8 @@ class ParameterChange:
     """One parameter of a call. When `name` is None, it is the text around all parameters.
 
     `declared` holds the declared types in words, None if undeclared. `sent` is the raw text of the value, or
-    JSON of the repaired value if `is_exact` is False. `became` is JSON. Each is None when there is no such
-    value. `verdict` is one of the words above. `severity` is that of the worst diagnostic, or None.
+    JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` and `became` are None without
+    a value. `verdict` is one of the words above. `severity` is that of the worst diagnostic, or None.
     """
 
     name: str | None

@@ -36,10 +36,7 @@ class NotSimpleError(Exception):
 
 
 def make_pydantic_model(tool: ToolDefinition) -> Any:
-    """Return the pydantic model of the tool's arguments, in lax mode.
-
-    Raises NotSimpleError when the definition cannot be expressed as a model.
-    """
+    """Return the pydantic model of the tool's arguments, in lax mode. Raises NotSimpleError."""
     schema = tool.to_json_schema()
     if type_names(schema) not in ([], ["object"]) or not isinstance(schema.get("properties"), Mapping):
         raise NotSimpleError("The definition declares no properties to make a model from.")

@@ -338,10 +338,7 @@ def _time_line(name: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> No
 
 
 def find_text_events(versions: Sequence[Version]) -> list[TrendEvent]:
-    """Return an event on the first day of each version except the first version.
-
-    `versions` holds the rows of the metric `versions`.
-    """
+    """Return an event on the first day of each version except the first version."""
     dated = sorted(
         (version for version in versions if version["first_day"]), key=lambda version: version["number"]
     )

@@ -32,7 +32,7 @@ _LAYERS = {"execution": "warn", "refused": "warn"}
 
 @dataclass(slots=True)
 class ShownSession:
-    """The session that the page shows. `kept` holds the URL parameters that its links repeat."""
+    """The session that the page shows. `kept` holds the URL parameters that links in the session repeat."""
 
     session_id: str
     source: str
@@ -83,7 +83,7 @@ def turn_item(
 ) -> Item:
     """Return the data of one turn for the timeline component.
 
-    `indexes` holds the turn's indexes in `places` that are drawn. `turns` maps turn ids to rows.
+    `indexes` holds the turn's indexes in `places` that are drawn.
     """
     first, last = indexes[0], indexes[-1]
     place = places[first]

@@ -33,10 +33,7 @@ def has_servers(offered: pd.DataFrame) -> bool:
 
 
 def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
-    """Draw one row per server, the most called server first. Tools without a server come last.
-
-    `offered` holds the rows of the metric `offered_tools`.
-    """
+    """Draw one row per server, the most called server first. Tools without a server come last."""
     grouping: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
     rows = store_queries.ask("slices", **grouping, **chosen)
     slices: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}

@@ -15,10 +15,7 @@ _LISTED = 50
 
 
 def draw_unused(offered: pd.DataFrame) -> None:
-    """Draw the expander with the unused tools; nothing if there are none.
-
-    `offered` holds the rows of the metric `offered_tools`.
-    """
+    """Draw the expander with the unused tools; nothing if there are none."""
     unused = offered[(offered.steps > 0) & (offered.calls == 0)].to_dict("records")
     if not unused:
         return

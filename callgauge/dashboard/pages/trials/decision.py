@@ -14,10 +14,7 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_trial_decision(
     run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
 ) -> None:
-    """Draw the popover that records a decision on a run; nothing for a run with a single variant.
-
-    `sentence` is the verdict that the page shows.
-    """
+    """Draw the popover that records a decision on a run; nothing for a run with a single variant."""
     figures = {
         name_arm(name): (_suggest_title(run, name, looks), _freeze(run, results, looks, name, sentence))
         for name in run.others

@@ -112,7 +112,7 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
     """Draw the definition editor; return the newest stored definition and the edited one.
 
-    Each is None if there is none; an unchanged text is no edited definition.
+    Each is None if it does not exist. The edited one is also None if the text is unchanged.
     """
     if not tool:
         return None, None
