@@ -9,8 +9,8 @@ from callgauge.dashboard import filters
 from callgauge.dashboard.shown_page import shown_page
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_VALUE, _LONGEST = 24, 120  # most characters of a filter value and of a whole file name
-_NAMED = 2  # most filter values in a file name
+_LONGEST_VALUE, _LONGEST = 24, 120  # maximum lengths of a filter value and of a whole file name
+_NAMED = 2  # maximum number of filter values in a file name
 
 
 def name_file(stem: str, suffix: str) -> str:

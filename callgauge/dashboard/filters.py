@@ -82,7 +82,7 @@ class Filters:
 
 
 def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
-    """Return whether the store has more than one host, so that pages show hosts."""
+    """Return whether the store has more than one host. Only then do pages show hosts."""
     all_labels = st.session_state.get(_LABELS, {}) if labels is None else labels
     return are_several(all_labels.get(HOST, ()))
 
@@ -113,7 +113,6 @@ def keep_choices(chosen: Filters, baselines: Sequence[Baseline]) -> None:
 
 
 def kept_baselines() -> Mapping[str, Baseline]:
-    """Return the team's baselines by their names."""
     baselines: Mapping[str, Baseline] = st.session_state.get(_BASELINES, {})
     return baselines
 

@@ -33,7 +33,7 @@ from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.settings import texts_are_shown
 
 _RUN = "_page_run"
-_DERIVED = 300  # most cached results per published store file; one view of a page needs about ten
+_DERIVED = 300  # maximum number of cached results per store file; one view of a page needs about ten
 
 Result = TypeVar("Result")
 

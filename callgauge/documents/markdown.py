@@ -10,7 +10,7 @@ from callgauge.documents.document import Document, DocumentCell, DocumentTable
 
 MOST_ROWS = 20
 _MOST_TABLES = 2
-_LONGEST = 400  # most characters in a sentence
+_LONGEST = 400  # maximum length of a sentence, in characters
 _LONGEST_CELL = 120
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|$&#]|(?<=\S)~)")
 # GitHub and Discord turn these texts into a link or a mention. The @ in triage@4 does not match.
@@ -32,7 +32,7 @@ def write_link(title: str, address: str) -> str:
 
 
 def write_markdown(document: Document) -> str:
-    """Return the answer, the first tables, the settings, and the link."""
+    """Return a document as Markdown: the answer, the first tables, the settings, and the link."""
     return "\n\n".join(_list_parts(document)) + "\n"
 
 

@@ -91,7 +91,6 @@ def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
 
 
 def rank_column() -> Column:
-    """Return the header of the rank column."""
     return Column("Rank", "number", "Those marked = share a place: none of them is proven worse than another")
 
 
@@ -119,7 +118,7 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
 def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return a cell with the difference that decides the verdict, tagged plain or mix-adjusted.
 
-    The tooltip contains the other of the two differences.
+    If the tag is plain, the tooltip has the mix-adjusted difference, and the reverse.
     """
     cell = difference_cell(comparison, reach, none=none)
     if comparison.difference is None:

@@ -15,7 +15,7 @@ from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
-_LISTED = 100  # most diagnostics that are listed for one text; a megabyte of errors has thousands
+_LISTED = 100  # maximum number of diagnostics in the list; a megabyte of errors has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _NARROW = 44  # characters per line when the text fills only half a page, or on a phone
@@ -139,7 +139,7 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """Return the joined parts, cut just after the length that the page shows."""
+    """Return the joined parts of a text, cut just after the length that the page shows."""
     beginning, length = [], 0
     for part in parts:
         beginning.append(part)

@@ -1,4 +1,4 @@
-"""Table cells with the latency of a slice: its median (p50) and its 95th percentile (p95)."""
+"""Table cells with the latency of a slice: the median (p50) and the 95th percentile (p95)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SHOWN = 1_000  # most characters that are shown of a text
+_SHOWN = 1_000  # maximum number of characters shown of a text
 
 
 class ParserStep(Protocol):

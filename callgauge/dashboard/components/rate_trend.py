@@ -38,7 +38,7 @@ from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
 _MARKED = 20  # newest marks that are listed below the chart
-_LISTED = 14  # rows of the points table before "Show all"
+_LISTED = 14  # rows of the table of points before "Show all"
 
 Points = Mapping[str, Sequence[DayRate]]
 
@@ -66,7 +66,7 @@ def draw_rate_trend(
     before: Sequence[Slice] | None = None,
     about: Sequence[Subject] = (),
 ) -> None:
-    """Draw the card.
+    """Draw the card with rates by day.
 
     `several` holds slices by the dimension `by` and by day. The chart marks changes of rates, `events`,
     alerts on a series, and the team's decisions and notes, including notes on the subjects in `about`. `why`

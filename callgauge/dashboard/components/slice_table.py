@@ -329,7 +329,7 @@ def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
         sub=counts if rated else None,
         pale=rated,
         title=wording.known_share(slice_.share.n, slice_.total, slice_.rate.noun),
-        # slices with equal rates keep the default order: most sessions first
+        # Slices with equal rates keep the default order: most sessions first.
         order=slice_.share.k / slice_.share.n,
         values=count_values(slice_) | ({"rate": slice_.share.rate} if rated else {}),
     )

@@ -48,7 +48,7 @@ from callgauge.stats import Share
 Ask = Callable[..., pd.DataFrame]
 SURE_SILENCE = 0.01
 """The chance, over all sources together, that a silence which the report tells is none."""
-_OPEN = 10  # alerts that are still open and that the report lists
+_OPEN = 10  # maximum number of open alerts in the report
 _TREND = 28  # days in the trend of a rate
 _LATE = 2  # days without a new call that are normal: a load brings calls of the day before and may be late
 _TOO_FEW = json.dumps(["too few"])
@@ -292,7 +292,7 @@ def _describe_silence(silence: SilentSource, night: date) -> ReportItem:
 def _find_known(
     ask: Ask, team: TeamContext, since: date | None, night: date, attention: Attention | None
 ) -> tuple[frozenset[str], str]:
-    """Return the keys of items that are not new, and in words the time after which an item is new."""
+    """Return the keys of items that are not new, and a phrase for the time since which items are new."""
     if since is None and team.last is not None:
         return team.last.keys, f"the report of {format_day(team.last.night, night)}"
     if attention is None:

@@ -20,7 +20,7 @@ from callgauge.report.formats.teams import make_teams_message
 
 TIMEOUT = 15.0
 """Seconds to connect, and for each read."""
-_MOST_BYTES = 2_000  # most bytes that are read from a response
+_MOST_BYTES = 2_000  # maximum number of bytes read from a response
 _REFUSED_FOR_NOW = frozenset((408, 425, 429, 500, 503))
 _LOST = frozenset((502, 504))  # gateway errors: the server behind the gateway may have received the request
 

@@ -15,7 +15,7 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 from callgauge.report.formats.html_page import write_html
 
-_LONGEST = 400  # most characters in a sentence
+_LONGEST = 400  # maximum length of a sentence, in characters
 # Chat programs turn these texts into a link, a mention or a tag, even without markup.
 _CHAT_SIGN = re.compile(r"https?:(?=//)|www(?=\.)|[@<]", re.IGNORECASE)
 _WORD_JOINER = "\u2060"  # invisible; a link or a mention ends before this character

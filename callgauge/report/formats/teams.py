@@ -14,7 +14,7 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BYTES = 27_000
-_LONGEST = 500  # most characters in a sentence
+_LONGEST = 500  # maximum length of a sentence, in characters
 _COLOURS = {"bad": "attention", "good": "good", "calm": "default"}
 _Block = dict[str, Any]
 

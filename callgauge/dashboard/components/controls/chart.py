@@ -1,4 +1,4 @@
-"""Draws a chart when it scrolls into view, because the chart script is the dashboard's largest."""
+"""Draws a chart only when it scrolls into view, because the chart script is large."""
 
 from __future__ import annotations
 

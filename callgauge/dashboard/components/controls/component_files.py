@@ -1,4 +1,4 @@
-"""Read the scripts and styles of components, with a cache, because every table needs them."""
+"""Reads the scripts and styles of components, with a cache, because every table needs them."""
 
 from __future__ import annotations
 

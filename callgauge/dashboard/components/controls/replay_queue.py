@@ -9,5 +9,4 @@ from callgauge.analysis.replay.jobs import ReplayQueue
 
 @st.cache_resource(show_spinner=False)
 def open_queue() -> ReplayQueue:
-    """Return the queue of all replays on this server."""
     return ReplayQueue()

@@ -13,7 +13,7 @@ from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 from callgauge.memory.records import TeamRecords
 
 _NAME = "_acknowledged_by"
-_LONGEST = 200  # most characters in an author name
+_LONGEST = 200  # maximum length of an author name, in characters
 
 
 def read_records() -> TeamRecords:
@@ -39,7 +39,7 @@ def describe_reader() -> str:
 
 
 def author_name() -> str:
-    """Return this person's author name: the name of the signed-in user, or the name typed before."""
+    """Return the name of the signed-in user, or the author name that this person typed before."""
     return current_viewer().name or str(st.session_state.get(_NAME, ""))
 
 

@@ -24,7 +24,7 @@ _SAVED = "_decision_saved"
 
 
 def draw_decide(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
-    """Draw the popover.
+    """Draw the popover that records a decision.
 
     `figures` has a suggested title and the numbers for each comparison that a decision can be about.
     """

@@ -21,7 +21,7 @@ from callgauge.dashboard.viewer import current_viewer
 from callgauge.memory.views import SavedView, save_view
 from callgauge.serving.moved_pages import find_page
 
-_NAMED = 2  # most chosen values in the suggested name
+_NAMED = 2  # maximum number of chosen values in the suggested name
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from callgauge.stats import ENOUGH, Share
 
 _GREY = "rgba(128,128,128,0.9)"
 _APART = 8  # ratio of the highest to the lowest cost above which the cost axis is logarithmic
-_LABELLED = 12  # most points that have a label
+_LABELLED = 12  # maximum number of points with a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class CostPoint:
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
     """Return the Pareto front, cheapest point first.
 
-    No point that is at most as expensive has a higher success rate.
+    For each of its points, no other point succeeds more often at the same or a lower cost.
     """
     front: list[CostPoint] = []
     for point in sorted(points, key=lambda point: (point.cost.amount, -point.rate)):

@@ -1,4 +1,4 @@
-"""Draws a table of slices ranked by one rate; it shows the leading rates and the cost too."""
+"""Draws a table of slices ranked by one rate. The table also shows the leading rates and the cost."""
 
 from __future__ import annotations
 

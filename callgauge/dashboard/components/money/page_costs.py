@@ -1,4 +1,4 @@
-"""Computes the cost of the chosen turns from the store that the page shows and the team's prices."""
+"""Computes the cost of the chosen turns, using the shown store and the team's prices."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from callgauge.dashboard.shown_page import ShownPage
 from callgauge.dashboard.url_keys import declared_url_keys
 from ingest.time_ranges import PRESETS, TimeRange, read_range
 
-_LONGEST_VALUE = 60  # most characters of a filter value in the description
+_LONGEST_VALUE = 60  # maximum length of a filter value in the description
 _NAMED = 3
 
 

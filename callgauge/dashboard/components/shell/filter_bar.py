@@ -29,7 +29,7 @@ _CALENDAR = "_calendar"
 _PICK_DATES = "Pick dates"
 _INVALID = "_invalid_days"
 _PANEL = "filters"
-_SHORTENED = 120  # most characters of a label in the panel
+_SHORTENED = 120  # maximum length of a label in the panel
 
 
 def draw_filter_bar(

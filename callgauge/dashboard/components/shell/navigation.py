@@ -30,7 +30,7 @@ _KINDS = (
 # Values of each kind that are sent. Further values are sent only if they contain the search text.
 _MOST_VALUES = 200
 _SHORTEST, _LONGEST = 3, 200  # shortest and longest search text for ids, in characters
-_MOST_IDS = 6  # most sessions that a search shows, and most calls
+_MOST_IDS = 6  # maximum number of sessions, and of calls, that a search shows
 _ASKED = "_palette_asked"
 _SAVING = "_palette_saving"
 _KEY = "palette_find"

@@ -1,4 +1,4 @@
-"""Draw rates over time as lines. Dragging selects days; a click or a key on a point opens its calls."""
+"""Draws rates over time as lines. Dragging selects days; a click or a key on a point opens its calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.dashboard.components.controls.component_files import beside_folde
 from callgauge.dashboard.components.trend.trend_document import convert_trend
 from callgauge.dashboard.shown_page import record_part
 
-_LABEL = 60  # most characters of a series name
+_LABEL = 60  # maximum length of a series name
 _PANEL, _LEGEND, _ONE = 224, 28, 340  # pixels, as in trend_chart.js
 _COLUMNS = 3  # panels side by side on a wide screen
 CallsLink = Callable[[TrendLine], str | None]

@@ -15,7 +15,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 _COMPARED = 20_000  # characters of each text that are compared
-_LINES = 12  # most changes that are listed per attempt
+_LINES = 12  # maximum number of changes listed per attempt
 _MOST = 200
 _ENDS = {"recovered": "The last one worked", "abandoned": "The call was given up"}
 

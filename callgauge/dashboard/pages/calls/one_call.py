@@ -68,7 +68,7 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
 
 def _say_no_such_call() -> str:
     facts_before = store_queries.ask("kept_since").iloc[0].facts_before
-    # NaT does not equal itself.
+    # NaT is not equal to itself.
     if facts_before is not None and facts_before == facts_before:
         return f"The store keeps no calls before {facts_before:%Y-%m-%d}; this one may be older."
     return "The store has no call with this id. It may have been loaded into another store."

@@ -52,7 +52,6 @@ def are_same(arms: tuple[Arm, Arm]) -> bool:
 
 
 def draw_swap() -> None:
-    """Draw the button that swaps A and B."""
     st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
 
 

@@ -58,7 +58,6 @@ def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def count_ended(rows: Iterable[Row], ended: str) -> int:
-    """Return how many retry sequences have this outcome: recovered, abandoned or open."""
     return sum(row["chains"] for row in rows if row["ended"] == ended)
 
 
@@ -85,7 +84,7 @@ def mean_attempts(rows: Sequence[Row]) -> float:
 
 
 def recovery_share(rows: Sequence[Row]) -> Share:
-    """Return the share of recovered retry sequences among those with a known end."""
+    """Return the share of recovered retry sequences, over sequences with a known end."""
     recovered, abandoned = (
         sum_groups((row for row in rows if row["ended"] == name), "chains")[0]
         for name in ("recovered", "abandoned")

@@ -34,11 +34,10 @@ from callgauge.stats import Share, compare_rates
 Row = Mapping[Hashable, Any]
 _ROWS = 10  # tools or models that are shown before "Show all"
 _WAYS = {"tool": "By tool", "model": "By model", "layer": "By stage", "attempt": "By attempt"}
-_EXAMPLES = 3  # most retry sequences that are shown as examples, and most calls of each
+_EXAMPLES = 3
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    """Draw the tab."""
     rows: list[dict[Hashable, Any]] = store_queries.ask("chains", **chosen).to_dict("records")
     if not rows:
         cards.show_no_matches("failed calls")
@@ -104,7 +103,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw models or tools, those with the largest share of sequences given up first."""
+    """Draw models or tools. Those with the largest share of sequences given up come first."""
     by_slice = recovery.group_by_slice(rows)
     # Take the shares from the table of the pages Tools and Models, so that the intervals are the same.
     shares = recovery.relate_recoveries(by_slice)

@@ -37,7 +37,7 @@ _STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not ca
 
 
 def draw_strategies(chosen: Mapping[str, Any]) -> None:
-    """Draw the card: one row per model, host and strategy; notable rows come first."""
+    """Draw one row per model, host and strategy; rows with a problem come first."""
     title = "Calling strategy: probe results and calls"
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):

@@ -17,7 +17,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SOURCES = 4  # most used sources, one card each, because versions of different agents are not comparable
+_SOURCES = 4  # number of sources with a card; one card each, because agents' versions are not comparable
 _SHOWN = 40  # newest versions that are shown of a source
 _BEFORE_ALL = 10  # rows before "Show all"
 

@@ -89,7 +89,7 @@ class SliceRanking:
 
 
 def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw the card with the table, and one expander for slices with too little data."""
+    """Draw the ranking as a table, and one expander for slices with too little data."""
     by, rate = ranking.by, ranking.rate
     with cards.draw_card(
         f"{rate.title} by {ranking.noun}",

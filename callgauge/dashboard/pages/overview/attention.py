@@ -62,7 +62,7 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 
 
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
-    """Draw the card.
+    """Draw the card "Needs attention".
 
     `goals` and `rates` map the name of a rate to its goal and its slice.
     """
@@ -131,7 +131,7 @@ def _list_missed_goals(goals: Mapping[str, Goal], rates: Mapping[str, Slice]) ->
 
 
 def _draw_quiet_items() -> None:
-    """Draw the problems with the data in grey below the others, with a link to the page Data."""
+    """Draw the items about problems with the data, in grey, with a link to the page Data."""
     load = store_queries.ask("last_load").iloc[0]
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"

@@ -22,7 +22,7 @@ _PROMPTS = 3  # prompts on the card: the most used ones with at least two versio
 def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
-    """Draw the card.
+    """Draw the card on prompts.
 
     For each prompt it says whether the newest version is better by `rate`, and for which values it is worse.
     """

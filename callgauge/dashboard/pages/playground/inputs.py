@@ -105,7 +105,10 @@ def _draw_definition(desk: EditorDesk, *, reply: bool) -> ParsedTools:
 
 
 def _choose_reply_options() -> tuple[str | None, bool]:
-    """Return the chosen dialect (None to detect it), and True to search only for leaked calls."""
+    """Return the chosen dialect (None to detect it), and True to search only for leaked calls.
+
+    A leaked call is written as text instead of as a native call.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
         if look == "leaked":

@@ -18,7 +18,7 @@ from lenient.diagnostics import MAX_DEPTH
 LONGEST = 1_000_000
 """Maximal length of a parsed text in characters, so that one browser tab cannot keep the server busy."""
 LONGEST_DEFINITION = 200_000
-_UNPACKED = 3_000_000  # most bytes to which a link may decompress, against compression bombs
+_UNPACKED = 3_000_000  # maximum decompressed size of a link in bytes, against compression bombs
 
 _TEXT_IS = {
     "reserialised": "The log kept only the decoded object, so this is not the text that the model sent.",
@@ -32,7 +32,7 @@ _TEXT_IS = {
 class PlaygroundTexts:
     """The texts of the two editors.
 
-    `notes` are sentences about where the texts come from and their problems.
+    `notes` are sentences about the origin of the texts and their problems.
     """
 
     raw: str = ""

@@ -33,7 +33,7 @@ _USUAL = 5
 
 
 def show(tool: ToolDefinition, call_id: str) -> None:
-    """Draw the card; nothing if the server cannot send requests to a model."""
+    """Draw the card for live requests; nothing if the server cannot send requests to a model."""
     sender = find_sender()
     if sender is None or not store_queries.is_open():
         return

@@ -23,7 +23,7 @@ from lenient.definitions.json_schema.json_values import same_json
 
 Verdict = Literal["parsed", "rejected", "not asked", "not installed"]
 
-PATIENCE = 2.0  # most seconds for json-repair, including the start of its process
+PATIENCE = 2.0  # time limit for json-repair in seconds, including the start of its process
 # Longest text for each parser, in characters.
 _LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}
 _VALUE = 2_000  # characters of a value that are kept

@@ -173,7 +173,7 @@ def _join(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
-    """Return the object in the text, before type conversion."""
+    """Return the decoded object, before type conversion."""
     for step in request.steps:
         if step.stage is Stage.COERCE:
             try:

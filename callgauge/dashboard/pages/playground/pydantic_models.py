@@ -28,7 +28,7 @@ _BOUNDS = {
 }  # fmt: skip
 _PLAIN: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}
 _DEEPEST = 6
-_MOST = 200  # most fields of a model with its nested models, because creating models is slow
+_MOST = 200  # maximum number of fields, including nested models: creating models is slow
 
 
 class NotSimpleError(Exception):

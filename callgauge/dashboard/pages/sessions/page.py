@@ -40,7 +40,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
 )
 from callgauge.dashboard.shown_page import record_answer
 
-_MODELS = 3  # most model names in a cell, and most host names
+_MODELS = 3
 
 
 def show() -> None:

@@ -15,8 +15,8 @@ Row = Mapping[Any, Any]
 
 WINDOW = 10  # positions per window: about two screens, with their texts
 WIDE = 60  # positions per window when a person asks for more
-CELLS = 240  # most cells of the overview, the strip that shows the whole session
-LANES = 8  # most retry sequences drawn side by side; further ones are only labelled at their calls
+CELLS = 240  # maximum number of cells in the overview, the strip that shows the whole session
+LANES = 8  # maximum number of retry sequences drawn side by side; calls of further ones only get a label
 _LEAD = 4  # positions that a window shows before the target
 _ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
 

@@ -24,7 +24,7 @@ from callgauge.analysis.verdicts.tool_answers import EditEffect
 from callgauge.dashboard import store_queries, viewer
 from callgauge.dashboard.components.controls.replay_queue import open_queue
 
-MOST = 50_000  # most calls that are replayed for the page; if more match, whole sessions are sampled evenly
+MOST = 50_000  # maximum number of calls to replay; if more match, whole sessions are sampled evenly
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())

@@ -26,7 +26,7 @@ from callgauge.dashboard.components.slice_table import READING, draw_slice_table
 from callgauge.dashboard.pages.tools import definitions, edit_effect, parameter, trend
 
 RATES_SHOWN = ("parse_error", "mended", "tool_rejected", "execution", "recovered")
-JUDGED = 2_000_000  # newest calls of which the diagnostics are read
+JUDGED = 2_000_000  # number of newest calls whose diagnostics are read
 _MODELS = 40
 
 

@@ -41,7 +41,6 @@ Found = tuple[MeasuredDifference | None, Decision]
 
 
 def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
-    """Draw the card of the variants."""
     with cards.draw_card("Variants", "trial_results", "trial_looks", height=300):
         if not results.trials:
             st.caption("No trial has ended yet. This page updates by itself.")

@@ -31,7 +31,7 @@ _CAPABILITIES = {
 
 
 def draw_conditions(run: TrialRun, results: RunResults) -> None:
-    """Draw the card. Conditions that differ between variants come first."""
+    """Draw the conditions of a trial run. Those that differ between variants come first."""
     with cards.draw_card("Conditions", "trial_conditions", height=420):
         rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
         if not rows:

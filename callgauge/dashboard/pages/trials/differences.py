@@ -28,7 +28,7 @@ _NO_VERDICT = "The largest differences come first. They are hints, not verdicts.
 
 
 def draw_differences(run: TrialRun) -> None:
-    """Draw the card with the table that the URL key `differ_by` names."""
+    """Draw the table of differences that the URL key `differ_by` names."""
     with cards.draw_card(
         "Where they differ" if run.others else "By tool and parameter", "trial_differences", height=420
     ):

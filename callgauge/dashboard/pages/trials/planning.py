@@ -35,7 +35,7 @@ _READING = (
 
 
 def draw_planning() -> None:
-    """Draw the card: controls, estimates from the store, and one row for each smallest difference."""
+    """Draw the card that plans a trial: controls, estimates, and one row for each smallest difference."""
     with cards.draw_card("Tasks needed", "slices", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
         names = [

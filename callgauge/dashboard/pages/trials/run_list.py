@@ -17,12 +17,10 @@ _RANK = ("worse", "withheld", "better", "alike", "not decided", "go on")
 
 
 def run_link(run: str) -> str:
-    """Return the relative URL of one trial run."""
     return filters.page_link("trials", {"run": (), "arm": ()}, {"trial": run})
 
 
 def list_link() -> str:
-    """Return the relative URL of the list of trial runs."""
     return filters.page_link("trials", {"run": (), "arm": ()}, {})
 
 

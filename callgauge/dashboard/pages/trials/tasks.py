@@ -23,7 +23,7 @@ _ORDERS = {"unlike": "Differing first", "run": "Order of the run"}
 
 
 def draw_tasks(run: TrialRun, results: RunResults) -> None:
-    """Draw the card with one page of tasks. Each cell links to the timeline of its session."""
+    """Draw one page of tasks. Each cell links to the timeline of its session."""
     take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
     with cards.draw_card("Task by task", "trial_results", take=take, height=480):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):

@@ -34,7 +34,7 @@ _FURTHER = ("replay_against", "refuse", "silent")
 _NAMED = 3  # edits that are described in words; the diff shows all edits
 # Height of a long diff in pixels, and the number of lines from which a diff scrolls.
 _TALLEST, _LINES = 330, 16
-_LONGEST = 1_000_000  # most bytes to which the definition in a link may decompress
+_LONGEST = 1_000_000  # maximum decompressed size of the definition in a link, in bytes
 _POLICIES = {
     "lenient": "Lenient: accepts warnings",
     "safe": "Safe: accepts notes only",

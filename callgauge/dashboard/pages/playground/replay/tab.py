@@ -32,8 +32,8 @@ from callgauge.dashboard.pages.playground.replay import moves, settings
 from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
-SIZED = 2_000_000  # newest calls of which text sizes and parser versions are counted
-MOST = 1_000_000  # most calls of a replay; if more match, whole sessions are sampled evenly
+SIZED = 2_000_000  # number of newest calls that are counted by parser version
+MOST = 1_000_000  # maximum number of calls in a replay; if more match, whole sessions are sampled evenly
 _RUN = "reading"
 _SETTINGS = "replay_settings"
 
