@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-"""The place of a value in a file: names of keys, and places in lists from 0."""
+"""The position of a value in a file: names of keys, and list indexes from 0."""
 _MOST_TOLD = 50  # maximum number of problems in one message
 _LONGEST = 60
 

@@ -22,7 +22,7 @@ from callgauge.configuration.settings import Configuration, FileText, PlaceText,
 
 CONFIGURATION = declare_table(Configuration)
 EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
-"""A callgauge.toml with all keys, each with a word on it. `callgauge init-config` writes it."""
+"""An example of callgauge.toml that explains every key. `callgauge init-config` writes it."""
 _STANDARD_INPUT = "-"
 # For each key, the sign-in methods that use the key. Other keys are for every method.
 _USED_BY = {

@@ -25,11 +25,11 @@ TRIALS = ("run", "arm")
 HOST = "provider"
 MCP_SERVER = "mcp_server"
 RARE = ("project", "branch", "sub_agent", "environment")
-"""Dimensions of sessions, which the daily sums do not have; the bar lists them under More."""
+"""Dimensions of sessions that the daily sums do not have. The filter bar lists them under More."""
 DIMENSIONS = ("model", HOST, "prompt", "tool", MCP_SERVER, "source", *TRIALS, *RARE)
 DAYS = "days"
 COMPARED_WITH = "baseline"
-"""The URL key of the days that the chosen days are compared with."""
+"""The URL key for the days to compare with."""
 DAYS_BEFORE, NOTHING = "days before", "nothing"
 # Links from before December 2026 contain these texts.
 _OLD_TEXTS = {

@@ -47,7 +47,7 @@ from ingest.time_ranges import Days, read_range
 
 USUAL_RATE = "parse_error"
 SAME_DAYS = "same days"
-"""The baseline that has the days that are judged: for one host, or model, against another."""
+"""The baseline for the same days as the judged slice, for example to compare two hosts or models."""
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
 Labels = Mapping[str, Mapping[str, str]]
 _WORDS: Mapping[Verdict, str] = {

@@ -28,7 +28,7 @@ from callgauge.dashboard.shown_page import record_answer
 
 _SHOWN = 15
 Link = Callable[[int, Mapping[str, str]], str | None]
-"""Returns the link to the hits of a side, 0 for what is compared with, narrowed by dimension; or None."""
+"""Returns the link to the counted calls of side 0 (the baseline) or 1, within these values; or None."""
 
 
 def draw_headline(breakdown: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:

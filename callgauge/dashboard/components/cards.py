@@ -39,7 +39,7 @@ class Download:
 
 
 MOST_ROWS = 10_000
-"""Rows that a download of a list holds at most."""
+"""Maximum number of rows in a download of a list."""
 _OF_RATES = "how-rates-are-counted-and-compared"
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 

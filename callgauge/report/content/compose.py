@@ -47,7 +47,7 @@ from callgauge.stats import Share
 
 Ask = Callable[..., pd.DataFrame]
 SURE_SILENCE = 0.01
-"""The chance, over all sources together, that a silence which the report tells is none."""
+"""Maximum probability, over all sources together, that the report calls a normal gap a silence."""
 _OPEN = 10  # maximum number of open alerts in the report
 _TREND = 28  # days in the trend of a rate
 _LATE = 2  # days without a new call that are normal: a load brings calls of the day before and may be late

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 MOST_SENTENCES = 5
-"""Sentences on what changed; what is beyond them is counted in the last one."""
+"""Maximum number of sentences on what changed. If there are more changes, the last one counts them."""
 ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 

@@ -16,7 +16,7 @@ from callgauge.memory.deliveries import DeliveryRecords
 _WAITS = (2.0, 8.0, 30.0)  # seconds to wait before the second attempt and before each later attempt
 _LONGEST_WAIT = 120.0  # longest wait that a server may ask for, in seconds
 LONGEST_ATTEMPT = 90.0
-"""Seconds of one attempt, whatever the server does; four attempts and their waits stay below `LONGEST`."""
+"""Maximum duration of one attempt in seconds. Four attempts and their waits stay below `LONGEST`."""
 
 Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
 

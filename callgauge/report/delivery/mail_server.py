@@ -14,7 +14,7 @@ from callgauge.configuration.settings import EmailSettings
 from callgauge.report.delivery.attempts import SendError
 
 TIMEOUT = 15.0
-"""Seconds to connect, and for each read."""
+"""Timeout in seconds for the connection and for each read."""
 _GO_ON, _DONE = 354, 250
 _TEMPORARY = range(400, 500)
 

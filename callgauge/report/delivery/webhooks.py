@@ -19,7 +19,7 @@ from callgauge.report.formats.slack import make_slack_message
 from callgauge.report.formats.teams import make_teams_message
 
 TIMEOUT = 15.0
-"""Seconds to connect, and for each read."""
+"""Timeout in seconds for the connection and for each read."""
 _MOST_BYTES = 2_000  # maximum number of bytes read from a response
 _REFUSED_FOR_NOW = frozenset((408, 425, 429, 500, 503))
 _LOST = frozenset((502, 504))  # gateway errors: the server behind the gateway may have received the request
@@ -30,7 +30,7 @@ MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
     "discord": make_discord_message,
     "json": MorningReport.to_data,
 }
-"""What each kind of webhook is sent."""
+"""Builds the message for each kind of webhook."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

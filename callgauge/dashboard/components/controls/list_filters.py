@@ -22,7 +22,7 @@ TURNS: Mapping[str, str] = {
     "not_ok": "Unsuccessful, reported or derived",
     "retried": "Turns with a retry",
 }
-"""The values of the filter by turn, as the metrics `calls` and `sessions` take them, with their words."""
+"""The values of the filter by turn for the metrics `calls` and `sessions`, each with its label."""
 CHAINS: Mapping[str, str] = {
     "": "All retry sequences",
     "any": "In a retry sequence",

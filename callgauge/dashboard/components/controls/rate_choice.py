@@ -27,7 +27,7 @@ DIMENSIONS: Mapping[str, str] = {
     "harness_version": "Agent version",
     "day": "Day",
 }
-"""What the metric `slices` can tell apart, in words."""
+"""The dimensions by which the metric `slices` can group, each with its label."""
 _SELECTORS = ("rate", "by", "of", "least", "smallest")
 # Choices for the smallest difference of interest, in percentage points.
 _POINTS = ("0.5", "1", "2", "5", "10")

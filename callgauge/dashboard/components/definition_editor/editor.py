@@ -12,7 +12,7 @@ from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.definition_editor.form import DefinitionForm, Parse, draw_definition_form
 
 URL_KEY = "as"
-"""The URL key that holds whether the definition is edited as JSON or as a form; the page declares it."""
+"""The URL key that says whether the definition is edited as JSON or as a form. The page declares it."""
 _WAYS = {"json": "JSON", "form": "Form"}
 _ECHOED = 20_000  # characters; longer texts are not sent back to the browser on each keystroke
 

@@ -12,7 +12,7 @@ from lenient.definitions.json_schema.value_kinds import type_names
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 MOST = 40
-"""Maximal number of parameters in a form; further ones can be edited as text only."""
+"""Maximum number of parameters in a form. Further parameters can only be edited as text."""
 _UNIONS = ("anyOf", "oneOf")
 
 

@@ -17,9 +17,9 @@ SERIES: Mapping[str, SubjectKind] = {
     "prompt_name": "prompt",
     "tool": "tool",
 }
-"""What a series of a trend is as the subject of a note, by the dimension of the trend."""
+"""For each dimension of a trend, the kind of subject under which notes on a series are stored."""
 _CHOSEN: Mapping[SubjectKind, str] = {"model": "models", "prompt": "prompts", "tool": "tools"}
-"""The parameter of the metrics that chooses such subjects."""
+"""For each kind of subject, the metric parameter that filters by it."""
 
 
 def find_trend_notes(

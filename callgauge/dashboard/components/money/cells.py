@@ -159,7 +159,7 @@ MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {
         retries_cell,
     ),
 }
-"""The columns of money by their name in the URL, in the order of a table that has them all."""
+"""The cost columns by their name in the URL, in the order in which a table shows them."""
 
 
 def make_money_columns(costs: Sequence[Cost]) -> tuple[list[Column], list[tuple[Cell, ...]]]:

@@ -15,7 +15,7 @@ from lenient import Cardinality, ToolDefinition, ToolParameter, ValueKind
 from lenient.definitions.json_schema.value_kinds import type_names
 
 MOST = 40
-"""Maximal number of fields of a form; further parameters can be edited as text only."""
+"""Maximum number of fields in a form. Further parameters can only be edited as text."""
 
 Input = Literal["text", "choice", "truth", "whole", "number", "lines", "json"]
 

@@ -16,7 +16,7 @@ from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 from lenient.diagnostics import MAX_DEPTH
 
 LONGEST = 1_000_000
-"""Maximal length of a parsed text in characters, so that one browser tab cannot keep the server busy."""
+"""Maximum length of a parsed text in characters, so that one browser tab cannot block the server."""
 LONGEST_DEFINITION = 200_000
 _UNPACKED = 3_000_000  # maximum decompressed size of a link in bytes, against compression bombs
 

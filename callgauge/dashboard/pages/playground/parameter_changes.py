@@ -16,7 +16,7 @@ from lenient.diagnostics import FORBIDDEN_HINT, render_path
 from lenient.diagnostics.codes import Severity, Stage
 
 MOST = 200
-"""Maximal number of parameters that get a row."""
+"""Maximum number of parameters that get a row."""
 
 AS_SENT, REPAIRED, CONVERTED, FLAGGED, INVALID, MISSING, DROPPED, UNDECLARED, FORBIDDEN = (
     "as sent", "repaired", "converted", "flagged", "invalid", "missing", "dropped",

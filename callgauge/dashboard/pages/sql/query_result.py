@@ -27,7 +27,7 @@ _PER_PAGE = 50
 _LONGEST = 300  # characters of a cell
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
-"""The URL keys that apply to one result only."""
+"""The URL keys that apply to the result of one query only."""
 _VIEWS = {"table": "Table", "bar": "Bars", "line": "Lines"}
 _CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values link to a call
 _NONE = ""

@@ -17,7 +17,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 RATE = "unknown_tool"
 NAMELESS = "unknown"
-"""The value of the dimension tool for calls that name none."""
+"""The value of the dimension `tool` for calls without a tool name."""
 _LISTED = 50
 
 

@@ -19,7 +19,7 @@ from callgauge.dashboard.components.slice_table import judged_rate_cell, make_sc
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 NO_SERVER = "none"
-"""The value of the dimension for tools of no MCP server."""
+"""The value of the dimension for tools that belong to no MCP server."""
 _RATES = ("parse_error", "tool_rejected", "execution", "refused")
 _MOST = 50
 _NAMED = 20  # tools that a tooltip lists

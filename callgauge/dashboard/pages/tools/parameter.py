@@ -32,7 +32,7 @@ from callgauge.dashboard.components.slice_table import FILTERED, make_scale, sha
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 OPEN = "parameter"
-"""The URL key of the parameter that is open; empty for the arguments as a whole."""
+"""The URL key that names the open parameter. It is empty for the arguments as a whole."""
 WHOLE = "the arguments as a whole"
 _BY = ("model", "provider", "prompt", "definition", "source", "day")
 _SHOWN, _FIRST, _MOST_SLICES, _VALUES = 100, 8, 60, 6

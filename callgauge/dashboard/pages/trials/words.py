@@ -36,7 +36,7 @@ TONES: Mapping[Decision, Tone] = {
     "not decided": "calm",
     "withheld": "warn",
 }
-"""The colour of each decision, as tables show words."""
+"""The colour in which tables show each decision."""
 _VERBS = {
     "refused": "of its calls invalid",
     "mended": "of its calls repaired",
