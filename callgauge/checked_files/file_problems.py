@@ -26,7 +26,10 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a file. `line` counts from 1; None without a line. `key` looks like `arms.models`."""
+    """One mistake in a file.
+
+    `line` counts from 1; it is None when the line is not known. `key` looks like `arms.models`.
+    """
 
     file: Path
     line: int | None

@@ -52,7 +52,7 @@ class TomlReading:
         self.mistakes.append(Mistake(key, what, advice))
 
     def read_table(self, table: KeyedTable, defaults: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the valid values of the file by key; None for invalid TOML.
+        """Return the valid values of the file by key; None when the TOML is invalid.
 
         `defaults` holds the tables that the file may omit, by key.
         """

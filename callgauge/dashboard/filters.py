@@ -72,7 +72,6 @@ class Filters:
         return asdict(self)
 
     def by_dimension(self) -> dict[str, tuple[str, ...]]:
-        """Return the chosen values by dimension, without unrestricted dimensions."""
         return {name: getattr(self, PARAMETERS[name]) or () for name in DIMENSIONS}
 
     def active_names(self) -> list[str]:
@@ -199,7 +198,10 @@ def show_all_days() -> None:
 
 
 def chosen_baseline() -> Days | None:
-    """Return the first and the last day to compare the chosen days with; None for no comparison."""
+    """Return the first and the last day to compare the chosen days with.
+
+    Returns None when there is no comparison.
+    """
     chosen, text = chosen_filters(), compared_with()
     days = (chosen.from_day, chosen.to_day) if chosen.from_day and chosen.to_day else None
     if text in kept_baselines():
@@ -226,7 +228,8 @@ def baseline_slice() -> KeptSlice:
 def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the metric parameters for the baseline, made from those for the `chosen` days.
 
-    Returns None without a baseline. Filters that were saved with the baseline replace the page's filters.
+    Returns None when no baseline is chosen. Filters that were saved with the baseline replace the page's
+    filters.
     """
     days = chosen_baseline()
     if days is None:
@@ -256,10 +259,7 @@ def active_filter_names() -> list[str]:
 
 
 def value_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension, or the value if it has no label.
-
-    An unnamed prompt gets the label of its id, even where prompts are grouped by name.
-    """
+    """Return the label of a value of a dimension, or the value if it has no label."""
     label_dimension = "prompt" if dimension == "prompt_name" else dimension
     return known_labels(label_dimension).get(value, value)
 

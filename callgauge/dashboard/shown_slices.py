@@ -22,7 +22,7 @@ from callgauge.memory.records import ModelPrice
 
 
 def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
-    """Return the slices of the metric `slices`. `related`: see `make_slices`. Raises MetricError."""
+    """Return the slices of the metric `slices`. For `related` see `make_slices`. Raises MetricError."""
     return store_queries.derive(
         lambda ask: make_slices(ask("slices", **parameters), related=related), "slices", parameters, related
     )

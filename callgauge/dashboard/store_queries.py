@@ -77,7 +77,7 @@ def store_folder() -> str | None:
 def team_memory() -> TeamMemory:
     """Return the team memory of the store: decisions, notes, rules and views.
 
-    Raises NothingLoadedError without a store.
+    Raises NothingLoadedError when there is no store.
     """
     folder = store_folder()
     if not folder:
@@ -304,7 +304,7 @@ def shown_generation() -> Generation:
 
 
 def last_parameters(metric: str) -> dict[str, Any]:
-    """Return the parameters of the last query of a metric in this run; {} without a query."""
+    """Return the parameters of the last query of a metric in this run; {} when there was no query."""
     return _current_run().parameters.get(metric, {})
 
 

@@ -44,7 +44,7 @@ class PageUrlKeys:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The newest text of a URL key, None without the key.
+    """The newest text of a URL key, None when the URL lacks the key.
 
     `before` holds its earlier texts since the page was opened.
     """

@@ -47,8 +47,6 @@ class DocumentCell:
 
 @dataclass(frozen=True, slots=True)
 class DocumentTable:
-    """A table with its title."""
-
     title: str
     columns: Sequence[DocumentColumn]
     rows: Sequence[Sequence[DocumentCell]]

@@ -77,7 +77,7 @@ def draw_chart(chart: Chart) -> str:
 
 
 def draw_legend(chart: Chart) -> str:
-    """Return the names of the series as a list; nothing for a single series."""
+    """Return the names of the series as a list; nothing when there is a single series."""
     named = [series for series in chart.series if series.in_legend]
     if len(named) < 2:
         return ""

@@ -51,7 +51,6 @@ def _draw_menu(
     metric_names: Sequence[str],
     verdict: VerdictKind | None,
 ) -> None:
-    """Draw the menu of a card. It offers downloads and explains how the figures are counted."""
     drawn = [table for table in tables if table.rows]
     if metric_names:
         shown_page.record_method(metric_names, verdict)

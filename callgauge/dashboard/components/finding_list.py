@@ -150,9 +150,10 @@ def _join_beginning(parts: Iterable[str]) -> str:
 
 
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
-    """Return the colour of an outcome; grey when the agent rejected arguments that the parser could read.
+    """Return the colour of an outcome.
 
-    `fault_layer` is the first failure stage in the log.
+    The colour is grey when the agent rejected arguments that the parser could read. `fault_layer` is the
+    first failure stage in the log.
     """
     if outcome != "failed" and fault_layer in _REFUSED_AT:
         return "calm"

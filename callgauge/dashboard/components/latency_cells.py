@@ -8,7 +8,10 @@ from callgauge.dashboard.components.table import Cell
 
 
 def latency_cells(latency: Latency | None) -> list[Cell]:
-    """Return two cells with the p50 and the p95 of the latency; dashes when no latency was measured."""
+    """Return two cells with the p50 and the p95 of the latency.
+
+    The cells show dashes when no latency was measured.
+    """
     if latency is None or latency.p50 is None or latency.p95 is None:
         return [Cell("–", sub="not measured"), Cell("–")]
     return [

@@ -129,7 +129,6 @@ def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date
 
 @st.fragment
 def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> None:
-    """Draw an expander with a table of all points and links, including points that the chart omits."""
     fold = st.expander("As a table", key=f"{key}_points", on_change="rerun")
     if not fold.open:
         return

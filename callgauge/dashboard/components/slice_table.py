@@ -270,7 +270,10 @@ def rate_cell(
 
 
 def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
-    """Return a cell with a rate and its interval; only the counts when there is too little data."""
+    """Return a cell with a rate and its interval.
+
+    When there is too little data, the cell has only the counts.
+    """
     if slice_.is_solid:
         return rate_cell(slice_, scale, href)
     return Cell(

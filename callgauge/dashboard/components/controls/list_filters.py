@@ -78,7 +78,10 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def read_pick(key: str, options: Mapping[str, str]) -> str | None:
-    """Return the value that the URL sets for a selector, drawn or not; None when the URL sets none."""
+    """Return the value that the URL sets for a selector; None when the URL sets none.
+
+    The selector need not be drawn.
+    """
     text = st.query_params.get(key)
     return text if text and text in options else None
 

@@ -21,8 +21,8 @@ _ECHOED = 20_000  # characters; longer texts are not sent back to the browser on
 class _EditedDefinition:
     """The state of the editor in a browser session.
 
-    `version` comes from the caller; `text` is the edited text. The page last set the text to `put`; `puts`
-    counts how often the page has set it.
+    `text` is the edited text. A new `version` resets it. The page last set the text to `put`; `puts` counts
+    how often the page has set it.
     """
 
     version: Hashable = None
@@ -50,8 +50,8 @@ def edit_definition(
     """Draw the editor and return the current text of the definition.
 
     The editor begins with `text`. A new `version` resets it to `text`. `parse` returns the tools that a text
-    defines, or none for an invalid text. The form edits `tool`, by default the first tool. `height` is in
-    pixels.
+    defines; an invalid text defines no tools. The form edits `tool`, by default the first tool. `height` is
+    in pixels.
     """
     edited: _EditedDefinition = st.session_state.setdefault(f"_{key}_edited", _EditedDefinition())
     if edited.version != version or not edited.puts:

@@ -50,8 +50,8 @@ class DefinitionForm:
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
     """Draw the form of one tool of the definitions in `text`, and return the edited text.
 
-    `parse` returns the tools that a text defines, or none for an invalid text. By default the form edits the
-    first tool. From the first edit on, the text is in Anthropic's format.
+    `parse` returns the tools that a text defines; an invalid text defines no tools. By default the form edits
+    the first tool. From the first edit on, the text is in Anthropic's format.
     """
     if form.text != text:
         form.fill(text)

@@ -26,7 +26,7 @@ def read_prices() -> PriceList:
 
 
 def match_shown_models(prices: PriceList) -> dict[str, PriceMatch | None]:
-    """Return the matched prices of each model in the shown store; None for a model without a price."""
+    """Return the matched prices of each model in the shown store; None when a model has no price."""
     return match_models(store_queries.ask, prices)
 
 

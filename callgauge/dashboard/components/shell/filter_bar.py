@@ -159,7 +159,7 @@ def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:
-    """Draw the controls for days and return the chosen days; None for all days."""
+    """Draw the controls for days and return the chosen days; None means all days."""
     if first is None or last is None:
         return None
     today = datetime.now(UTC).date()

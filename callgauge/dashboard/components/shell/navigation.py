@@ -168,7 +168,10 @@ def _name_value(dimension: str, key: str, label: str, value: str) -> tuple[str, 
 
 
 def find_ids(text: str) -> list[dict[str, Any]]:
-    """Return the sessions and calls whose id contains a text, with links; nothing for a short text."""
+    """Return the sessions and calls whose id contains a text, with links.
+
+    Returns nothing when the text is too short.
+    """
     if len(text) < _SHORTEST:
         return []
     rows = store_queries.ask("id_find", text=text, limit=_MOST_IDS).to_dict("records")

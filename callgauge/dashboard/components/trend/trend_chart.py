@@ -119,7 +119,7 @@ def _send_point(point: LinePoint, unit: TimeUnit) -> dict[str, Any]:
 
 
 def describe_point(point: LinePoint) -> list[str]:
-    """Return the lines of a point's tooltip: its days, its rate, and what limits the rate."""
+    """Return the lines of a point's tooltip: its days, its rate, and notes such as too little data."""
     k, n = point.share.k, point.share.n
     days = f"{point.first}" if point.first == point.last else f"{point.first} to {point.last}"
     bounds = wording.interval(point.share.interval)

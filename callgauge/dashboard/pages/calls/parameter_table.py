@@ -42,7 +42,7 @@ class ParameterRow:
 
     @property
     def severity(self) -> str | None:
-        """The worst severity of the diagnostics: error, warning or note; None without diagnostics."""
+        """The worst severity of the diagnostics; None when there are no diagnostics."""
         return min((str(finding.severity) for finding in self.findings), key=_RANKS.__getitem__, default=None)
 
     @property

@@ -87,7 +87,8 @@ def draw_warnings(
 ) -> None:
     """Draw the reasons to doubt the comparison: little was measured, or the slices overlap.
 
-    `reason` says why the comparison uses another rate than the chosen one; empty if it does not.
+    `reason` says why the comparison uses another rate than the chosen one. It is empty when the chosen rate
+    is used.
     """
     for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")

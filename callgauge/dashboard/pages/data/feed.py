@@ -30,7 +30,10 @@ def describe_feed(
 
 
 def describe_replaced(load: Row) -> str:
-    """Return what a load replaced or removed because files had changed; empty if nothing."""
+    """Return what a load replaced or removed because files had changed.
+
+    Returns an empty text when nothing was replaced.
+    """
     counts = ((load["sessions_replaced"], "replaced"), (load["sessions_removed"], "removed"))
     changes = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]
     return (

@@ -103,7 +103,7 @@ def _build_promised_row(row: Row) -> list[Cell]:
 def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
     """Return a cell that says whether the source logs something: yes, partly or no.
 
-    The small lines show how many loaded records have it, and the rest of the documentation.
+    The small lines say in how many loaded records it was found, and repeat the rest of the documentation.
     """
     match = _PROMISE.fullmatch(promise or "")
     word, rest = match.groups() if match else ("not documented", promise or "")

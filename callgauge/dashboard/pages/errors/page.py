@@ -80,7 +80,10 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
 
 
 def _describe_recent(recent: signatures.RecentErrors) -> str:
-    """Return the new errors in words; empty if no earlier day has calls, because all errors would be new."""
+    """Return the new errors in words.
+
+    Returns an empty text when no earlier day has calls: then all errors would be new.
+    """
     if recent.day is None:
         return ""
     return describe_new_errors(

@@ -106,7 +106,7 @@ def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
 
 
 def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) -> None:
-    """Draw the error signatures that the card above does not show, optionally of one triage status."""
+    """Draw the error signatures that `show_recent` does not draw, optionally of one triage status."""
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     wrong = sum(
         row["calls"]

@@ -101,7 +101,7 @@ def _read_status(text: str) -> Status:
 
 
 def status_cell(known_errors: KnownErrors, signature: str) -> Cell:
-    """Return a cell with the triage status of a signature; an empty cell without a status."""
+    """Return a cell with the triage status of a signature. The cell is empty when no status is set."""
     status = known_errors.find_status(signature)
     if status == "new":
         return Cell("", values={"": _NOT_TRIAGED})

@@ -21,7 +21,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.ranking import SliceRanking
 
 _ROWS, _COLUMNS = 40, 14
-_STEPS = 5  # steps of the legend
+_STEPS = 5
 DEEPEST = 0.5  # strongest colour on which text stays legible
 
 

@@ -33,7 +33,7 @@ from callgauge.dashboard.components.slice_table import (
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _ALERTS = 2  # alerts that the sentence lists
-_BEFORE_ALL = 15  # rows before "Show all"
+_BEFORE_ALL = 15
 _MOST_LINKED = 100
 
 

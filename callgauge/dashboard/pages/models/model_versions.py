@@ -19,7 +19,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _SOURCES = 4  # number of sources with a card; one card each, because agents' versions are not comparable
 _SHOWN = 40  # newest versions that are shown of a source
-_BEFORE_ALL = 10  # rows before "Show all"
+_BEFORE_ALL = 10
 
 
 def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
@@ -36,7 +36,10 @@ def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
 
 
 def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> bool:
-    """Draw the card of a source; draw nothing and return False if it has only one version."""
+    """Draw the card of a source and return True.
+
+    Returns False and draws nothing when the source has only one version.
+    """
     grouping = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
     used = trends.order_versions(make_slices(store_queries.ask("slices", **grouping, **chosen)))
     if len(used) < 2:

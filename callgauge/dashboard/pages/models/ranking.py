@@ -35,7 +35,7 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_BEFORE_ALL = 15  # rows before "Show all"
+_BEFORE_ALL = 15
 
 
 @dataclass(frozen=True, slots=True)

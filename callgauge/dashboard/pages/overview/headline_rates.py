@@ -49,7 +49,7 @@ def read_baseline(
 ) -> Sequence[Slice] | None:
     """Return the headline rates and `rate` by model, on the days to compare with.
 
-    Returns None without such days. For `related` see `make_slices`.
+    Returns None when there are no such days. For `related` see `make_slices`.
     """
     parameters = filters.baseline_parameters(chosen)
     if parameters is None:

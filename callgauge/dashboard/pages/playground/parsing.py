@@ -38,7 +38,10 @@ def parse_tools_cached(definition: str) -> ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_request(raw: str, definition: str, which: int | None) -> ToolCallRequest:
-    """Parse the raw arguments for the tool with the index `which`; None means without a definition."""
+    """Parse the raw arguments for the tool with the index `which`.
+
+    When `which` is None, there is no tool definition.
+    """
     return parse_arguments(raw, None if which is None else parse_tools_cached(definition).tools[which])
 
 

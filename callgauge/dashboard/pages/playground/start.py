@@ -91,7 +91,7 @@ class EditorDesk:
 
 
 def _editor_beginning(text: str, put_in: str) -> str:
-    """Return the text for a new editor: `text`, or `put_in` when `text` is too long to send again."""
+    """Return the text for drawing an editor again: `text`, or `put_in` when `text` is too long to send."""
     return text if len(text) <= _ECHOED else put_in
 
 

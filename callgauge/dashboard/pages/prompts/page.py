@@ -106,9 +106,9 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Draw the selector of a prompt and return the chosen one; None without prompts.
+    """Draw the selector of a prompt and return the chosen prompt; None when there are no prompts.
 
-    The default is the most used prompt with several versions, else the one with most observations.
+    The default is the most used prompt with several versions, else the prompt with most observations.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -142,9 +142,9 @@ def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw selectors for a version and its baseline and return both; None without a second version.
+    """Draw selectors for a version and its baseline and return both.
 
-    The default is the newest version and the version before it.
+    The default is the newest version and the version before it. Returns None when there is only one version.
     """
     if len(versions) < 2:
         return None
@@ -250,7 +250,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return the mix-adjusted comparison of each pair; None without a second version."""
+    """Return the mix-adjusted comparison of each pair; None when there is no second version."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])

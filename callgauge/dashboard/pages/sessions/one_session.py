@@ -151,7 +151,10 @@ def _draw_session(row: Row, target: AskedPlace) -> None:
 
 
 def _find_days(row: Row) -> dict[str, date]:
-    """Return the parameters for the days of a session; none if its copies may have other days."""
+    """Return the metric parameters for the days of a session.
+
+    Returns no parameters when copies of the session may have other days.
+    """
     times = row["started_at"], row["ended_at"]
     if row["copies"] or any(pd.isna(time) for time in times):
         return {}

@@ -156,7 +156,7 @@ def _run_edited() -> None:
 
 
 def _run(text: str) -> None:
-    """Write the query into the URL; the page then runs it. An unchanged query runs again."""
+    """Write the query into the URL. The page then runs the query, even if it has not changed."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)

@@ -18,7 +18,7 @@ _MOST_LABELS = 24
 
 @dataclass(frozen=True, slots=True)
 class QueryPlot:
-    """A figure, or None; `left_out` describes the rows that are not drawn."""
+    """A figure, or None when nothing can be drawn. `left_out` describes the rows that are not drawn."""
 
     figure: Figure | None
     left_out: str

@@ -137,7 +137,10 @@ def _round_up(share: float) -> float:
 
 
 def _choose_reach(measure: TrialMeasure, differences: Sequence[MeasuredDifference]) -> float:
-    """Return the largest difference on the axis, in the unit of the measure; 0 without differences."""
+    """Return the largest difference on the axis, in the unit of the measure.
+
+    Returns 0 when there are no differences.
+    """
     widest = max((max(abs(difference.low), abs(difference.high)) for difference in differences), default=0.0)
     return _round_up(widest) if measure.is_share else widest
 

@@ -19,7 +19,6 @@ _READING = (
 
 
 def draw_money(run: TrialRun, results: RunResults) -> None:
-    """Draw the costs, with a row for each variant."""
     with cards.draw_card("Cost of a success", "trial_results", caption=_READING, height=260):
         costs = {name: results.cost_of_success(name) for name in run.arm_names}
         if not any(cost.priced for cost in costs.values()):

@@ -55,7 +55,7 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
 
 
 def read_page_number() -> int:
-    """Return the page number in the URL; 1 without a number."""
+    """Return the page number in the URL; 1 when the URL has no number."""
     text = st.query_params.get("tasks_page")
     return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 

@@ -46,7 +46,10 @@ _VERBS = {
 
 
 def write_value(measure: TrialMeasure, value: float | None) -> str:
-    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, $0.0012; a dash for None."""
+    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, $0.0012.
+
+    Returns a dash when the value is None.
+    """
     bare = write_bare(measure, value)
     return f"{bare} tokens" if measure.unit == "tokens" and value is not None else bare
 
@@ -129,7 +132,10 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
 
 
 def describe_more(results: RunResults, arm: str) -> str:
-    """Return how many more tasks would decide if the difference stays the same; empty if not known."""
+    """Return how many more tasks would decide if the difference stays the same.
+
+    Returns an empty text when the number is not known.
+    """
     more = results.tasks_to_go(arm)
     return write_more(more) if more else ""
 

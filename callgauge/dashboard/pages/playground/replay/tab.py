@@ -114,7 +114,7 @@ def _list_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 def _run(request: ReplayRequest, replayed_slice: ReplayedSlice, mark: str | None) -> None:
     """Draw the button that starts the replay, and the number of calls that can be parsed again.
 
-    `mark` is the value of the URL key `run` for a link; None disables the button.
+    A link with `mark` in the URL key `run` starts the replay. When `mark` is None, the button is disabled.
     """
     replay = _session_replay()
     going = replay.job is not None and replay.job.state in (JobState.WAITING, JobState.RUNNING)
