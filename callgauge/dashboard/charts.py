@@ -31,7 +31,7 @@ CONFIG = {
 
 
 def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
-    """Return a flow diagram of the calls whose outcome changed, given as (before, after, calls)."""
+    """Return a flow diagram of calls. `moved` holds (outcome before, outcome after, number of calls)."""
     left = list(dict.fromkeys(before for before, _, _ in moved))
     right = list(dict.fromkeys(after for _, after, _ in moved))
     lost, won = Counter[str](), Counter[str]()

@@ -238,7 +238,7 @@ def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def describe_slice(kept_slice: KeptSlice) -> str:
-    """Return saved filters in words: heron · fixer@13, or all calls."""
+    """Return saved filters in words, such as heron · fixer@13, or “all calls” for no filters."""
     words = [
         short_label(name, values[0]) + (f" and {len(values) - 1} more" if len(values) > 1 else "")
         for name, values in kept_slice.items()

@@ -235,7 +235,7 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
 
 
 class _DerivedResult(NamedTuple):
-    """A result, with the query parameters of each metric that was used."""
+    """A result, and the query parameters of each metric that was used to compute it."""
 
     value: Any
     parameters: Mapping[str, dict[str, Any]]

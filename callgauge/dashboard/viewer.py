@@ -63,8 +63,7 @@ def leave_place_out(text: str) -> str:
 def refuse_file(*, of_texts: bool | None = None) -> str | None:
     """Return why this viewer may not download a file from the page; None when they may.
 
-    `of_texts` says whether the file has log content, by default what the page recorded. A file of numbers has
-    none.
+    `of_texts` says whether the file has log content. By default the page's own record decides.
     """
     if not (st.session_state.get(_WITH_TEXTS, False) if of_texts is None else of_texts):
         return None

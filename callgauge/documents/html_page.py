@@ -103,6 +103,6 @@ def _write_method(method: Method) -> str:
 
 
 def _write_note(text: str) -> str:
-    """Return a note on a metric as HTML. Markdown code and bold text are supported."""
+    """Return a note on a metric as HTML. The note may contain Markdown code and bold text."""
     escaped = html.escape(wording.visible(" ".join(text.split())))
     return _STRONG.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", escaped))

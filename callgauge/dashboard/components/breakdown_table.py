@@ -1,4 +1,4 @@
-"""Draws how much two variants differ within each model, tool, prompt or host, with summary sentences."""
+"""Draws how the rates of two variants differ within each model, tool, prompt or host, with a summary."""
 
 from __future__ import annotations
 

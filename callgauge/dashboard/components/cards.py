@@ -100,7 +100,7 @@ def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words
 
 
 def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the counts by session group, which only the computation of intervals needs."""
+    """Return the rows without the counts by session group. Only the computation of intervals needs these."""
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
@@ -169,7 +169,7 @@ def draw_answer(sentence: str, limit: int) -> None:
 
 
 def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
-    """Explain metrics: question and notes, with columns and SQL in an expander below them.
+    """Draw the question and the notes of each metric, with columns and SQL in an expander below them.
 
     `place` distinguishes the widget keys of cards that explain the same metric.
     """

@@ -25,7 +25,7 @@ def draw_definition_note(slices: Iterable[Slice]) -> None:
 
 
 def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
-    """Draw for how many calls a rate was not measured; nothing when it was measured for all.
+    """Draw for how many calls a rate is not measured; nothing when it is measured for all calls.
 
     `slices` are those of `rate` and, for parse errors, also those of the rate `defined`.
     """

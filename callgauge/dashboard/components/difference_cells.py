@@ -95,7 +95,7 @@ def rank_column() -> Column:
 
 
 def place_cell(slice_: Slice, table: RankedTable) -> Cell:
-    """Return a cell with the rank of a slice. Slices that share a rank are marked: 1=."""
+    """Return a cell with the rank of a slice. Slices that share the first rank show 1=."""
     place = table.places.get(slice_.name)
     if place is None:
         if slice_.name in table.ranks:
@@ -118,7 +118,7 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
 def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return a cell with the difference that decides the verdict, tagged plain or mix-adjusted.
 
-    If the tag is plain, the tooltip has the mix-adjusted difference, and the reverse.
+    The tooltip has the difference of the other kind.
     """
     cell = difference_cell(comparison, reach, none=none)
     if comparison.difference is None:

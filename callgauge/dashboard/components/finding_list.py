@@ -219,7 +219,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
 
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
-    """Return a row that describes the first diagnostic of one code and lists the numbers of all."""
+    """Return a row that describes the first diagnostic of one code, with the numbers of all of them."""
     finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
     at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"

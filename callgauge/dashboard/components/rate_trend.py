@@ -121,7 +121,10 @@ def draw_rate_trend(
 
 
 def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date, date]) -> str | None:
-    """Return a URL that lists the calls of a line; None when the line counts turns or several series."""
+    """Return a URL that lists the calls of a chart line.
+
+    Returns None when the line counts turns or several series.
+    """
     if line.series is None or rate.calls is None or by not in FILTERED:
         return None
     return filters.page_link("calls", {by: line.series}, rate.calls, days=days)
@@ -193,9 +196,9 @@ def _describe_decision(decision: RecordedDecision) -> TrendEvent:
 
 
 def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:
-    """Return the colour number of each named series. The series used most and the worst series are named.
+    """Return the colour number of each series that has a name in the chart.
 
-    A frequently used model has the same colour on every page.
+    The most used and the worst series have names. A frequently used model has the same colour on every page.
     """
     named = trends.name_series(points, rate)
     if by != "model":

@@ -218,7 +218,7 @@ def rate_column(name: str, scale: IntervalScale) -> Column:
 def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
     """Return a cell with the slice's name.
 
-    It links to `leads(name)` or, without `leads`, to the slice's calls.
+    The name links to `leads(name)` or, without `leads`, to the slice's calls.
     """
     if leads is not None:
         href = leads(name)

@@ -65,7 +65,7 @@ def show(sender: LiveSender | None = None) -> None:
     log_page(entry.name, tab=tab, **{name: st.query_params.get(name) for name in ("session", "call")})
     declare_url_keys(entry.url_keys)
     note_page(shows_texts=entry.shows_texts)
-    # Each live request costs the owner of the server's API key money.
+    # Only people who may write get live requests, because requests cost the owner of the API key money.
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
@@ -122,7 +122,7 @@ def _draw_page(
 
 
 def _is_listed(entry: PageEntry) -> bool:
-    """Return whether the navigation lists the page; Trials only if the store has a trial run."""
+    """Return whether the navigation lists the page. Trials needs a trial run in the store."""
     if entry.name != "trials" or not store_queries.is_open():
         return entry.listed
     return bool((store_queries.ask("choices").dimension == "run").any())

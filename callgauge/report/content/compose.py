@@ -320,7 +320,7 @@ def _list_keys(attention: Attention | None) -> frozenset[str]:
 
 
 def _was_late(key: str, day: date) -> bool:
-    """Return True when the newest call, which `key` names, was already too old on this day."""
+    """Return True when the newest call was already too old on this day. `key` names the day of that call."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
@@ -432,7 +432,7 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
 
 
 def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
-    """Return the sentence of the page Models that ranks models by parse errors in the newest four weeks."""
+    """Return the sentence that ranks models by parse errors in the newest four weeks."""
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]

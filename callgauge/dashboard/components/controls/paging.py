@@ -61,7 +61,7 @@ def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> t
 
 @dataclass(frozen=True, slots=True)
 class ListStep:
-    """The row before or after another row, and the number of its page."""
+    """A neighbour of a row in a list, and the number of the page that contains the neighbour."""
 
     row: Row
     page: int

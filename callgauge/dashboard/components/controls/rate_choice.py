@@ -179,7 +179,10 @@ def _keep_in_url(
 
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
-    """Return a link to `page` with the URL values of this module's selectors, replaced by `changed`."""
+    """Return a link to `page` with the URL values of this module's selectors.
+
+    `changed` replaces some of these values.
+    """
     selectors = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
     return filters.page_link(page, narrowed, selectors | changed)
 

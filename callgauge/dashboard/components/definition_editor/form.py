@@ -103,7 +103,7 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
 
 
 def _name_in_label(name: str) -> str:
-    """Return the name for a label.
+    """Return a parameter's name for a label.
 
     Plain words are not escaped, because screen readers read the escapes aloud.
     """

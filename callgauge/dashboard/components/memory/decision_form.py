@@ -42,7 +42,7 @@ def freeze_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metric parameters from the JSON of `freeze_parameters`. Raises ValueError for other values."""
+    """Return the metric parameters in the JSON of `freeze_parameters`. Raises ValueError for other JSON."""
     read: dict[str, Any] = {}
     for name, value in frozen.items():
         if name in ("from_day", "to_day"):

@@ -52,7 +52,7 @@ def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
 def draw_cost_chart(
     points: Sequence[CostPoint], front: Collection[CostPoint], currency: str, rate: str
 ) -> Figure:
-    """Return the figure. `front` holds the points to mark; `rate` is the title of the success rate."""
+    """Return a Plotly figure. `front` holds the points to mark; `rate` is the title of the rate."""
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
     named = {
@@ -91,7 +91,7 @@ def _draw_front(front: Sequence[CostPoint]) -> Figure:
 def _draw_points(
     title: str, points: Sequence[CostPoint], colour: str, named: Collection[str], currency: str, middle: float
 ) -> Figure:
-    """Return the points. A point that costs more than `middle` has its label on the left."""
+    """Return the points as a Plotly trace. Points that cost more than `middle` have labels on the left."""
     return {
         "type": "scatter",
         "mode": "markers+text",

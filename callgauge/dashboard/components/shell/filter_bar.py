@@ -130,7 +130,7 @@ def _take_choice() -> None:
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
     """Return the value that the panel showed as `text`; None if no value has this text.
 
-    If several values have this text after cutting, `place` decides.
+    Long labels are cut, so several values may have this text. Then `place` decides.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -205,7 +205,7 @@ def _draw_range(newest: date) -> str:
 
 
 def _read_days_text(text: str, otherwise: str) -> str:
-    """Return the range in a text as links spell it. For an invalid text return `otherwise`."""
+    """Return the range of days in `text` as links spell it. For an invalid text return `otherwise`."""
     try:
         return read_range(text).text
     except ValueError as problem:

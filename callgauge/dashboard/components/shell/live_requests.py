@@ -53,11 +53,11 @@ _KEY = "_live_sender"
 
 
 def offer_sender(sender: LiveSender | None) -> None:
-    """Keep the sender for the pages of this session."""
+    """Keep the object that sends requests, for the pages of this session."""
     st.session_state[_KEY] = sender
 
 
 def find_sender() -> LiveSender | None:
-    """Return the sender from the entry point, or None."""
+    """Return the object that sends requests, as passed by the entry point; or None."""
     sender: LiveSender | None = st.session_state.get(_KEY)
     return sender

@@ -1,7 +1,4 @@
-"""Draws the tool name with the verdicts of a call, and the call's result.
-
-The full page and the peek view both use it.
-"""
+"""Draws the tool name with the verdicts of a call, and the call's result."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from callgauge.dashboard.components.table import Tone
 from callgauge.dashboard.shown_page import record_answer
 
 Row = Mapping[Any, Any]
-_SHOWN = 20_000  # characters of a result
+_SHOWN = 20_000
 _COLOURS: dict[Tone | None, Literal["green", "red", "gray"]] = {"good": "green", "bad": "red", "calm": "gray"}
 
 

@@ -31,7 +31,7 @@ _LISTED = 12  # diagnostics and parameters that are listed
 def draw_peek(call_id: str, query: Mapping[str, str], before: str | None, after: str | None) -> None:
     """Draw the call with links to the previous and next row.
 
-    `query` holds the URL keys of the list without this view.
+    `query` holds the URL keys of the list.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_ways"):
         draw_link(

@@ -100,7 +100,7 @@ def choose_at_once(
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
-    """Return the URL query for the two models with the most measurements; {} if there is only one."""
+    """Return the URL query for the two models with the most measurements; {} for fewer than two models."""
     rows = store_queries.ask(
         "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
     )
@@ -134,7 +134,7 @@ def _choose_arm(letter: Letter, labels: Labels, first: date | None, last: date |
 
 
 def _name_button(letter: Letter, all_labels: Labels) -> str:
-    """Return the letter of a slice and what it selects: A: falcon-3, triage@4."""
+    """Return the letter of a slice with its filter values: A: falcon-3, triage@4."""
     parts = []
     for name in PARAMETERS:
         key = f"{letter.lower()}_{name}"

@@ -93,7 +93,7 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
 def _trouble_cell(night: PastNight) -> Cell:
     """Return a cell with the known problem of each failed step.
 
-    Only admins see problems, because they contain paths and log text.
+    Only admins see problems, because problems contain paths and log text.
     """
     if night.unfinished and not current_viewer().is_admin:
         return Cell("visible to admins")

@@ -147,7 +147,7 @@ def _describe_copies(row: Row) -> str | None:
 
 
 def _describe_left_out(privacy: str | None) -> str | None:
-    """Return the parts of the file that the load left out, such as `without results`; None if nothing."""
+    """Return the parts of the file that the load left out, such as `without results`; None for no parts."""
     kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
     return ", ".join(kinds) or None
 

@@ -1,4 +1,4 @@
-"""Draws the list of decisions. Each has its comparison at the time of the decision and since then."""
+"""Draws the list of decisions. Each has its comparison as it was then, and repeated on later days."""
 
 from __future__ import annotations
 

@@ -77,9 +77,9 @@ def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
     """Return for each trait the split with the smallest p-value, sorted by p-value.
 
-    A split compares all calls from a class on with all calls of lower classes. Both groups need enough
-    checked calls and sessions. Holm's correction covers the splits of all traits, because the best split is
-    chosen after looking at all of them.
+    A split compares all calls of a class and of higher classes with all calls of lower classes. Both groups
+    need enough checked calls and sessions. Holm's correction covers the splits of all traits, because the
+    best split is chosen after looking at all of them.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])

@@ -34,7 +34,7 @@ class FunnelStage:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """What all attempts after the first cost.
+    """The cost of all attempts after the first.
 
     The cost is known for `known` of the `retried` sequences.
     """

@@ -21,7 +21,7 @@ from callgauge.dashboard.components.slice_table import NEARLY_ALL, calls_link, c
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.turn_effort import read_effort_rows
 
-_SHOWN = 8  # slices that have a column
+_SHOWN = 8
 _TITLE = 16  # characters of a slice name in the header
 
 

@@ -42,8 +42,8 @@ class HeatMap:
     def cell_heat(self, slice_: Slice) -> float | None:
         """Return the strength of the cell's colour: 0 (best) to DEEPEST (as bad as `worst`).
 
-        Returns None when there is too little data for a verdict. The square root keeps cells distinguishable
-        when one cell is far worse than the others.
+        Returns None when there is too little data for a verdict. A square root keeps the other cells
+        distinguishable when one cell is far worse.
         """
         bad = badness(slice_)
         if bad is None or not slice_.is_solid:

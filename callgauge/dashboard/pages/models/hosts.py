@@ -1,4 +1,4 @@
-"""Draws each model by host. Each host is compared with the other hosts of the same model."""
+"""Draws the rate of each model on each host. Each host is compared with the model's other hosts."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ _KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # the sentence mentions these verdicts
 
 
 def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
-    """Yield for errors, lossy guesses, repairs and conversions how many there are, and their names."""
+    """Yield the number and the names of errors, lossy guesses, repairs and conversions."""
     errors = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is Severity.ERROR]
     others = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is not Severity.ERROR]
     lossy = [diagnostic for diagnostic in others if diagnostic.lossy]
@@ -278,7 +278,7 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the raw text contains it, apart from whitespace."""
+    """Return a value of a repaired text, and whether the raw text contains it except for whitespace."""
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True

@@ -166,7 +166,7 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """Return the stored definition and the tool's description as `text`; None if it is not stored."""
+    """Return the stored definition with the tool's description as `text`; None if none is stored."""
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

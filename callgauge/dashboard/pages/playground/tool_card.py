@@ -15,7 +15,7 @@ from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 
-_SHOWN = 20_000  # characters of an exported definition
+_SHOWN = 20_000
 
 
 def show(definition: str, which: int) -> None:

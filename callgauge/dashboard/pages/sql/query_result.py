@@ -24,7 +24,7 @@ from callgauge.dashboard.plain_charts import read_figure
 from callgauge.dashboard.shown_page import record_answer, record_part
 
 _PER_PAGE = 50
-_LONGEST = 300  # characters of a cell
+_LONGEST = 300
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
 """The URL keys that apply to the result of one query only."""

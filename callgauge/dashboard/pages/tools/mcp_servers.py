@@ -107,7 +107,7 @@ def _name_cell(name: str) -> Cell:
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
     """Return two cells: how many of a server's tools were never called, and its definition tokens per step.
 
-    A step offers mostly all tools of a server, so the tool offered most often gives the number of steps.
+    Most steps offer all tools of a server. So the tool offered most often gives the number of steps.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

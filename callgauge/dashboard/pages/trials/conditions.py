@@ -1,4 +1,4 @@
-"""Draws the conditions of a trial run that are equal or differ, and the results of the probes."""
+"""Draws which conditions of a trial run are equal or different, and the results of the probes."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
     """Draw how often something other than the model may have made a variant look worse.
 
-    These are calls without a recorded result, missing replies and repeated requests.
+    Causes are calls without a recorded result, missing replies and repeated requests.
     """
     columns = [
         Column("Variant", "name"),

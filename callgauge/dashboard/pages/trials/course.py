@@ -1,4 +1,4 @@
-"""Draws how a difference developed over the interim analyses of a trial run, and when it is decided."""
+"""Draws a difference at each interim analysis of a trial run, with the boundary that decides."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
 
 
 def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
-    """Return the figure. Differences of shares are drawn in percentage points."""
+    """Return the course as a Plotly figure. Differences of shares are drawn in percentage points."""
     factor = 100.0 if run.primary.is_share else 1.0
     measured = [look for look in looks if look.estimate is not None and look.reach is not None]
     limit = factor * _choose_limit(run, points, measured)
