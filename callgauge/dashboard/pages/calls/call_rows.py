@@ -17,7 +17,7 @@ from callgauge.dashboard.pages.calls.call_filters import kept_keys
 Row = Mapping[Hashable, Any]
 _PREVIEW = 160  # characters of the raw arguments
 _NAME = 26  # characters of the tool name that fit the column
-_BESIDE = 5  # columns that the list keeps when the peek view is open
+_BESIDE = 5  # columns that the list keeps next to a shown call
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:

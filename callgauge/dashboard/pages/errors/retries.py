@@ -154,7 +154,7 @@ def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
 
 def _read_examples(chosen: Mapping[str, Any]) -> Sequence[Row]:
     firsts: dict[str, Row] = {}
-    for attempts in (2, None):  # first sequences with a retry, because these show more
+    for attempts in (2, None):  # sequences with a retry come first, because they show more
         wanted = {**chosen, "attempt": "first", "chain": "abandoned", "attempts_from": attempts}
         newest = read_page(store_queries.ask, CALLS, wanted, _EXAMPLES).rows.to_dict("records")
         firsts |= {row["call_id"]: row for row in newest if len(firsts) < _EXAMPLES}

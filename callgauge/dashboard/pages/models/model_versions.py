@@ -17,8 +17,8 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SOURCES = 4  # number of sources with a card; one card each, because agents' versions are not comparable
-_SHOWN = 40  # newest versions that are shown of a source
+_SOURCES = 4  # number of sources that get a card, because versions of different agents are not comparable
+_SHOWN = 40  # number of newest versions that a card shows
 _BEFORE_ALL = 10
 
 
