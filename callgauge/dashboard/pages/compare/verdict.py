@@ -39,7 +39,8 @@ class ComparisonWay:
     """One method to compute the difference between the two slices.
 
     `a` and `b` are both rates as text, empty if the method uses the plain rates. `rests_on` describes the
-    method and its data. `thin` is True when the strata that both slices have are a small part of the data.
+    method and its data. `thin` is True when the strata that both slices have cover less than 80 % of the
+    data.
     """
 
     title: str

@@ -129,8 +129,7 @@ def describe_standout(
 ) -> str:
     """Return sentences on the trait that correlates most with failures, or that no trait correlates.
 
-    `apart` holds two classes whose intervals do not overlap. The sentences explain why these are no clear
-    difference.
+    `apart` holds two classes whose intervals do not overlap. A sentence says that this can be chance.
     """
     if not standouts:
         return f"No trait can be compared: it takes two classes with {RULE} each."

@@ -49,7 +49,7 @@ class AuditFinding:
 def audit_strategies(several: Sequence[StrategyUse], least: float) -> list[AuditFinding]:
     """Return one result for each StrategyUse, the most urgent first.
 
-    If the share of parse errors of native calls may be `least` (0 to 1) or more, the result is a warning.
+    `least` is the share of parse errors (0 to 1) from which native calls are a problem.
     """
     native = {(use.calls.name, use.calls.also): use for use in several if use.strategy == NATIVE}
     findings = [_audit_one(use, native.get((use.calls.name, use.calls.also)), least) for use in several]
