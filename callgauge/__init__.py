@@ -1,8 +1,8 @@
 """Callgauge measures which models and which prompts make tool calls that work.
 
-An installed wheel holds the packages `ingest` and `lenient` in the folder `_bundled` of this package. So the
-wheel shares no file with the distribution `callgauge-lenient`, and either can be uninstalled without harm to
-the other.
+In an installed wheel, the packages `ingest` and `lenient` are in the folder `_bundled` of this package. So
+the wheel shares no file with the distribution `callgauge-lenient`, and either can be uninstalled without harm
+to the other.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Store", "StoreQuestionError", "open_store"]
 
-_BUNDLED = Path(__file__).resolve().parent / "_bundled"  # a checkout has none: both are next to this package
+# The folder exists only in an installed wheel.
+_BUNDLED = Path(__file__).resolve().parent / "_bundled"
 if _BUNDLED.is_dir() and str(_BUNDLED) not in sys.path:
     sys.path.insert(0, str(_BUNDLED))
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of `callgauge.notebooks`; this delays the import of pandas and DuckDB."""
+    """Return a name of `callgauge.notebooks`, so that pandas and DuckDB are imported only when needed."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from callgauge import notebooks

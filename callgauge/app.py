@@ -1,4 +1,4 @@
-"""The Streamlit script of the dashboard: draws the requested page from the store in CALLGAUGE_STORE.
+"""The Streamlit script of the dashboard. It draws the requested page from the store in CALLGAUGE_STORE.
 
 Streamlit runs this file again for every visit, and reads `.streamlit/config.toml` and `static/` in this
 folder.

@@ -1,6 +1,6 @@
-"""The interface of third-party log formats, for modules of the entry point group `callgauge.formats`.
+"""The interface for third-party log formats, which register in the entry point group `callgauge.formats`.
 
-docs/integrations.md describes it with an example. Names that are not in this module may change.
+docs/integrations.md describes the interface with an example. Names that are not in this module may change.
 """
 
 from ingest.events import (

@@ -1,6 +1,6 @@
-"""Reads a store from Python: rates as data frames, and the comparison of two slices.
+"""Reads a store from Python: rates as data frames, and comparisons of two slices.
 
-The numbers are those of the pages and of the API: the same metrics, filters and statistics.
+The numbers are the same as on the pages and in the API: the same metrics, filters and statistics.
 """
 
 from __future__ import annotations
@@ -40,22 +40,23 @@ from callgauge.api.questions.store_access import StoreAccess
 
 Values = str | Sequence[str] | None
 Day = str | date | None
-_HOST, _PROVIDER = "host", "provider"  # what pages call the dimension `provider`
-_CALLS, _TURNS = "parse_error", "turn_success"  # their totals are those of all calls and turns
+_HOST, _PROVIDER = "host", "provider"  # pages use the word host for the dimension `provider`
+_CALLS, _TURNS = "parse_error", "turn_success"  # the totals of these two rates count all calls and all turns
 _COUNTS = {"k": "int64", "n": "int64"}
 _SHARES = {"low": "float64", "high": "float64"}
 
 
 class StoreQuestionError(Exception):
-    """Raised when a store cannot be read or a question has no answer; the message says what to do."""
+    """Raised when a store cannot be read or a question has no answer. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether side B differs from side A, as the page Compare says it.
+    """Whether side B differs from side A, with the same verdict as on the page Compare.
 
-    `verdict`: better, worse, equivalent, undecided, measured_apart or unmeasured. `difference` is B minus A,
-    a share, with the 95 % interval `low` to `high`; None where nothing was compared. `p`: adjusted.
+    `verdict` is better, worse, equivalent, undecided, measured_apart or unmeasured. `difference` is B minus A
+    as a share, with the 95 % interval `low` to `high`; all three are None where nothing was compared. `p` is
+    the adjusted p-value.
     """
 
     verdict: str
@@ -69,10 +70,10 @@ class Comparison:
 
 
 class Store:
-    """A published store, open for reading.
+    """A published store that is open for reading.
 
-    It shows the data from the moment when it was opened, even if a load runs meanwhile. Close it, or use it
-    in a `with` statement.
+    The store shows the data from the moment when it was opened, even if a load runs meanwhile. Close the
+    store, or use it in a `with` statement.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -95,7 +96,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store. Later questions raise an error."""
+        """Close the store. Later calls of its methods raise an error."""
         if not self._is_closed:
             self._is_closed = True
             self._connection.close()
@@ -113,14 +114,17 @@ class Store:
         tool: Values = None,
         host: Values = None,
     ) -> pd.DataFrame:
-        """Return one row per value of `by`: a dimension such as model, prompt, tool, host or day, or two.
+        """Return one row for each value of `by`.
 
-        Columns: one per dimension and `label` (str), `calls` and `turns` (int64, all there are), and for each
-        rate NAME: `NAME`, `NAME_low`, `NAME_high` (float64, shares from 0 to 1 with their 95 % interval),
-        `NAME_k`, `NAME_n` (int64, hits and measured calls or turns), `NAME_enough` (bool, enough to rank).
-        `day` is datetime64[s]. What was not measured is NaN, and in neither k nor n.
+        `by` is a dimension such as model, prompt, tool, host or day, or two dimensions.
 
-        Without days, the newest 28 of the store count. Raises StoreQuestionError.
+        Columns: one per dimension and `label` (str), `calls` and `turns` (int64, totals), and for each rate
+        NAME: `NAME`, `NAME_low`, `NAME_high` (float64, shares from 0 to 1 with their 95 % interval),
+        `NAME_k`, `NAME_n` (int64, hits and measured calls or turns), `NAME_enough` (bool, whether there is
+        enough data to rank). `day` is datetime64[s]. A rate that was not measured is NaN; `NAME_n` counts
+        only measured calls or turns.
+
+        Without days, the newest 28 days of the store count. Raises StoreQuestionError.
         """
         dimensions = (by,) if isinstance(by, str) else tuple(by)
         with _explain_problems():
@@ -149,7 +153,7 @@ class Store:
     ) -> Comparison:
         """Return whether side B is better than side A, for example {"model": "x"} and {"model": "y"}.
 
-        The keys of a side are dimensions, and `days`. Raises StoreQuestionError.
+        The keys of a side are dimensions or `days`. Raises StoreQuestionError.
         """
         sides = {
             f"{letter}_{_PROVIDER if name == _HOST else name}": value
@@ -199,7 +203,7 @@ def _find_dimension(name: str) -> str:
 
 
 def _write_values(values: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return parameters as the API reads them, without those that are None."""
+    """Return parameters in the form that the API reads. Parameters that are None are left out."""
     return {
         name: [str(value)] if isinstance(value, str | date) else [str(each) for each in value]
         for name, value in values.items()
@@ -214,7 +218,7 @@ def _make_frame(
     rates: Sequence[str],
     chosen: ChosenFilters,
 ) -> pd.DataFrame:
-    """Return the frame of `Store.rates`, the most calls first, days in order."""
+    """Return the data frame for `Store.rates`. Rows with most calls come first; days are in order."""
     rows: dict[tuple[str, ...], dict[str, Slice]] = {}
     for each in slices:
         rows.setdefault((each.name, each.also)[: len(columns)], {})[each.rate.name] = each

@@ -1,4 +1,4 @@
-"""The pytest plugin: a store's gate as a part of a test session, and a fixture that checks recorded calls.
+"""The pytest plugin: a store gate that runs with the tests, and a fixture that checks recorded calls.
 
 pytest imports this module in every session, so it imports the rest of Callgauge only when it is used.
 """
@@ -41,7 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     names = ("store", "baseline", "no_worse", "days", "require_data")
     options = {name: config.getoption(f"callgauge_{name}") for name in names}
-    if not any(options.values()) or hasattr(config, "workerinput"):  # under xdist the controller does it
+    # An xdist worker does nothing; the controller runs the gate.
+    if not any(options.values()) or hasattr(config, "workerinput"):
         return
     for name in ("store", "baseline", "no_worse"):
         if not options[name]:
@@ -64,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class SessionGate:
-    """Judges a store when the tests have run; fails the session when the store is worse."""
+    """Judges a store after the tests have run, and fails the session when the slice is worse."""
 
     def __init__(self, store: Path, gates: list[str], baseline: str, days: str, needs_data: bool) -> None:
         self._store = store
@@ -112,9 +113,9 @@ class SessionGate:
 def callgauge_check_calls() -> CheckCalls:
     """Return a function that fails the test when recorded tool calls do not fit their definitions.
 
-    `callgauge_check_calls(calls, definitions, policy="lenient")`: `calls` is a list of calls or messages in
-    any provider's shape, or the path of a log file; `definitions` are tool definitions or the path of a file
-    with them. Returns how many calls were checked.
+    Usage: `callgauge_check_calls(calls, definitions, policy="lenient")`. `calls` is a list of calls or
+    messages in any provider's format, or the path of a log file. `definitions` are tool definitions or the
+    path of a file. The function returns how many calls were checked.
     """
 
     def check_calls(

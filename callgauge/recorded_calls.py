@@ -22,17 +22,20 @@ from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, pa
 from lenient.definitions.json_schema.json_values import to_json_text
 
 _MOST_SHOWN = 20
-_LONGEST = 300  # characters per line of the report
+_LONGEST = 300
 Definitions = ToolCatalog | ToolDefinition | str | Path | Mapping[str, Any] | list[Any]
 
 
 class RecordedCallsError(Exception):
-    """Raised when calls or definitions cannot be read; the message says which ones and why."""
+    """Raised when calls or definitions cannot be read. The message says which ones and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One recorded call. `where`: its place for messages; `raw`: None if the record has no arguments."""
+    """One recorded call.
+
+    `where` is the position that messages name. `raw` is None if the record has no arguments.
+    """
 
     where: str
     tool: str | None
@@ -49,10 +52,11 @@ class UnreadPart:
 
 @dataclass(slots=True)
 class CheckedCalls:
-    """The result of a check. `checked`: calls with arguments; `not_measured`: calls without them.
+    """The result of a check.
 
-    `failed`: calls whose arguments the policy does not accept, and unreadable lines. `report`: the first of
-    these, with their diagnostics.
+    `checked` counts calls with arguments, `not_measured` calls without arguments. `failed` counts calls whose
+    arguments the policy does not accept, and unreadable lines. `report` describes the first failures with
+    their diagnostics.
     """
 
     checked: int = 0
@@ -85,8 +89,8 @@ def check_recorded_calls(
 ) -> CheckedCalls:
     """Return which recorded calls fit the definitions of their tools.
 
-    `calls`: the path of a log in any format that Callgauge reads, or calls or messages of any provider.
-    `policy`: strict, safe or lenient. Raises RecordedCallsError.
+    `calls` is the path of a log in any format that Callgauge reads, or calls or messages of any provider.
+    `policy` is strict, safe or lenient. Raises RecordedCallsError.
     """
     catalog, chosen = _load_catalog(definitions), _read_policy(policy)
     result = CheckedCalls()
@@ -125,7 +129,10 @@ def _read_policy(policy: str) -> Policy:
 
 
 def _read_given(calls: Iterable[Any]) -> Iterator[RecordedCall]:
-    """Yield the calls of objects: calls, messages with calls, or objects of an SDK that become dicts."""
+    """Yield the calls in a list of objects.
+
+    An object is a call, a message with calls, or an SDK object that can become a dict.
+    """
     listed = [calls] if isinstance(calls, Mapping) or hasattr(calls, "model_dump") else calls
     for number, each in enumerate(listed):
         value = each.model_dump() if hasattr(each, "model_dump") else each
@@ -153,7 +160,7 @@ def _find_calls(value: dict[str, Any]) -> Iterable[Any]:
 
 
 def _read_log(path: Path) -> Iterator[RecordedCall | UnreadPart]:
-    """Yield the calls of a log file, and each part that cannot be read."""
+    """Yield the calls of a log file, and each line or value that cannot be read."""
     file = look_at_file(path)
     if file.problem is not None:
         raise RecordedCallsError(f"{path} {file.problem}")
@@ -171,7 +178,8 @@ def _read_log(path: Path) -> Iterator[RecordedCall | UnreadPart]:
     except (UnusableFileError, OSError) as problem:
         reason = f"cannot be read: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
         raise RecordedCallsError(f"{path} {reason}") from None
-    except Exception as error:  # a format must not fail a test with a traceback, whatever a log holds
+    # The code of a log format must not fail a test with a traceback.
+    except Exception as error:
         raise RecordedCallsError(f"{path} broke its format: {type(error).__name__}: {error}") from error
 
 

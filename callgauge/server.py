@@ -1,4 +1,4 @@
-"""The web server of the dashboard: `streamlit run` finds `app` in this file.
+"""The web server of the dashboard. `streamlit run` finds the variable `app` in this file.
 
 Streamlit reads `.streamlit/config.toml` and `static/` in the folder of this file and of app.py.
 """
@@ -41,14 +41,15 @@ if TYPE_CHECKING:
     from callgauge.monitoring.exposition import StoreFigures
     from callgauge.monitoring.store_health import HealthWatch
 
-_NO_STORE = Path(os.devnull)  # nothing has been loaded into it yet
+_NO_STORE = Path(os.devnull)  # stands for a store into which nothing has been loaded yet
 
 _NOT_SAVED = "A sign-out could not be saved; see the log of the server."
 
 
 @cache
 def _health_watch() -> HealthWatch:
-    from callgauge.monitoring.store_health import HealthWatch  # imports DuckDB, which would delay the start
+    # Imported here, because the module imports DuckDB, which would delay the start.
+    from callgauge.monitoring.store_health import HealthWatch
 
     return HealthWatch(store_from_environment() or _NO_STORE, healthy_hours_from_environment())
 
@@ -77,7 +78,10 @@ def _write_metrics() -> PlainAnswer:
 
 @asynccontextmanager
 async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
-    """While the server runs, fetch what other machines load into a shared store: once for all workers."""
+    """Fetch new data that other machines load into a shared store, while the server runs.
+
+    With several workers, only the first worker fetches the data for all of them.
+    """
     place = worker_place()
     if place is None or place.number == FIRST:
         follow(store_from_environment() or _NO_STORE)

@@ -1,1 +1,1 @@
-"""Read files that people write (plans, tasks, configuration): typed fields, line numbers, JSON Schemas."""
+"""Reads files that people write (plans, tasks, configuration): typed fields, line numbers, JSON Schemas."""

@@ -1,6 +1,6 @@
-"""Types of fields in files that people write: each parses a value and has a JSON Schema.
+"""Types of fields in files that people write. Each type parses a value and has a JSON Schema.
 
-`read` returns the Python value, or UNREAD after it has recorded the mistake.
+`read` returns the Python value. If the value is wrong, `read` records the mistake and returns UNREAD.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 class FieldType(Protocol):
-    """How the value of a field is parsed, and its JSON Schema for editors."""
+    """Says how the value of a field is parsed, and which JSON Schema editors use for it."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any: ...
 
@@ -66,9 +66,9 @@ def _name_kind(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of one character or more; `pattern` must match all of it, `advice` describes valid texts.
+    """A text of at least one character. `pattern` must match the whole text; `advice` describes valid texts.
 
-    With `is_secret`, messages never repeat the value.
+    With `is_secret`, messages never contain the value.
     """
 
     advice: str = "write a text in quotes"
@@ -97,7 +97,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address of a server, http:// or https://, without a user's name and password."""
+    """The URL of a server, http:// or https://, without user name and password."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         advice = 'write an address such as "http://127.0.0.1:8080/v1"'
@@ -120,7 +120,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several words."""
+    """One word of a fixed list."""
 
     words: tuple[str, ...]
 
@@ -139,7 +139,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number from `low` to `high`; `is_above` excludes `low`, `is_below` excludes `high`."""
+    """A finite number from `low` to `high`. `is_above` excludes `low`; `is_below` excludes `high`."""
 
     low: float | None = None
     high: float | None = None
@@ -182,7 +182,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """true or false."""
+    """A boolean: true or false."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if isinstance(value, bool):
@@ -195,7 +195,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A positive duration: "500ms", "60s", "2m", "1h", or a number of seconds. Parsed as seconds."""
+    """A positive duration, parsed to seconds: "500ms", "60s", "2m", "1h", or a number of seconds."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         seconds = math.nan
@@ -278,7 +278,7 @@ class AnyTable:
 
 @dataclass(frozen=True, slots=True)
 class NamedTables:
-    """A table of tables with free names; `name` is the type of the names."""
+    """A table whose keys are free names and whose values are tables. `name` is the type of the names."""
 
     item: FieldType
     name: Text
@@ -292,7 +292,7 @@ class NamedTables:
             is_name = self.name.read(name, (*key, name), mistakes) is not UNREAD
             item = self.item.read(
                 table, (*key, name), mistakes
-            )  # report its mistakes together with that of its name
+            )  # the table is read even if its name is invalid, to report all mistakes
             if is_name:
                 read[name] = item
         return read
@@ -316,9 +316,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class KeyedTable:
-    """A table with fixed keys. It has exactly one key of each set in `exactly_one`.
+    """A table with fixed keys. Of each set of keys in `exactly_one`, the table must have exactly one.
 
-    `declared_by`: the dataclass that declares it, if any (`declare_table`).
+    `declared_by` is the dataclass that declares the table, or None; see `declare_table`.
     """
 
     fields: Mapping[str, Field]
@@ -369,16 +369,20 @@ class KeyedTable:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The name of a declared field in the file; `is_required`: required despite a default in the class."""
+    """The name that a declared field has in the file.
+
+    With `is_required`, the file must have the key, even if the class has a default.
+    """
 
     name: str
     is_required: bool = False
 
 
 def declare_table(declaration: type[Any]) -> KeyedTable:
-    """Return the table of a dataclass: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
+    """Return the table that a dataclass declares: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
 
-    A field is a key with its own name, or that of its `Key`; fields without a field type are not keys.
+    The key has the name of the field, or the name in the field's `Key`. Fields without a field type are not
+    keys.
     """
     keys = {}
     for attribute, key, field_type, about in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
@@ -393,7 +397,7 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
 def list_declared(
     declaration: type[Any],
 ) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
-    """Return the declared fields of a dataclass: name, key, type and description."""
+    """Return the fields that a dataclass declares: field, key, type and description."""
     hints = get_type_hints(declaration, include_extras=True)
     declared = []
     for attribute in dataclasses.fields(declaration):

@@ -1,4 +1,4 @@
-"""Mistakes in files that people write, as data: where, what, and how to fix it."""
+"""Mistakes in files that people write, as data: where the mistake is, what it is, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-"""The place of a value in a file: names of keys, and places in lists from 0."""
-_MOST_TOLD = 50  # problems in one message
-_LONGEST = 60  # characters per value in a message
+"""The position of a value in a file: names of keys, and list indexes from 0."""
+_MOST_TOLD = 50  # maximum number of problems in one message
+_LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,10 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake. `line` counts from 1, None without a line; `key` looks like `arms.models`."""
+    """One mistake in a file.
+
+    `line` counts from 1; it is None when the line is not known. `key` looks like `arms.models`.
+    """
 
     file: Path
     line: int | None
@@ -41,14 +44,14 @@ class Problem:
 
 
 class CheckedFileError(Exception):
-    """Raised when a file cannot be used; the message has one line for each problem."""
+    """Raised when a file cannot be used. The message has one line for each problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """Return one line per problem; of many problems only the first."""
+        """Return one line for each problem. If there are many problems, only the first are returned."""
         more = len(self.problems) - _MOST_TOLD
         lines = [str(problem) for problem in self.problems[:_MOST_TOLD]]
         return [*lines, *([f"… and {more} more"] if more > 0 else [])]
@@ -60,7 +63,7 @@ def write_key(key: KeyPath) -> str:
 
 
 def quote_value(value: Any) -> str:
-    """Return a value for a message: short and on one line."""
+    """Return a value for a message, shortened and on one line."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
@@ -69,7 +72,7 @@ def quote_value(value: Any) -> str:
 
 
 def suggest_name(name: str, names: Sequence[str]) -> str:
-    """Return the advice for an unknown name: the most similar name, or all valid names."""
+    """Return advice for an unknown name: the most similar valid name, or all valid names."""
     if near := difflib.get_close_matches(name, names, n=1):
         return f'did you mean "{near[0]}"?'
     if not names:
@@ -79,7 +82,7 @@ def suggest_name(name: str, names: Sequence[str]) -> str:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Return the text of a file without a byte order mark. Raises ValueError with the reason."""
+    """Return the text of a file without a byte order mark. Raises ValueError, which names the problem."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)

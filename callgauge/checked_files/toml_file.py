@@ -1,4 +1,4 @@
-"""Read TOML files with a line for each mistake: `tomllib` has lines for syntax errors only."""
+"""Reads TOML files and knows the line of each mistake. `tomllib` reports lines only for syntax errors."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _TEXT = re.compile(
 
 
 class TomlReading:
-    """A file while it is read: its text, and the mistakes so far. `what`: the kind of file, for messages.
+    """A file while it is read: its text, and the mistakes found so far.
 
-    Example: `TomlReading(path, "a plan, a TOML file as docs/trials.md shows it")`.
+    `what` describes the kind of file for messages. Example: `TomlReading(path, "a plan, a TOML file as
+    docs/trials.md shows it")`.
     """
 
     def __init__(self, path: Path, what: str) -> None:
@@ -51,9 +52,9 @@ class TomlReading:
         self.mistakes.append(Mistake(key, what, advice))
 
     def read_table(self, table: KeyedTable, defaults: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the values of the file's keys, without invalid ones; None for invalid TOML.
+        """Return the valid values of the file by key; None when the TOML is invalid.
 
-        `defaults`: optional tables, by key.
+        `defaults` holds the tables that the file may omit, by key.
         """
         try:
             self.text = read_text(self.path, _MOST_BYTES)
@@ -78,16 +79,15 @@ class TomlReading:
 
 
 def _drop_unread(values: Any) -> Any:
-    """Return the values without those that could not be parsed."""
     if isinstance(values, Mapping):
         return {name: _drop_unread(value) for name, value in values.items() if value is not UNREAD}
     return values
 
 
 def find_key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line, from 1, on which each key of a TOML text first occurs.
+    """Return for each key of a TOML text the line where the key first occurs. Lines count from 1.
 
-    Expects a text that `tomllib` accepts; for others the result is incomplete.
+    The text must be valid TOML; otherwise the result is incomplete.
     """
     finder = _KeyLines(text)
     with suppress(IndexError, ValueError, RecursionError):
@@ -96,20 +96,20 @@ def find_key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def find_line(lines: dict[KeyPath, int], key: KeyPath) -> int | None:
-    """Return the line of a key, or of the innermost table around it; None if unknown."""
+    """Return the line of a key, or else of the innermost table that contains it; None if unknown."""
     return next((lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in lines), None)
 
 
 class _KeyLines:
-    """A scanner over a text; `at` is the position of the next character."""
+    """Scans a text. `at` is the position of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text.replace("\r\n", "\n")
         self.at = 0
         self.line = 1
-        self.counted = 0  # `line` counts the newlines before this position
+        self.counted = 0  # `line` includes the newlines before this position
         self.lines: dict[KeyPath, int] = {}
-        self.tables: dict[KeyPath, int] = {}  # the last index in each array of tables
+        self.tables: dict[KeyPath, int] = {}  # for each array of tables, the index of its last table
 
     def read_document(self) -> None:
         table: KeyPath = ()

@@ -1,1 +1,1 @@
-"""The one configuration file of a team's service, callgauge.toml."""
+"""Reads callgauge.toml, the single configuration file of a team's service."""

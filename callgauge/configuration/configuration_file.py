@@ -1,4 +1,4 @@
-"""Read callgauge.toml completely, or raise an error that lists every mistake."""
+"""Reads callgauge.toml completely, or raises an error that lists every mistake."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from callgauge.configuration.settings import Configuration, FileText, PlaceText,
 
 CONFIGURATION = declare_table(Configuration)
 EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
-"""A callgauge.toml with all keys, each with a word on it. `callgauge init-config` writes it."""
+"""An example of callgauge.toml that explains every key. `callgauge init-config` writes it."""
 _STANDARD_INPUT = "-"
-# Keys that only some sign-in methods use, and the keys that each method requires.
+# For each key, the sign-in methods that use the key. Other keys are for every method.
 _USED_BY = {
     "issuer": ("oidc",),
     "client_id": ("oidc",),
@@ -51,10 +51,10 @@ def configuration_schema() -> Schema:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Return the settings of a callgauge.toml; its paths are relative to the file.
+    """Return the settings of a callgauge.toml. Paths in the file are relative to its folder.
 
-    Checks only the file itself. Named files and variables may be missing: the dashboard and the nightly job
-    may run on two machines. Raises ConfigurationError with all mistakes.
+    Files and variables that the file names may be missing, because the dashboard and the nightly job may run
+    on two machines. Raises ConfigurationError with all mistakes.
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
@@ -74,7 +74,7 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
-    """Return a table as an instance of the class that declares it."""
+    """Return a table of the file as an instance of the class that declares the table."""
     for attribute, key, field_type, _ in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
         if values.get(key.name) is not None:
             attributes[attribute.name] = _convert(field_type, values[key.name], folder)
@@ -82,7 +82,6 @@ def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Pa
 
 
 def _convert(field_type: FieldType, value: Any, folder: Path) -> Any:
-    """Return a value of the file in the type of the settings."""
     match field_type:
         case ListOf(item=item):
             return tuple(_convert(item, part, folder) for part in value)
@@ -103,7 +102,10 @@ def _make_source(name: str, table: Mapping[str, Any], folder: Path) -> SourceSet
 
 
 def _note_contradictions(reading: TomlReading, configuration: Mapping[str, Any]) -> None:
-    """Note each contradiction between values of a file; those that could not be read are not in `known`."""
+    """Record each contradiction between values of a file.
+
+    `known` contains only the values that could be read.
+    """
     folder = reading.path.parent
     if is_address(configuration.get("store", "")):
         reading.note(
@@ -181,5 +183,6 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
                 ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {advice}"
             )
     if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
-        what = f'"{method}" with nobody who may come in'  # the provider may authenticate anybody
+        # The sign-in provider may authenticate people outside the team.
+        what = f'"{method}" with nobody who may come in'
         reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

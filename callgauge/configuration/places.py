@@ -1,4 +1,4 @@
-"""Resolve the locations in callgauge.toml: folders, files, patterns, addresses."""
+"""Resolves the locations in callgauge.toml: folders, files, patterns and remote addresses."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_address(place: str) -> bool:
-    """Return True for remote locations, such as `s3://bucket/logs`."""
+    """Return True for a remote location, such as `s3://bucket/logs`."""
     return _ADDRESS.match(place) is not None
 
 
 def resolve_place(folder: Path, place: str) -> str:
     """Return a location as an absolute path without `..`.
 
-    `~` is the home folder; other paths are relative to `folder`. Addresses are unchanged. Special characters
-    in the folder's own name are escaped in a pattern.
+    `~` is the home folder; other relative paths start at `folder`. Remote addresses are returned unchanged.
+    In a pattern, special characters in the name of `folder` are escaped.
     """
     if is_address(place):
         return place

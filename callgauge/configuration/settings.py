@@ -1,7 +1,7 @@
-"""The settings of callgauge.toml: each class declares the keys of a table and its JSON Schema.
+"""The settings of callgauge.toml. Each class declares the keys of a table and their JSON Schema.
 
-Paths are absolute. The file contains no secrets: a field that ends with `_variable` names an environment
-variable.
+Paths are absolute. The file contains no secrets: a field whose name ends with `_variable` names an
+environment variable.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SignInMethod = Literal["none", "password", "link", "header", "oidc"]
 
 
 class PlaceText(Text):
-    """A folder, file, pattern or address, relative to the configuration's folder."""
+    """A folder, file, pattern or remote address. Paths are relative to the folder of callgauge.toml."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class FileText(PlaceText):
 
 
 class VariableText(Text):
-    """The name of an environment variable, `env:NAME`."""
+    """The name of an environment variable, written as `env:NAME`."""
 
     __slots__ = ()
 
@@ -73,7 +73,10 @@ _PORT = Number(1, 65_535, is_whole=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """Logs that belong together, such as those of one gateway. `silent_after` None: never overdue."""
+    """A group of logs, such as the logs of one gateway.
+
+    With `silent_after` None, the source never counts as silent.
+    """
 
     name: str
     paths: Annotated[
@@ -119,7 +122,7 @@ class LoadSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
-    """The age after which data is deleted; None keeps it. Daily sums are always kept."""
+    """The age after which data is deleted. None keeps the data. Daily sums are never deleted."""
 
     text_days: Annotated[int | None, _DAYS, "Arguments, messages and results go after so many days."] = None
     fact_days: Annotated[
@@ -129,7 +132,10 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
-    """Where backups go (an absolute folder, or s3://…) and how many are kept; no location, no backup."""
+    """Where backups go (an absolute folder, or s3://…) and how many are kept.
+
+    Without a location, no backup is made.
+    """
 
     to: Annotated[
         str | None,
@@ -142,7 +148,10 @@ class BackupSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings:
-    """A webhook for the report. `url_variable` names the variable of its address, which is a secret."""
+    """A webhook for the report.
+
+    `url_variable` names the environment variable with the webhook's address, which is a secret.
+    """
 
     kind: Annotated[WebhookKind, Choice(get_args(WebhookKind)), "What the address understands."] = "json"
     url_variable: Annotated[str, _VARIABLE, "env:NAME, the variable with the address.", Key("url")]
@@ -150,7 +159,7 @@ class WebhookSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailSettings:
-    """A mail server and the recipients of the report. `password_variable` None: no sign-in."""
+    """A mail server and the recipients of the report. With `password_variable` None there is no sign-in."""
 
     host: Annotated[str, Text(), "The mail server."]
     port: Annotated[int, _PORT, "Its port."] = 587
@@ -167,7 +176,7 @@ class EmailSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
-    """The morning report."""
+    """What the morning report contains and where it is sent."""
 
     address: Annotated[str | None, Address(), "Where people reach the dashboard, for links."] = None
     folder: Annotated[
@@ -184,7 +193,7 @@ class ReportSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """The listening address of the dashboard, and what it shows."""
+    """On which address the dashboard listens, and what it shows."""
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
     port: Annotated[int, _PORT, "The port."] = 8501
@@ -208,8 +217,8 @@ class ServeSettings:
 class SignInSettings:
     """Who may see the dashboard, and in which role.
 
-    With the methods `password` and `link`, the users file lists who may sign in. Everybody except admins is
-    a viewer.
+    With the methods `password` and `link`, the users file lists who may sign in. Everybody is a viewer,
+    except the admins.
     """
 
     method: Annotated[
@@ -250,7 +259,10 @@ class SignInSettings:
 
     @property
     def trusted_proxies(self) -> tuple[str, ...]:
-        """The trusted proxies: for the method `header` those of this machine, if none is named."""
+        """The trusted proxies.
+
+        If the method is `header` and no proxy is named, proxies on this machine are trusted.
+        """
         if self.proxies is not None:
             return self.proxies
         return ("127.0.0.1", "::1") if self.method == "header" else ()
@@ -258,7 +270,10 @@ class SignInSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """All of callgauge.toml. `path`: the file itself. `aliases`: model names by their names in the logs."""
+    """All settings of callgauge.toml.
+
+    `path` is the path of the file. `aliases` maps model names in logs to the names to show.
+    """
 
     path: Path
     store: Annotated[Path, FileText(), "The store's folder."]

@@ -1,1 +1,1 @@
-"""The dashboard: queries and pages that show the published generation of the store."""
+"""The dashboard: queries and pages that show the published store file."""

@@ -1,6 +1,7 @@
-"""Build Plotly figures as plain dicts; building graph objects takes longer than the queries.
+"""Builds Plotly figures as plain dicts, because building graph objects takes longer than the queries.
 
-Colours are Streamlit's placeholders for the theme's series colours, so one figure works in light and dark.
+Colours are Streamlit's placeholders for the series colours of the theme, so a figure works in light and dark
+themes.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ Figure = dict[str, Any]
 
 # The frontend replaces #000001 to #00000a with chartCategoricalColors, in order.
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
-# Series colours by the outcome of a call; the same on all pages.
+# Each outcome of a call has the same series colour on all pages.
 _OUTCOMES = {"clean": SERIES[2], "coerced": SERIES[0], "repaired": SERIES[4], "failed": SERIES[1]}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
-# Greys with enough contrast in light and dark themes (3.9 : 1 and 4.7 : 1).
+# These greys have enough contrast in light and dark themes (3.9 : 1 and 4.7 : 1).
 _MARK = "rgba(128,128,128,0.9)"
-# The mode bar has one button: download the chart as a picture.
 CONFIG = {
     "displayModeBar": True,
     "displaylogo": False,
@@ -31,7 +31,7 @@ CONFIG = {
 
 
 def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
-    """Return a flow diagram of the calls whose outcome changed, given as (before, after, calls)."""
+    """Return a flow diagram of calls. `moved` holds (outcome before, outcome after, number of calls)."""
     left = list(dict.fromkeys(before for before, _, _ in moved))
     right = list(dict.fromkeys(after for _, after, _ in moved))
     lost, won = Counter[str](), Counter[str]()

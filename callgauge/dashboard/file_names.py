@@ -1,4 +1,4 @@
-"""File names of downloads: the page or list, the chosen slice and the days, in safe characters."""
+"""Builds file names of downloads in safe characters: the page or list, the filter values and the days."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from callgauge.dashboard import filters
 from callgauge.dashboard.shown_page import shown_page
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_VALUE, _LONGEST = 24, 120  # characters
-_NAMED = 2  # values of all filters
+_LONGEST_VALUE, _LONGEST = 24, 120  # maximum lengths of a filter value and of a whole file name
+_NAMED = 2  # maximum number of filter values in a file name
 
 
 def name_file(stem: str, suffix: str) -> str:
-    """Return the file name `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
+    """Return a file name such as `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
 
-    Without a filter bar, or with all days, the name contains no slice and no days.
+    Without a filter bar, the name contains no filter values. Without a filter bar or with all days, it
+    contains no days.
     """
     page = shown_page()
     title = page.title.lower()

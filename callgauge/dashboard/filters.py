@@ -1,7 +1,7 @@
-"""The filters of all pages that count calls, kept in the URL: days, model, host, prompt and so on.
+"""The filters of all pages that count calls: days, model, host, prompt and so on. The URL keeps them.
 
-`components/shell/filter_bar.py` draws them. A store with several hosts offers the host. A store with trials
-offers their run and variant; without these filters, no page counts trials.
+The host is offered when the store has several hosts. Trial run and variant are offered when the store has
+trials; without these two filters, no page counts trials.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ TRIALS = ("run", "arm")
 HOST = "provider"
 MCP_SERVER = "mcp_server"
 RARE = ("project", "branch", "sub_agent", "environment")
-"""Dimensions of sessions, which the daily sums do not have; the bar lists them under More."""
+"""Dimensions of sessions that the daily sums do not have. The filter bar lists them under More."""
 DIMENSIONS = ("model", HOST, "prompt", "tool", MCP_SERVER, "source", *TRIALS, *RARE)
 DAYS = "days"
 COMPARED_WITH = "baseline"
-"""The URL key of the days that the chosen days are compared with."""
+"""The URL key for the days to compare with."""
 DAYS_BEFORE, NOTHING = "days before", "nothing"
-# Links from before December 2026 contain these.
+# Links from before December 2026 contain these texts.
 _OLD_TEXTS = {
     "Baseline: days before": DAYS_BEFORE,
     "No baseline": NOTHING,
 }
 _OLD_PREFIX = "Baseline: "
-# Links to every page keep the keys with these prefixes, which apply to all pages.
+# Links to every page keep the URL keys with these prefixes, which apply to all pages.
 _CARRIED = ("rate", "smallest", COMPARED_WITH, "base_")
 _CHOSEN = "_filters"
 _LABELS = "_labels"
@@ -47,9 +47,10 @@ _UNNAMED = frozenset({"unknown", "none"})
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The chosen filters; the field names are the parameters of the metrics.
+    """The chosen filters. The field names are also the names of the metric parameters.
 
-    None means no restriction; but without `runs` and `arms` no trials are counted.
+    None means no restriction. The exceptions are `runs` and `arms`: when both are None, no trials are
+    counted.
     """
 
     from_day: date | None = None
@@ -71,7 +72,6 @@ class Filters:
         return asdict(self)
 
     def by_dimension(self) -> dict[str, tuple[str, ...]]:
-        """Return the chosen values by dimension, without unrestricted dimensions."""
         return {name: getattr(self, PARAMETERS[name]) or () for name in DIMENSIONS}
 
     def active_names(self) -> list[str]:
@@ -81,10 +81,7 @@ class Filters:
 
 
 def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
-    """Return whether the store has more than one host, so that pages show hosts.
-
-    `labels`: of the values of each dimension; by default those of the filter bar.
-    """
+    """Return whether the store has more than one host. Only then do pages show hosts."""
     all_labels = st.session_state.get(_LABELS, {}) if labels is None else labels
     return are_several(all_labels.get(HOST, ()))
 
@@ -99,9 +96,9 @@ def are_several(hosts: Iterable[str]) -> bool:
 
 
 def can_narrow(name: str, values: Iterable[str]) -> bool:
-    """Return whether a filter by this dimension, with these values, can leave some calls out.
+    """Return whether a filter by this dimension can leave some calls out, given the dimension's `values`.
 
-    Hosts need two values; trials, MCP servers and rare dimensions need one.
+    A filter by host needs two values. A filter by trial, MCP server or a rare dimension needs one value.
     """
     if name == HOST:
         return are_several(values)
@@ -109,21 +106,20 @@ def can_narrow(name: str, values: Iterable[str]) -> bool:
 
 
 def keep_choices(chosen: Filters, baselines: Sequence[Baseline]) -> None:
-    """Keep the selection of the filter bar, and the team's baselines, for the rest of the run."""
+    """Keep the selection in the filter bar, and the team's baselines, for the rest of the run."""
     st.session_state[_CHOSEN] = chosen
     st.session_state[_BASELINES] = {wording.one_line(baseline.name, 40): baseline for baseline in baselines}
 
 
 def kept_baselines() -> Mapping[str, Baseline]:
-    """Return the team's baselines by their names."""
     baselines: Mapping[str, Baseline] = st.session_state.get(_BASELINES, {})
     return baselines
 
 
 def read_compared_with(text: str | None) -> str:
-    """Return the text of the compared days: an offered one, or a range of days.
+    """Return the text that names the days to compare with: one of the offered texts, or a range of days.
 
-    Raises ValueError for other texts.
+    Raises ValueError for any other text.
     """
     baseline = (text or DAYS_BEFORE).strip()
     if baseline in kept_baselines():
@@ -135,7 +131,10 @@ def read_compared_with(text: str | None) -> str:
 
 
 def compared_with() -> str:
-    """Return the text of the compared days: days before, a name, or a range."""
+    """Return the text that names the days to compare with.
+
+    The text is "days before", the name of a baseline, or a range.
+    """
     try:
         return read_compared_with(st.query_params.get(COMPARED_WITH))
     except ValueError:
@@ -143,14 +142,13 @@ def compared_with() -> str:
 
 
 def _days_before(days: Days, length: int) -> Days:
-    """Return the same number of days just before the given ones."""
     return days[0] - timedelta(length), days[0] - timedelta(1)
 
 
 def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Return the chosen trial runs and variants, before the filter bar is drawn; None means none.
+    """Return the chosen trial runs and the chosen variants, before the filter bar is drawn.
 
-    `choices`: the rows of the metric `choices`.
+    None means that none is chosen.
     """
     runs, arms = (_read_choice(name, unique_labels(choices[choices.dimension == name])) for name in TRIALS)
     return runs, arms
@@ -164,24 +162,24 @@ def _read_choice(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None
 def chosen_labels(name: str, labels: Mapping[str, str]) -> list[str]:
     if name in st.session_state:
         return [labels[value] for value in st.session_state[name] if value in labels]
-    # Before the first run, only the URL has the chosen values, as labels.
+    # Before the first run, only the URL has the chosen values. They are labels there.
     allowed = set(labels.values())
     return [label for label in st.query_params.get_all(name) if label in allowed]
 
 
 def unique_labels(rows: pd.DataFrame) -> dict[str, str]:
-    """Return a unique label for each value, the most used first. The URL contains labels."""
+    """Return a unique label for each value, the most used value first. The URL contains the labels."""
     return wording.unique_labels(rows.value.tolist(), rows.label.tolist())
 
 
 def known_labels(name: str) -> Mapping[str, str]:
-    """Return the labels of the values of a dimension in the filter bar."""
+    """Return the labels that the filter bar shows for the values of a dimension."""
     labels: Mapping[str, str] = st.session_state.get(_LABELS, {}).get(name, {})
     return labels
 
 
 def reset() -> None:
-    """Clear the filter bar, and the URL keys that the page declares as dropped by Reset."""
+    """Clear the filter bar, and all URL keys that the page declares as removed by Reset."""
     for name in declared_url_keys().dropped:
         write_to_url(name, None)
     for name in DIMENSIONS:
@@ -200,7 +198,10 @@ def show_all_days() -> None:
 
 
 def chosen_baseline() -> Days | None:
-    """Return the days to compare the chosen days with, both inclusive; None to compare with nothing."""
+    """Return the first and the last day to compare the chosen days with.
+
+    Returns None when there is no comparison.
+    """
     chosen, text = chosen_filters(), compared_with()
     days = (chosen.from_day, chosen.to_day) if chosen.from_day and chosen.to_day else None
     if text in kept_baselines():
@@ -216,15 +217,19 @@ def chosen_baseline() -> Days | None:
 
 
 def baseline_slice() -> KeptSlice:
-    """Return the slice that the chosen baseline is pinned to; empty when the filters apply to it."""
+    """Return the filters that the team saved with the chosen baseline.
+
+    Returns an empty mapping when the page's filters apply to the baseline.
+    """
     baseline = kept_baselines().get(compared_with())
     return baseline.slice if baseline else {}
 
 
 def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the metric parameters of the baseline for those of the `chosen` days; None without a baseline.
+    """Return the metric parameters for the baseline, made from those for the `chosen` days.
 
-    The slice that a baseline is pinned to replaces the filters of its dimensions.
+    Returns None when no baseline is chosen. Filters that were saved with the baseline replace the page's
+    filters.
     """
     days = chosen_baseline()
     if days is None:
@@ -233,7 +238,7 @@ def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def describe_slice(kept_slice: KeptSlice) -> str:
-    """Return a saved slice in words: heron · fixer@13, or all calls."""
+    """Return saved filters in words, such as heron · fixer@13, or “all calls” for no filters."""
     words = [
         short_label(name, values[0]) + (f" and {len(values) - 1} more" if len(values) > 1 else "")
         for name, values in kept_slice.items()
@@ -247,23 +252,20 @@ def chosen_filters() -> Filters:
 
 
 def active_filter_names() -> list[str]:
-    """Return the names of all filters that narrow the view, including the page's own."""
+    """Return the names of all filters that narrow the view, including the filters of the page itself."""
     return chosen_filters().active_names() + [
         words for name, words in declared_url_keys().narrowing.items() if st.query_params.get(name)
     ]
 
 
 def value_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension, or the value if it has no label.
-
-    An unnamed prompt uses the label of its id, even where prompts are grouped by name.
-    """
+    """Return the label of a value of a dimension, or the value if it has no label."""
     label_dimension = "prompt" if dimension == "prompt_name" else dimension
     return known_labels(label_dimension).get(value, value)
 
 
 def short_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension for a cell or a sentence: at most 60 characters."""
+    """Return a label of at most 60 characters for a value of a dimension."""
     return wording.short_name(value_label(dimension, value), 60)
 
 
@@ -275,8 +277,8 @@ def page_link(
 ) -> str:
     """Return a relative URL of `page` that keeps the chosen filters.
 
-    `narrowed`: values that replace the filter of a dimension; `own`: the page's own URL keys; `days`: the
-    first and last day, instead of the chosen days.
+    `narrowed` replaces the filters of some dimensions. `own` holds URL keys of the page itself. `days`
+    replaces the chosen days.
     """
     values: dict[str, tuple[str, ...]] = chosen_filters().by_dimension()
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}

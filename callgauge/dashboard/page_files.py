@@ -8,5 +8,8 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 def page_file(name: str) -> str:
-    """Return the absolute path of a page script; a relative one would depend on the server."""
+    """Return the absolute path of a page script.
+
+    A relative path would depend on the server's working directory.
+    """
     return str(_PAGES / name / "page.py")

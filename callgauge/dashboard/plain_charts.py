@@ -1,4 +1,4 @@
-"""Read the figures of the pages back into plain series, for documents made without a browser."""
+"""Converts the Plotly figures of the pages to plain series, for documents built without a browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINES: Mapping[str, Literal["solid", "dashed", "dotted"]] = {"dot": "dotted", "
 
 
 def read_figure(figure: Figure, words: str) -> Chart:
-    """Return the chart of a figure with one pair of axes. `words`: its description."""
+    """Return the chart in a figure with one x axis and one y axis. `words` describe the chart."""
     layout = figure["layout"]
     x_drawn, y_drawn = layout.get("xaxis", {}), layout.get("yaxis", {})
     series = [_read_trace(trace, x_drawn, y_drawn) for trace in figure["data"]]
@@ -63,7 +63,6 @@ def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
 def _read_reach(
     reach: Figure | None, place: int, value: Any, axis: Figure
 ) -> tuple[float | None, float | None]:
-    """Return both ends of a point's interval, or None."""
     if not reach or not isinstance(value, int | float):
         return None, None
     below, above = reach["arrayminus"][place], reach["array"][place]
@@ -75,7 +74,7 @@ def _read_reach(
 
 
 def _read_value(value: Any, axis: Figure) -> float | None:
-    """Return the position of a value on its axis: days since year 1, a power of ten, or the number."""
+    """Return the position of a value on its axis: days since year 1, a decimal exponent, or the number."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -106,7 +105,7 @@ def _read_axis(axis: Figure, values: Sequence[float]) -> ChartAxis:
 
 def _read_ends(axis: Figure, values: Sequence[float]) -> tuple[float, float]:
     if "range" in axis:
-        # The ends of a logarithmic axis are already exponents.
+        # On a logarithmic axis, the range already contains exponents.
         plain = {} if axis.get("type") == "log" else axis
         low, high = (_read_value(end, plain) for end in axis["range"])
         if low is not None and high is not None:
@@ -137,11 +136,10 @@ def _choose_numbers(low: float, high: float, form: str) -> list[tuple[float, str
 
 
 def _read_band(shape: Figure, y_axis: Figure) -> ChartBand | None:
-    """Return a band across the whole width of the chart."""
     low, high = (_read_value(shape[f"y{end}"], y_axis) for end in (0, 1))
     return None if low is None or high is None else ChartBand("y", min(low, high), max(low, high))
 
 
 def _plain(text: Any) -> str:
-    """Return the text of a figure, which may contain a subset of HTML."""
+    """Return a text from a figure without its HTML tags."""
     return html.unescape(_TAG.sub(" ", str(text))).strip()

@@ -1,7 +1,7 @@
-"""The content of the current run of a page, for sharing: sentence, tables, charts and settings.
+"""Records what a page shows in this run, for sharing: its answer, tables, charts and settings.
 
-Each part is recorded when it is drawn, so pages need no list of them. Tables and charts are kept as
-functions, which are evaluated only when somebody shares the page.
+Each part is recorded when it is drawn. Tables and charts are kept as functions, which are called only when
+somebody shares the page.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Part = DocumentTable | Chart
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The value of a URL key as the page uses it: `text` in the URL, None to omit the key.
+    """The value of a URL key as the page uses it. `text` is the value in the URL, None to omit the key.
 
-    `name`, `value`: both in words; empty if readers of a document do not need it.
+    `name` and `value` describe the setting in words, empty if a document does not need it.
     """
 
     text: str | None
@@ -32,9 +32,9 @@ class Setting:
 
 @dataclass(slots=True)
 class ShownPage:
-    """The content of one run of a page. The keys of `parts` are those of the drawn tables and charts.
+    """What one run of a page shows. The keys of `parts` are the keys of the drawn tables and charts.
 
-    `no_link`: why no link can show the view; empty if one can.
+    `no_link` says why no link can show the view; it is empty if a link can.
     """
 
     name: str = ""
@@ -50,33 +50,36 @@ class ShownPage:
 
 
 def begin_page(name: str, title: str, *, is_filtered: bool, shows_texts: bool) -> None:
-    """Discard the content of the previous run.
+    """Discard what the previous run recorded.
 
-    This is a single assignment, because an earlier run may still be drawing. `name`: the page in a relative
-    URL.
+    This is a single assignment, because an earlier run may still be drawing. `name` is the page's name in a
+    relative URL.
     """
     st.session_state[_SHOWN] = ShownPage(name, title, is_filtered, shows_texts)
 
 
 def shown_page() -> ShownPage:
-    """Return the content of this run so far; in a fragment, that of the last run of the page."""
+    """Return what this run has recorded so far.
+
+    In a fragment, return what the last run of the page recorded.
+    """
     page: ShownPage = st.session_state.setdefault(_SHOWN, ShownPage())
     return page
 
 
 def record_answer(sentence: str) -> None:
-    """Record the sentence that answers the page's question; ignores all but the first."""
+    """Record the sentence that answers the page's question. Only the first sentence of a run is kept."""
     page = shown_page()
     page.answer = page.answer or sentence
 
 
 def refuse_link(reason: str) -> None:
-    """Record why no link can show this view, such as a text that is too long."""
+    """Record why no link can show this view, for example because a text is too long."""
     shown_page().no_link = reason
 
 
 def record_part(key: str, make: Callable[[], Sequence[Part]]) -> None:
-    """Record a table or a chart; replaces an earlier one that a fragment draws again."""
+    """Record a table or a chart. If a fragment draws it again, the new one replaces the old one."""
     shown_page().parts[key] = make
 
 
@@ -89,5 +92,5 @@ def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
 
 
 def record_setting(key: str, text: str | None, name: str = "", value: str = "") -> None:
-    """Record the text of a URL key, including defaults that the URL omits."""
+    """Record the text of a URL key, even if it is the default, which the URL omits."""
     shown_page().settings[key] = Setting(text, name, value)

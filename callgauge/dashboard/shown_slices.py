@@ -1,4 +1,4 @@
-"""Slices and rankings of the shown store, each computed once per generation."""
+"""Computes slices and rankings of the shown store, each once per published store file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from callgauge.memory.records import ModelPrice
 
 
 def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
-    """Return the slices of the metric `slices`. `related`: see `make_slices`. Raises MetricError."""
+    """Return the slices of the metric `slices`. For `related` see `make_slices`. Raises MetricError."""
     return store_queries.derive(
         lambda ask: make_slices(ask("slices", **parameters), related=related), "slices", parameters, related
     )
 
 
 def read_slices(rate: RateDefinition, by: str, chosen: Mapping[str, Any]) -> SlicesByRate:
-    """Return the slices of each value of the dimension `by`; see `read_ranked_slices`. Raises MetricError."""
+    """Return the slices for each value of the dimension `by`; see `read_ranked_slices`.
+
+    Raises MetricError.
+    """
     return store_queries.derive(
         lambda ask: read_ranked_slices(ask, rate, by, chosen), "ranked slices", rate.name, by, chosen
     )
@@ -45,7 +48,10 @@ def rank_slices(
     baseline: str | None = None,
     smallest: float,
 ) -> JudgedRanking:
-    """Return ranked slices of `read_slices`; see `judge_ranking`. `costs`: by value. Raises MetricError."""
+    """Return a ranking of the slices that `read_slices` returns; see `judge_ranking`.
+
+    Raises MetricError.
+    """
     return store_queries.derive(
         lambda ask: judge_ranking(
             ask, slices, rate, by, chosen, baseline=baseline, smallest=smallest, costs=costs

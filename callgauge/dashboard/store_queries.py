@@ -1,4 +1,7 @@
-"""Query the store in CALLGAUGE_STORE, with a cache; one run of a page reads a single generation."""
+"""Queries the store in CALLGAUGE_STORE, with a cache.
+
+One run of a page reads a single published store file.
+"""
 
 from __future__ import annotations
 
@@ -30,29 +33,29 @@ from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.settings import texts_are_shown
 
 _RUN = "_page_run"
-_DERIVED = 300  # cached results per generation; one view of a page needs about ten
+_DERIVED = 300  # maximum number of cached results per store file; one view of a page needs about ten
 
 Result = TypeVar("Result")
 
 
 class Generation(NamedTuple):
-    """A published database file of the store.
+    """A published store file.
 
-    A store that was deleted and rebuilt has the same path but another identity.
+    If the store was deleted and rebuilt, the path may be the same, but the identity differs.
     """
 
     path: str
-    identity: tuple[int, int]  # inode, modification time in ns
+    identity: tuple[int, int]  # inode and modification time in ns
 
 
 @dataclass(slots=True)
 class PageRun:
     """The state of one run of a page.
 
-    `generation`: None if the store cannot be opened; `parameters`: those of the last query of each metric;
-    `trials`: the runs and variants of trials that every metric counts, as parameters. Streamlit starts the
-    next run of a session before the earlier one has stopped, and both share the session. So a run replaces
-    this object in one assignment: the earlier run sees the old or the new object, never a missing key.
+    `generation` is the published store file, None if it cannot be opened. `parameters` holds the parameters
+    of the last query of each metric. `trials` holds the trial runs and variants that every metric counts.
+    Streamlit starts the next run of a session before the earlier run has stopped, and both share the session.
+    So each run sets a new object in one assignment.
     """
 
     generation: Generation | None = None
@@ -72,7 +75,10 @@ def store_folder() -> str | None:
 
 
 def team_memory() -> TeamMemory:
-    """Return the memory of the team that uses the store. Raises NothingLoadedError without a store."""
+    """Return the team memory of the store: decisions, notes, rules and views.
+
+    Raises NothingLoadedError when there is no store.
+    """
     folder = store_folder()
     if not folder:
         raise NothingLoadedError("No store is named.", "Name one: callgauge serve --store DIR")
@@ -80,7 +86,10 @@ def team_memory() -> TeamMemory:
 
 
 def team_records() -> TeamRecords:
-    """Return the records of the team memory, read once per run of a page. Raises MemoryProblemError."""
+    """Return the records in the team memory.
+
+    They are read once per run of a page. Raises MemoryProblemError.
+    """
     run = _current_run()
     if run.records is None:
         run.records = team_memory().read()
@@ -88,7 +97,10 @@ def team_records() -> TeamRecords:
 
 
 def service_state() -> ServiceState:
-    """Return the last nights and the sources, read once per run of a page. Raises MemoryProblemError."""
+    """Return the last nightly runs and the sources.
+
+    They are read once per run of a page. Raises MemoryProblemError.
+    """
     run = _current_run()
     if run.service is None:
         run.service = read_service_state(team_memory().path.parent)
@@ -96,10 +108,7 @@ def service_state() -> ServiceState:
 
 
 def known_service_state() -> ServiceState:
-    """Return the last nights and the sources; empty if the memory cannot be read.
-
-    Other parts of the page report that problem.
-    """
+    """Return the last nightly runs and the sources; empty if the memory cannot be read."""
     try:
         return service_state()
     except MemoryProblemError:
@@ -107,7 +116,7 @@ def known_service_state() -> ServiceState:
 
 
 def named_generation() -> Generation | None:
-    """Return the currently published generation of the store, or None."""
+    """Return the currently published store file, or None."""
     try:
         path = published_generation(store_folder())
         state = path.stat()
@@ -117,12 +126,15 @@ def named_generation() -> Generation | None:
 
 
 def outage_since() -> datetime | None:
-    """Return since when (UTC) the object store of a shared store has not responded, or None."""
+    """Return the time (UTC) since which the object store has not responded, or None when it responds.
+
+    Only a shared store has an object store.
+    """
     return find_outage(store_folder())
 
 
 def begin_run() -> None:
-    """Open the published generation, for all queries of this run of the page. Raises UnshownStoreError."""
+    """Open the published store file for all queries of this run. Raises UnshownStoreError."""
     run = PageRun()
     try:
         run.generation = _open_published()
@@ -131,12 +143,12 @@ def begin_run() -> None:
 
 
 def _open_published() -> Generation:
-    published_generation(store_folder())  # raises an error if something is wrong
+    published_generation(store_folder())  # raises an error if the store cannot be shown
     shown = named_generation()
-    if shown is None:  # deleted in the meantime; the next run finds its replacement
+    if shown is None:  # the file was deleted in the meantime; the next run finds its replacement
         raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
     if _opened_files().setdefault(shown.path, shown.identity) != shown.identity:
-        # While a connection to a path is open, DuckDB reuses that file in this process, not the new one.
+        # While a connection to a path is open, DuckDB in this process keeps using the old file at that path.
         _connection.clear()
         _opened_files()[shown.path] = shown.identity
     _connection(shown)
@@ -144,17 +156,16 @@ def _open_published() -> Generation:
 
 
 def is_open() -> bool:
-    """Return True when this run has a generation to query. Pages that work without a store check this."""
+    """Return True when this run has a store file to query. Pages that work without a store check this."""
     return _current_run().generation is not None
 
 
 @st.cache_resource(show_spinner=False)
 def _opened_files() -> dict[str, tuple[int, int]]:
-    """Return the identity of each opened file by path."""
     return {}
 
 
-# Old generations stay open for runs that still use them; opening a fourth closes the first.
+# Old store files stay open for runs that still use them; opening a fourth file closes the first.
 @st.cache_resource(max_entries=3, show_spinner=False, on_release=lambda connection: connection.close())
 def _connection(shown: Generation) -> Connection:
     return open_generation(Path(shown.path), texts=texts_are_shown())
@@ -169,26 +180,26 @@ def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], .
 def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> None:
     """Make all metrics of this page count these trial runs and variants, unless a query names others.
 
-    Without a run and a variant, no metric counts trials.
+    Without a trial run and a variant, no metric counts trials.
     """
     _current_run().trials = {"runs": runs, "arms": arms}
 
 
 def ask(metric: str, **parameters: Any) -> pd.DataFrame:
-    """Return a metric's rows from this run's generation; pass lists as tuples. Raises MetricError."""
+    """Return the rows of a metric from this run's store file. Pass lists as tuples. Raises MetricError."""
     return keep_asking()(metric, **parameters)
 
 
 def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
-    """Return the rows of a metric like `ask`, but without trials even when the filters choose a run.
+    """Return the rows of a metric like `ask`, but without trials, even when the filters choose a trial run.
 
-    For queries that ignore the filters. Raises MetricError.
+    This is for queries that ignore the filters. Raises MetricError.
     """
     return ask(metric, **{"runs": None, "arms": None, **parameters})
 
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
-    """Return `ask` for this run's generation as a function that also works after the run."""
+    """Return a function like `ask` that still reads this run's store file after the run has ended."""
     generation, run = shown_generation(), _current_run()
     return lambda metric, **parameters: _answer(generation, metric, _note_parameters(run, metric, parameters))
 
@@ -200,11 +211,10 @@ def ask_later(metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
 
 
 def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
-    """Return the result of `compute` for this run's generation; it is computed once per key.
+    """Return the result of `compute` for this run's store file; it is computed once per key.
 
-    `compute` gets the function that answers metrics. All its other inputs must be in `key`, with `name`:
-    scalars, and lists and mappings of them. All runs share the result, so nobody may change it. Raises
-    MetricError.
+    `compute` gets a function that answers metrics. `name` and `key` must contain everything else that the
+    result depends on. All runs share the result, so nobody may change it. Raises MetricError.
     """
     generation, run = shown_generation(), _current_run()
     cache = _derived(generation)
@@ -225,14 +235,14 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
 
 
 class _DerivedResult(NamedTuple):
-    """A result, and the query parameters behind it, by metric."""
+    """A result, and the query parameters of each metric that was used to compute it."""
 
     value: Any
     parameters: Mapping[str, dict[str, Any]]
 
 
 class _DerivedResults:
-    """The most recently used results of one generation."""
+    """The most recently used results from one published store file."""
 
     def __init__(self) -> None:
         self._results: OrderedDict[Hashable, _DerivedResult] = OrderedDict()
@@ -257,7 +267,6 @@ def _derived(shown: Generation) -> _DerivedResults:  # noqa: ARG001 - of the cac
 
 
 def _freeze(value: Any) -> Hashable:
-    """Return a value in a hashable form."""
     if isinstance(value, Mapping):
         return tuple((name, _freeze(each)) for name, each in value.items())
     if isinstance(value, list | tuple):
@@ -267,7 +276,7 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters sorted, as a cache key; record them for links to the SQL page."""
+    """Return the parameters, sorted, as a cache key. Also record them for links to the SQL page."""
     trials = run.trials if "runs" in metrics()[metric].parameters else {}
     merged = {**trials, **parameters}
     noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))
@@ -276,9 +285,9 @@ def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
-    """Return a function that answers a metric with rows, as dicts, from this run's generation.
+    """Return a function that answers a metric with rows as dicts, from this run's store file.
 
-    The answers are not cached, because they may be large.
+    The rows are not cached, because there may be many.
     """
     connection, trials = _connection(shown_generation()), _current_run().trials
     return lambda metric, parameters: answer_metric(connection, metric, {**trials, **parameters}).to_dict(
@@ -287,7 +296,7 @@ def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]
 
 
 def shown_generation() -> Generation:
-    """Return the generation of this run. Raises NothingLoadedError if `is_open` is False."""
+    """Return the published store file of this run. Raises NothingLoadedError if `is_open` is False."""
     generation = _current_run().generation
     if generation is None:
         raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
@@ -295,17 +304,17 @@ def shown_generation() -> Generation:
 
 
 def last_parameters(metric: str) -> dict[str, Any]:
-    """Return the parameters of the last query of a metric in this run; {} when there was none."""
+    """Return the parameters of the last query of a metric in this run; {} when there was no query."""
     return _current_run().parameters.get(metric, {})
 
 
 def generation_file() -> Path:
-    """Return the file of the generation of this run, for another process to open."""
+    """Return the path of this run's store file, for another process to open."""
     return Path(shown_generation().path)
 
 
 @st.fragment(run_every="10s")
 def follow_store(seen: Generation | None) -> None:
-    """Rerun the page when the store publishes a generation other than `seen`; checks every ten seconds."""
+    """Rerun the page when a store file other than `seen` is published. Checks every ten seconds."""
     if named_generation() != seen:
         st.rerun()

@@ -1,7 +1,7 @@
-"""The URL keys of the current page: the page declares them, and Reset removes most of them.
+"""The URL keys of the current page. The page declares its keys, and Reset removes most of them.
 
-A browser learns of a written key only when the run ends. A click before that arrives with the old URL, which
-must not undo newer choices.
+A browser receives a changed URL only when the run ends. A click before that sends the old URL, which must not
+undo newer choices.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _PAGE = "_address_page"
 
 @dataclass(frozen=True, slots=True)
 class PageUrlKeys:
-    """The URL keys of one page, `URL_KEYS` in the `__init__.py` of its folder.
+    """The URL keys of one page, declared as `URL_KEYS` in the `__init__.py` of its folder.
 
-    Reset removes the keys that narrow the view (`narrowing`: key and its name), those for a place in the
-    view (`place`: a choice, a page number, an open item) and those of the open tab (`parts`). The latter
-    alone do not enable Reset. Reset keeps `kept`: the page's subject and settings.
+    Reset removes three groups of keys. `narrowing` maps each key that filters the page to the filter's name.
+    `place` has the keys for a choice, a page number or an open item. `parts` has the keys of the open tab;
+    they alone do not enable Reset. Reset keeps the keys in `kept`.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
@@ -44,14 +44,17 @@ class PageUrlKeys:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The text of a URL key, None without the key, and all its texts since the page was opened."""
+    """The newest text of a URL key, None when the URL lacks the key.
+
+    `before` holds its earlier texts since the page was opened.
+    """
 
     text: str | None
     before: frozenset[str | None]
 
 
 def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
-    """Return the URL values of the keys that Reset removes, except those in `left_out`."""
+    """Return the URL values of the keys that Reset removes. Keys in `left_out` are left out."""
     names = (name for name in keys.dropped if name not in left_out)
     return {name: text for name in names if (text := st.query_params.get(name))}
 
@@ -59,13 +62,14 @@ def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
 def declare_url_keys(keys: PageUrlKeys) -> None:
     """Declare the URL keys of the current page. Call this before drawing anything.
 
-    A key with an outdated text gets its newest text again, unless the text comes from Back or a link.
+    If the URL contains an outdated text of a key, the newest text is written again, unless Back or a link
+    opened the URL.
     """
     st.session_state[_DECLARED] = keys
     context = get_script_run_ctx()
     page = context.page_script_hash if context else ""
     if st.session_state.get(_PAGE) != page or (context and context.is_history_navigation):
-        _written().clear()  # the URL has an intended change
+        _written().clear()  # a person opened this URL by Back or by a link
     st.session_state[_PAGE] = page
     for key, written in list(_written().items()):
         text = st.query_params.get(key)
@@ -107,7 +111,7 @@ def declared_url_keys() -> PageUrlKeys:
 
 
 def require_declared(key: str) -> None:
-    """Raise LookupError when the page does not declare `key`: Reset would not remove such a key."""
+    """Raise LookupError when the page does not declare `key`: Reset would not know the key."""
     keys = declared_url_keys()
     if key not in (*keys.dropped, *keys.kept):
         raise LookupError(f"the page does not declare the URL key {key!r}: add it to its URL_KEYS")

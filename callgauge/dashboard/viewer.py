@@ -1,4 +1,4 @@
-"""The current viewer of a page, and their permissions."""
+"""The person who views a page, and their permissions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WITH_TEXTS = "_page_with_texts"
 def current_viewer() -> User:
     """Return the viewer: the user that the server authenticated, or the local user without sign-in.
 
-    If the server requires sign-in but named nobody, the run ends and shows nothing.
+    If the server requires sign-in but nobody is signed in, the run ends and the page shows nothing.
     """
     viewer = read_headers(st.context.headers)
     if viewer is not None:
@@ -32,12 +32,12 @@ def current_viewer() -> User:
 
 
 def signed_in_viewer() -> User | None:
-    """Return the signed-in user; None if nobody has to sign in."""
+    """Return the signed-in user; None if the server requires no sign-in."""
     return current_viewer() if sign_in_from_environment().method != "none" else None
 
 
 def log_page(name: str, **shown: str | None) -> None:
-    """Write this page view into the access log, once until another page is viewed."""
+    """Write this page view into the access log. Reruns of the same page are not logged again."""
     page_view = (name, *shown.values())
     if st.session_state.get(_SEEN) != page_view:
         st.session_state[_SEEN] = page_view
@@ -45,7 +45,7 @@ def log_page(name: str, **shown: str | None) -> None:
 
 
 def sees_texts() -> bool:
-    """Return True if content of logs is shown; False for a store that is served with hidden content."""
+    """Return True if log content is shown; False when the server hides content."""
     return texts_are_shown()
 
 
@@ -55,15 +55,15 @@ def note_page(*, shows_texts: bool) -> None:
 
 
 def leave_place_out(text: str) -> str:
-    """Return a text for this viewer: only admins see the path of the store."""
+    """Return a text for this viewer. The path of the store is removed, except for admins."""
     folder = store_from_environment()
     return text if folder is None or current_viewer().is_admin else text.replace(str(folder), "DIR")
 
 
 def refuse_file(*, of_texts: bool | None = None) -> str | None:
-    """Return why this viewer may not download a file with content from the page, or None.
+    """Return why this viewer may not download a file from the page; None when they may.
 
-    `of_texts`: False for a file of numbers; by default as recorded for the page.
+    `of_texts` says whether the file has log content. By default the page's own record decides.
     """
     if not (st.session_state.get(_WITH_TEXTS, False) if of_texts is None else of_texts):
         return None

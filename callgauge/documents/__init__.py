@@ -1,1 +1,1 @@
-"""Documents for people, as one HTML file or Markdown, made from plain data without Streamlit."""
+"""Writes documents for people, as one HTML file or as Markdown, from plain data without Streamlit."""

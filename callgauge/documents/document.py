@@ -1,6 +1,6 @@
 """A document as plain data: a sentence, its tables and charts, and how the numbers were counted.
 
-Any text may come from a log: the formats escape all of them.
+Any text may come from a log, so every output format escapes all texts.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentColumn:
-    """A column of a table; `is_number`: right-aligned.
+    """A column of a table. With `is_number` it is right-aligned.
 
-    `zero`: position of the line for no difference on the interval track, 0 to 1.
+    `zero` is the position of the line for no difference on the axis of intervals, 0 to 1.
     """
 
     title: str
@@ -29,8 +29,8 @@ class DocumentColumn:
 class DocumentCell:
     """A cell: a text with smaller lines below.
 
-    `at`, `low`, `high`: an interval on a track from 0 to 1. `share`, `heat`: 0 to 1, drawn as a bar and as a
-    shade. `pale`: too few observations to rely on.
+    `at`, `low` and `high` draw an interval on an axis from 0 to 1. `share` (0 to 1) is drawn as a bar, `heat`
+    (0 to 1) as a colour. With `pale` there are too few observations to rely on.
     """
 
     text: str
@@ -47,8 +47,6 @@ class DocumentCell:
 
 @dataclass(frozen=True, slots=True)
 class DocumentTable:
-    """A table with its title."""
-
     title: str
     columns: Sequence[DocumentColumn]
     rows: Sequence[Sequence[DocumentCell]]
@@ -56,7 +54,10 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A point of a chart; `y` None breaks the line. `low`, `high`: its interval; `left`, `right`: across."""
+    """A point of a chart. `y` None interrupts the line.
+
+    `low` and `high` are the ends of its vertical error bar, `left` and `right` those of its horizontal one.
+    """
 
     x: float
     y: float | None
@@ -70,7 +71,10 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """A named series of points. `colour`: 1 to 6, 0 for grey. `in_legend`: False omits it from the legend."""
+    """A named series of points.
+
+    `colour` is 1 to 6, or 0 for grey. `in_legend` False leaves the series out of the legend.
+    """
 
     name: str
     points: Sequence[ChartPoint]
@@ -94,7 +98,10 @@ class ChartAxis:
 
 @dataclass(frozen=True, slots=True)
 class ChartBand:
-    """A range of one axis, drawn across the whole chart; a line when both ends are equal."""
+    """A range of one axis that is coloured across the whole chart.
+
+    When both ends are equal, it is a line.
+    """
 
     axis: Literal["x", "y"]
     low: float
@@ -103,7 +110,7 @@ class ChartBand:
 
 @dataclass(frozen=True, slots=True)
 class ChartText:
-    """A text at a position of the chart; the position is its start, middle or end."""
+    """A text at a position of the chart. The position is the start, the middle or the end of the text."""
 
     text: str
     x: float
@@ -113,7 +120,7 @@ class ChartText:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines, points or bars between two axes; `words` describe it for screen readers."""
+    """A chart of lines, points or bars with two axes. `words` describe it for screen readers."""
 
     title: str
     words: str
@@ -126,7 +133,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How something was counted: the question of the metric, and notes on it."""
+    """How something was counted: the question that the metric answers, and notes on the metric."""
 
     question: str
     notes: Sequence[str] = ()
@@ -134,10 +141,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The whole document.
+    """A whole document.
 
-    `title`: its subject; `answer`: a sentence that stands alone; `settings`: the selection, by name; `link`:
-    the URL of the same view, or None; `small_print`: where the data come from.
+    `answer` is a sentence that can be understood alone. `settings` maps the name of each setting to its
+    value. `link` is the URL of the same view, or None. `small_print` says where the data come from.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""A document as one HTML file without scripts or network access, for print, light and dark themes."""
+"""Writes a document as one HTML file without scripts or network access, for print, light and dark themes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 
 
 def write_page(title: str, parts: Sequence[str]) -> str:
-    """Return the file. `parts` are HTML whose texts are already escaped; `title` is plain text."""
+    """Return the HTML file. `parts` are HTML whose texts are already escaped. `title` is plain text."""
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -31,7 +31,7 @@ def write_page(title: str, parts: Sequence[str]) -> str:
 
 
 def write_html(document: Document) -> str:
-    """Return the document as a file."""
+    """Return the document as an HTML file."""
     return write_page(f"{document.title}: {document.answer}", list(_list_parts(document)))
 
 
@@ -103,6 +103,6 @@ def _write_method(method: Method) -> str:
 
 
 def _write_note(text: str) -> str:
-    """Return one of our own notes as HTML; supports Markdown code and bold text."""
+    """Return a note on a metric as HTML. The note may contain Markdown code and bold text."""
     escaped = html.escape(wording.visible(" ".join(text.split())))
     return _STRONG.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", escaped))

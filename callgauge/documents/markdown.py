@@ -1,4 +1,4 @@
-"""A document as Markdown for a pull request or a chat, with all log text escaped."""
+"""Writes a document as Markdown for a pull request or a chat, with all log text escaped."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from callgauge.documents.document import Document, DocumentCell, DocumentTable
 
 MOST_ROWS = 20
 _MOST_TABLES = 2
-_LONGEST = 400  # characters in a sentence
+_LONGEST = 400  # maximum length of a sentence, in characters
 _LONGEST_CELL = 120
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|$&#]|(?<=\S)~)")
-# Text that GitHub and Discord turn into a link or a mention. The @ of a version is neither.
+# GitHub and Discord turn these texts into a link or a mention. The @ in triage@4 does not match.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|(?<!\w)@|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # zero width; addresses end before it
+_WORD_JOINER = "\u2060"  # invisible; a link ends before this character
 
 
 def escape_text(text: str, limit: int = _LONGEST) -> str:
-    """Return a text for Markdown: markup escaped, invisible characters shown, no automatic links."""
+    """Return a text for Markdown.
+
+    Markup is escaped, invisible characters are shown, and nothing becomes a link.
+    """
     return _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", _SIGNS.sub(r"\\\1", wording.one_line(text, limit)))
 
 
 def write_link(title: str, address: str) -> str:
-    """Return a link to a percent-encoded address; encodes parentheses, which would end the link."""
+    """Return a link to a percent-encoded URL. Parentheses in the URL are encoded: they would end the link."""
     return f"[{escape_text(title)}]({address.replace('(', '%28').replace(')', '%29')})"
 
 
 def write_markdown(document: Document) -> str:
-    """Return the answer, the first tables, the settings, and the link."""
+    """Return a document as Markdown: the answer, the first tables, the settings, and the link."""
     return "\n\n".join(_list_parts(document)) + "\n"
 
 

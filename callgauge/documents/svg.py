@@ -1,6 +1,6 @@
-"""Draw charts as SVG without a browser: a small trend line, and charts with two axes.
+"""Draws charts as SVG without a browser: a small trend line, and charts with two axes.
 
-Colours are classes of page.css, so one drawing works in light, dark and print.
+Colours are classes of page.css, so one drawing works in light and dark themes and in print.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from callgauge.analysis import wording
 from callgauge.documents.document import Chart, ChartAxis, ChartPoint, ChartSeries
 
-_LONGEST = 400  # characters in a sentence
+_LONGEST = 400
 _LABEL = 40
-_TREND_WIDTH, _TREND_HEIGHT, _EDGE = 160, 36, 3  # pixels
+_TREND_WIDTH, _TREND_HEIGHT, _EDGE = 160, 36, 3
 _WIDTH, _HEIGHT = 760, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 744, 26, 250  # the area between the axes
-_BAR_GAP = 0.2  # share of a bar's width
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 744, 26, 250  # the area between the axes, in pixels
+_BAR_GAP = 0.2  # gap between groups of bars, as a share of one unit of x
 
 
 def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected: float | None) -> str:
-    """Return a small line chart without axes; a dashed line shows the expected value."""
+    """Return a small line chart without axes. A dashed line shows the expected value."""
     heights = [height for _, height in points]
     top = max([*heights, expected or 0.0]) or 1.0
     low = min([*heights, expected if expected is not None else heights[0]])
@@ -45,9 +45,9 @@ def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected
 
 
 def draw_interval(low: float | None, at: float | None, high: float | None, zero: float | None) -> str:
-    """Return an interval with its estimate on a track from 0 to 1; ends outside are cut.
+    """Return an interval with its estimate, drawn on an axis from 0 to 1. Parts outside are cut off.
 
-    `zero`: the position of a line across the track.
+    `zero` is the position of a vertical line on the axis.
     """
     ends = [100 * min(1.0, max(0.0, end)) for end in (low, high) if end is not None]
     line = f'<line x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="5" y2="5"/>' if len(ends) == 2 else ""
@@ -59,7 +59,7 @@ def draw_interval(low: float | None, at: float | None, high: float | None, zero:
 
 
 def draw_share(share: float) -> str:
-    """Return a share as a bar on a track from 0 to 1."""
+    """Return a share as a bar on an axis from 0 to 1."""
     width = 100 * min(1.0, max(0.0, share))
     return (
         '<svg class="share" viewBox="0 0 100 6" width="100" height="6">'
@@ -68,7 +68,7 @@ def draw_share(share: float) -> str:
 
 
 def draw_chart(chart: Chart) -> str:
-    """Return the chart; its legend is HTML, because only the browser knows the width of a name."""
+    """Return the chart. The legend is HTML, because only the browser knows how wide a name is."""
     inside = "".join(_list_marks(chart))
     return (
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
@@ -77,7 +77,7 @@ def draw_chart(chart: Chart) -> str:
 
 
 def draw_legend(chart: Chart) -> str:
-    """Return the names of the series as a list; none for a single series."""
+    """Return the names of the series as a list; nothing when there is a single series."""
     named = [series for series in chart.series if series.in_legend]
     if len(named) < 2:
         return ""
@@ -202,5 +202,5 @@ def _fraction(axis: ChartAxis, value: float) -> float:
 
 
 def escape(text: str, limit: int = _LONGEST) -> str:
-    """Return a text for HTML and SVG, on one line, with invisible characters shown."""
+    """Return a text for HTML and SVG on one line. Invisible characters are shown."""
     return html.escape(wording.one_line(text, limit))

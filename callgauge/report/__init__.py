@@ -1,7 +1,6 @@
-"""The morning report: made from the store, written in five formats, sent once.
+"""The morning report: computed from the store, written in several formats, sent once to each channel.
 
-It summarises what changed overnight. Metrics return pandas frames; processes that only load never import
-pandas.
+Metrics return pandas data frames, so a process that only loads logs must not import this package.
 """
 
 from ingest.processes import let_pandas_in

@@ -1,4 +1,4 @@
-"""The nightly report: made, written to its folder, and sent once to each channel."""
+"""Makes the nightly report, writes it into a folder, and sends it once to each channel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ingest.safe_files import new_files_like
 
 @dataclass(frozen=True, slots=True)
 class NightlyReport:
-    """The report of a night, its file, and the result of each channel."""
+    """The report of a nightly run, its file, and the result for each channel."""
 
     report: MorningReport
     file: Path
@@ -39,12 +39,12 @@ class NightlyReport:
 
     @property
     def problem(self) -> str:
-        """The channels without a confirmed delivery, each with the reason; empty if there are none."""
+        """The channels to which delivery is not confirmed, each with the reason; empty if there are none."""
         lacking = [delivery for delivery in self.deliveries if delivery.result in ("failed", "unknown")]
         return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
 
     def to_told(self) -> dict[str, Any]:
-        """Return the figures that the nightly record keeps of this report."""
+        """Return what the record of the nightly run keeps of this report."""
         facts = {"answer": self.report.answer, "file": str(self.file)}
         sent = {delivery.channel: delivery.result for delivery in self.deliveries}
         return facts | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
@@ -58,13 +58,13 @@ def read_report(
     address: str | None = None,
     texts: bool = True,
 ) -> MorningReport:
-    """Return the report of a store, which is not changed. Raises ReportError and MemoryProblemError.
+    """Return the report of a store. Does not change the store. Raises ReportError and MemoryProblemError.
 
-    `since`: report only what changed after this day; None: after the last report of an earlier night.
-    `texts`: whether errors may quote logs.
+    The report has what changed after the day `since`, by default after the last report of an earlier day.
+    `texts` says whether descriptions of errors may quote logs.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
-    # For an earlier night: its end.
+    # The report of an earlier day uses the end of that day as its time.
     now = min(datetime.now(UTC), datetime.combine(night + timedelta(days=1), datetime.min.time(), UTC))
     team = TeamContext(
         acknowledged=frozenset(records.acknowledgements),
@@ -85,7 +85,7 @@ def read_report(
 
 
 def _describe_silent(source: SourceState, now: datetime) -> SilentSource:
-    """Return a source of callgauge.toml without data for longer than its own limit."""
+    """Return a source that has had no data for longer than its own limit in callgauge.toml."""
     why = f"silent_after = {source.silent_after:g} in callgauge.toml"
     last = (source.newest or source.first_seen).date()
     days = max(1, int(source.count_silent_days(now)))
@@ -101,13 +101,13 @@ def send_nightly_report(
     environment: Mapping[str, str] = os.environ,
     sleep: Callable[[float], object] = time.sleep,
 ) -> NightlyReport:
-    """Make the report of a night, write it, and send it to the channels that have not received it.
+    """Make the report of a nightly run, write it, and send it to the channels that do not have it yet.
 
-    With `quiet` configured, nothing is sent on a quiet day. A second call for the same night sends nothing
-    twice. The result lists channels that failed. Raises ReportError and MemoryProblemError.
+    With `quiet` configured, nothing is sent on a quiet day. A second call for the same day sends nothing
+    twice. The result lists the channels that failed. Raises ReportError and MemoryProblemError.
     """
     store, settings = configuration.store, configuration.report
-    texts = configuration.serve.texts  # mail follows the same rule as pages: hidden content stays hidden
+    texts = configuration.serve.texts
     report = read_report(store, night, since=since, address=settings.address, texts=texts)
     with nullcontext() if settings.folder else new_files_like(store):
         file = _write_files(settings.folder or store / REPORTS, report)
@@ -117,16 +117,15 @@ def send_nightly_report(
         records = DeliveryRecords(store)
         results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
     if not channels and settings.quiet and report.is_quiet:
-        # The next report that is sent mentions the rates that are back.
+        # Items of this report stay new, so that the next report that is sent mentions them.
         ReportRecords(store).note(night, report.told - {item.key for item in report.sentences})
     elif not results or any(delivery.is_known_to_be_there for delivery in results):
-        # Items that nobody received stay new for the next report.
+        # If no channel received the report, its items stay new for the next report.
         ReportRecords(store).note(night, report.told)
     return NightlyReport(report, file, results)
 
 
 def _write_files(folder: Path, report: MorningReport) -> Path:
-    """Write the report as HTML and as JSON, each atomically, and return the HTML file."""
     page = folder / f"{report.night}.html"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -140,7 +139,7 @@ def _write_files(folder: Path, report: MorningReport) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file atomically: concurrent readers see the old content. Raises OSError."""
+    """Write a file atomically: a concurrent reader sees the old or the new content. Raises OSError."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_text(text, encoding="utf-8", errors="replace")

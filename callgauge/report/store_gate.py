@@ -1,10 +1,10 @@
-"""The store gate: checks whether a slice is worse than its baseline by more than a margin.
+"""The store gate checks whether a slice is worse than its baseline by more than a margin.
 
 The gate passes when the whole interval of the difference is within the margin (non-inferiority). It fails
 when the slice is certainly worse. Otherwise there is not enough data. The numbers are those of the page
-Compare: sessions are the units, and rates are mix-adjusted where the mix matters. When the two sides cover
-different days, the interval is at least as wide as the spread between days: two weeks differ by more than
-their sessions alone show.
+Compare: sessions are the units, and rates are mix-adjusted when a different mix could explain the difference.
+If slice and baseline cover different days, the interval is at least as wide as the spread between days,
+because two weeks differ by more than the spread between sessions shows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ingest.time_ranges import Days, read_range
 
 USUAL_RATE = "parse_error"
 SAME_DAYS = "same days"
-"""The baseline that has the days that are judged: for one host, or model, against another."""
+"""The baseline for the same days as the judged slice, for example to compare two hosts or models."""
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
 Labels = Mapping[str, Mapping[str, str]]
 _WORDS: Mapping[Verdict, str] = {
@@ -59,7 +59,7 @@ _WORDS: Mapping[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RateMargin:
-    """By how much a rate may be worse, as a share."""
+    """The margin of a gate: by how much a rate may be worse, as a share."""
 
     rate: RateDefinition
     size: float
@@ -67,7 +67,7 @@ class RateMargin:
 
 @dataclass(frozen=True, slots=True)
 class GateReach:
-    """The difference of a gate (slice minus baseline) and the 95 % interval that decides."""
+    """The difference that a gate tests (slice minus baseline), with a 95 % interval."""
 
     estimate: float
     low: float
@@ -76,7 +76,11 @@ class GateReach:
 
 @dataclass(frozen=True, slots=True)
 class GateSide:
-    """One side of a gate: `k` of the `n` that could be judged, of `total`. `low`, `high`: 95 % interval."""
+    """The slice or the baseline of a gate.
+
+    The rate is `k` of the `n` calls or turns that could be judged, out of `total`. `low` and `high` are its
+    95 % interval.
+    """
 
     name: str
     first_day: date
@@ -92,8 +96,9 @@ class GateSide:
 class StoreGate:
     """The verdict of a gate.
 
-    `difference`: as the page Compare shows it; `decided_by`: the interval that decides. `why`: the reason in
-    words; `link`: the page that shows it, `/compare?…`; `sentence`: that page's verdict.
+    `difference` is the one that the page Compare shows. `decided_by` is the interval that decides. `why` is
+    the reason in words. `link` leads to the page Compare, `/compare?…`; `sentence` is the verdict on that
+    page.
     """
 
     rate: str
@@ -110,14 +115,14 @@ class StoreGate:
 
     @property
     def exit_code(self) -> int:
-        """0: not worse, 5: worse, 6: not enough data."""
+        """The exit code. 0: not worse, 5: worse, 6: not enough data."""
         return EXIT_CODES[self.verdict]
 
 
 def read_rate_margin(text: str) -> RateMargin:
     """Parse a gate such as `no-worse=0.02` or `no-worse:retried=2%`. Raises GateSyntaxError.
 
-    The default rate is parse errors.
+    Without the name of a rate, the gate is about parse errors.
     """
     name, size = read_gate_text(text, _JUDGED, "rate", "retried")
     if size >= 1:
@@ -135,7 +140,7 @@ def judge_gates(
 ) -> list[StoreGate]:
     """Return the verdicts of gates such as `no-worse=0.02` on a store.
 
-    The other parameters are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
+    For the other parameters see `choose_gate_arms`. Raises GateSyntaxError, ReportError and
     MemoryProblemError.
     """
     margins = [read_rate_margin(gate) for gate in gates]
@@ -153,9 +158,9 @@ def judge_gates(
 
 
 def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: RateMargin) -> StoreGate:
-    """Return whether B is worse than A, the baseline, by more than the margin. Raises MetricError.
+    """Return whether slice B is worse than the baseline A by more than the margin. Raises MetricError.
 
-    `labels`: the labels of each dimension's values. Both variants have days.
+    Both sides must have days.
     """
     a, b = measure_sides(ask, arms, name_arms(*arms, labels))
     basis = find_basis(a, b, margin.rate)
@@ -176,7 +181,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why = "Both sides share calls; choose other days with --days, or another baseline."
     elif (
         comparison.p is None
-    ):  # too few, too little measured, or a different mix: the page shows no verdict either
+        # The page Compare gives no verdict here either: too little data, or a different mix.
+    ):
         why = describe_verdict(comparison, margin.size)
     else:
         decided_by = _take_reach(difference)
@@ -201,17 +207,18 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
 
 
 def _make_label(labels: Labels) -> Callable[[str, str], str]:
-    """Return a function that maps a dimension's value to its label on the pages."""
+    """Return a function that maps a value of a dimension to the label that the pages show."""
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
 def decide(comparison: SliceComparison, margin: float) -> Verdict:
-    """Return the verdict on the first side of a comparison that may be judged."""
+    """Return the verdict on the slice of a comparison. Its difference must be known."""
     difference = comparison.difference
     if difference is None:
         raise ValueError("nothing was compared")
     sign = -1 if comparison.slice.rate.is_good else 1
-    ends = sorted((sign * difference.low, sign * difference.high))  # a higher value is worse
+    # After the change of sign, a higher value is worse for every rate.
+    ends = sorted((sign * difference.low, sign * difference.high))
     if ends[1] < margin:
         return "not worse"
     return "worse" if ends[0] > 0 and comparison.is_decisive else "cannot be told"
@@ -248,7 +255,10 @@ def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
 
 
 def describe_gate(gate: StoreGate) -> str:
-    """Return the verdict in a sentence with the counts and intervals of both sides. Contains log text."""
+    """Return the verdict in a sentence with the counts and intervals of slice and baseline.
+
+    The sentence contains log text.
+    """
     verdict = _WORDS[gate.verdict]
     if gate.decided_by is None or gate.difference is None:
         return f"{verdict}. {gate.why}"
@@ -276,7 +286,7 @@ def _write_ends(reach: GateReach) -> str:
 
 
 def read_labels(ask: Ask) -> Labels:
-    """Return the labels of all values by dimension, the most used values first."""
+    """Return the labels of all values by dimension, most used values first."""
     rows = ask("choices")
     return {
         str(dimension): dict(zip(group.value, group.label, strict=True))
@@ -293,12 +303,13 @@ def choose_gate_arms(
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Arm, Arm]:
-    """Return A, the baseline, and B, the slice to judge. Raises GateSyntaxError.
+    """Return the baseline A and the slice B to judge. Raises GateSyntaxError.
 
-    `newest`: the newest day of the store. `baseline`: the name of a saved baseline, days, SAME_DAYS, or a
-    number of days before those of B. `days`: the days of B. `chosen`: values of B by dimension, by name or
-    label. A baseline that is pinned to other values keeps its own; B takes the baseline's values where it
-    names none. `of_baseline`: values of A that replace these, for the compared dimension.
+    `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
+    the days of B. `days` are the days of B. `chosen` holds filter values for B by dimension, by name or
+    label; A uses the same values. If the saved baseline has values of its own, A keeps those, and B uses them
+    for dimensions that `chosen` does not name. `of_baseline` holds values that replace the values of A, for
+    the dimension that is compared.
     """
     own, other = (
         {name: _find_values(name, values, labels) for name, values in each.items() if values}
@@ -336,7 +347,7 @@ def _read_days(text: str, newest: date) -> Days:
 
 
 def _find_values(dimension: str, names: Sequence[str], labels: Labels) -> tuple[str, ...]:
-    """Return the values that a person names by value or label."""
+    """Return the values of a dimension that a person has named by value or by label."""
     by_value = labels.get(dimension, {})
     by_label = {label: value for value, label in by_value.items()}
     values = []

@@ -1,4 +1,4 @@
-"""A table of lint findings about a tool definition, with suggested edits and the reasons."""
+"""Draws a table of lint findings about a tool definition. Each row has a suggested edit and its reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _FINDINGS = 50
 
 
 def draw_advice_table(key: str, advice_list: Sequence[Advice], *, calls: bool) -> None:
-    """Draw the lint's advice. `calls`: show how many calls each diagnostic may explain, if known."""
+    """Draw the lint findings of a tool definition.
+
+    With `calls`, a column shows how many calls each diagnostic may explain, where that number is known.
+    """
     if not advice_list:
         st.caption("The lint has no advice.")
         return

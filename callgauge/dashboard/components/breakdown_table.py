@@ -1,4 +1,4 @@
-"""Draw the difference of two variants by model, tool, prompt and host, with summary sentences."""
+"""Draws how the rates of two variants differ within each model, tool, prompt or host, with a summary."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from callgauge.dashboard.components.slice_table import count_values, name_cell, 
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.shown_page import record_answer
 
-_SHOWN = 15  # rows of a table before "Show all"
+_SHOWN = 15
 Link = Callable[[int, Mapping[str, str]], str | None]
-"""Returns the link to the hits of a side, 0 for what is compared with, narrowed by dimension; or None."""
+"""Returns the link to the counted calls of side 0 (the baseline) or 1, within these values; or None."""
 
 
 def draw_headline(breakdown: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
@@ -42,7 +42,10 @@ def draw_headline(breakdown: Breakdown, names: ArmNames, smallest: float, senten
 def draw_breakdown(
     breakdown: Breakdown, names: ArmNames, smallest: float, link: Link, take: cards.Download | None = None
 ) -> None:
-    """Draw a table of the strata of one dimension, which the URL key `broken_by` chooses."""
+    """Draw a table with one row for each value of a dimension.
+
+    The URL key `broken_by` names the dimension.
+    """
     rate = breakdown.whole.slice.rate
     with cards.draw_card(
         "By model, tool or host", "breakdown", "strata", take=take, height=300, verdict="difference"
@@ -51,7 +54,7 @@ def draw_breakdown(
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool, prompt and host.")
             return
         named = breakdown.find_named(smallest)
-        # Show the rows that the headline names first, without a click.
+        # Offer the dimensions that the headline names first.
         by_named = {each.dimension for each in named}
         order = sorted(breakdown.strata, key=lambda name: name not in by_named)
         dimension = choose_segment(
@@ -99,7 +102,7 @@ def _draw_table(
 
 
 def name_columns(names: ArmNames) -> list[Column]:
-    """Return the columns of both sides; the second is compared with the first."""
+    """Return the columns for both sides of the comparison. The second side is compared with the first."""
     return [
         Column(wording.short_name(name, 30), "number", f"{name}{words}", full=name)
         for name, words in ((names.against, ": what the other one is compared with"), (names.of, ""))
@@ -123,14 +126,17 @@ def _build_row(
 
 
 def count_cell(slice_: Slice | None, href: str | None) -> Cell:
-    """Return a cell with one side of a difference; pale when there is too little data for a verdict."""
+    """Return a cell with the rate of one side.
+
+    The cell is pale when there is too little data for a verdict.
+    """
     return replace(
         rate_cell(slice_, None, href), pale=slice_ is not None and not slice_.has_enough_to_compare
     )
 
 
 def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[Cell]:
-    """Return one row for all strata without a verdict: their names, and the sums of their counts."""
+    """Return one row for all values without a verdict. It names the values and adds up their counts."""
     listed = ", ".join(filters.short_label(dimension, each.name) for each in thin[:3])
     more = f" and {len(thin) - 3} more" if len(thin) > 3 else ""
     sums = [merge_slices(slice_ for each in thin if (slice_ := getattr(each, side))) for side in ("a", "b")]

@@ -1,4 +1,4 @@
-"""Describes one call in words: the verdicts of parser, agent and log, and the source of each."""
+"""Describes one call in words: the verdicts of the parser, the agent and the log, and their sources."""
 
 from __future__ import annotations
 
@@ -63,13 +63,16 @@ def describe_not_judged(row: Row) -> str | None:
 
 
 def say_not_judged(row: Row, reason: str) -> str:
-    """Return a sentence that the parser gives no verdict, and whose verdict counts if the call failed."""
+    """Return a sentence that says why the parser gives no verdict.
+
+    It adds the agent's verdict when the agent rejected the call.
+    """
     verdict = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
     return f"The parser did not judge this: {reason}.{verdict}"
 
 
 def is_harness_fault(row: Row) -> bool:
-    """Return True when the agent itself rejected the arguments, at the failure stage of the call."""
+    """Return True when the agent rejected the arguments at the stage where the call first failed."""
     return row["fault_layer"] in ("syntax", "schema") and row["harness_verdict"] == row["fault_layer"]
 
 
@@ -79,19 +82,18 @@ def describe_no_text(row: Row) -> str:
 
 
 def _describe_unseen(row: Row) -> str | None:
-    """Return why the page hides text that the log had; None if it is shown or the log had none."""
     if is_text_removed(row):
         return TEXT_REMOVED
     return None if sees_texts() or row["args_source"] == "missing" else _TEXT_HIDDEN
 
 
 def is_text_removed(row: Row) -> bool:
-    """Return True when `callgauge retain` removed the content of the call; its verdicts remain."""
+    """Return True when `callgauge retain` removed the content of the call."""
     return bool(row.get("text_removed") or False)
 
 
 def describe_no_arguments(row: Row) -> str:
-    """Return a sentence on why parsing a call gave no arguments."""
+    """Return a sentence on why the parser read no arguments from a call."""
     if is_text_removed(row):
         return TEXT_REMOVED
     if row["fault_layer"] == "emission":
@@ -107,7 +109,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """Return two lines: how much of the text the log contains, and its fit to the definition."""
+    """Return two lines: how much of the raw text the log contains, and how much of the tool definition."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 
@@ -129,7 +131,10 @@ def describe_attempt(row: Row) -> str:
 
 
 def harness_marks(row: Row) -> list[TextMark]:
-    """Return a mark at the position in the raw arguments that the agent's message names, or []."""
+    """Return a mark at the position in the raw arguments that the agent's message names.
+
+    Returns [] when the message names no position.
+    """
     if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
         return []
     at = find_named_position(row["harness_message"], row["raw_arguments"])
@@ -149,12 +154,15 @@ def place_in_turn(row: Row) -> str:
 
 
 def log_name(row: Row) -> str:
-    """Return the file name of the log that contains a call, without folders. Contains log text."""
+    """Return the file name, without folders, of the log that contains a call.
+
+    The name may reveal log content.
+    """
     return wording.visible(row["file"] or "unknown file").rpartition("/")[2]
 
 
 def full_place_in_log(row: Row) -> str:
-    """Return the path with line and byte offset, for copying: /logs/night.jsonl:7 byte 5120."""
+    """Return the path of the log with line and byte offset, for copying: /logs/night.jsonl:7 byte 5120."""
     return f"{row['file'] or 'unknown file'}:{row['line']} byte {row['byte_offset']}"
 
 

@@ -27,10 +27,10 @@ from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A download that a card offers below its tables: `rows` is called on a click.
+    """A download that a card offers in its menu. A click calls `rows`.
 
-    `name`: the file name without suffix. `what`: the sums behind the figures, or all rows of a list whose
-    table shows one page.
+    `what` is "all rows" for a list whose table shows only one page, else "sums" for the sums behind the
+    figures.
     """
 
     name: str
@@ -39,8 +39,8 @@ class Download:
 
 
 MOST_ROWS = 10_000
-"""Rows that a download of a list holds at most."""
-_OF_RATES = "how-rates-are-counted-and-compared"  # subject in the glossary
+"""Maximum number of rows in a download of a list."""
+_OF_RATES = "how-rates-are-counted-and-compared"
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
@@ -51,10 +51,6 @@ def _draw_menu(
     metric_names: Sequence[str],
     verdict: VerdictKind | None,
 ) -> None:
-    """Draw the menu of a card: downloads, and how its figures are counted.
-
-    shell.css hides the name of its button, which is for screen readers.
-    """
     drawn = [table for table in tables if table.rows]
     if metric_names:
         shown_page.record_method(metric_names, verdict)
@@ -79,7 +75,7 @@ def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
         st.caption(refusal)
         return
     for table in drawn:
-        # Compute the rows on the click only: a page may draw the same component repeatedly.
+        # Build the file only when a person clicks: a page may draw the same table many times.
         _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)
     if take is not None:
         rows = take.rows
@@ -104,7 +100,7 @@ def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words
 
 
 def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the counts by session group, which only serve to compute intervals."""
+    """Return the rows without the counts by session group. Only the computation of intervals needs these."""
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
@@ -135,12 +131,10 @@ def draw_card(
 ) -> Iterator[None]:
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
-    `metric_names`: the metrics that the menu at the right of the heading explains, and `verdict`: the kind of
-    verdict.
-    `beside`: draws a control next to the heading. `take`: rows to download besides the tables that the body
-    draws. `stretch`: make the card as high as its row. `height`: pixels of the placeholder until the content
-    is drawn. `framed`: False within a fold, which has a border and shows the title itself. A MetricError in
-    the body becomes a message in this card only.
+    The card's menu explains `metric_names` and `verdict`, and offers the drawn tables and `take` as
+    downloads. `beside` draws a control next to the heading. `stretch` makes the card as high as its row.
+    `height` in pixels is reserved until the content is drawn. Pass `framed=False` inside an expander. A
+    MetricError in the body becomes a message in this card only.
     """
     with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):
         with st.container(
@@ -175,10 +169,9 @@ def draw_answer(sentence: str, limit: int) -> None:
 
 
 def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
-    """Explain metrics: question and notes, with columns and SQL folded below them.
+    """Draw the question and the notes of each metric, with columns and SQL in an expander below them.
 
-    First it explains how a `verdict` of this kind is made. `place` makes the keys of cards with the same
-    metric distinct. Each metric links to the SQL page, with the parameters of its last query in this run.
+    `place` distinguishes the widget keys of cards that explain the same metric.
     """
     if verdict:
         st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
@@ -206,7 +199,7 @@ def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: Verd
 
 
 def _draw_sql_link(metric: Metric, parameters: Mapping[str, Any]) -> None:
-    """Draw a link to the SQL page with a metric and its parameters; none when it would be too long."""
+    """Draw a link that opens a metric on the SQL page, unless the link would be too long."""
     with suppress(LinkError):
         st.page_link(
             page_file("sql"),
@@ -249,7 +242,7 @@ def show_no_matches(noun: str) -> None:
 
 
 def show_no_store(problem: UnshownStoreError) -> None:
-    """Draw a card with the reason why the store cannot be shown, and the solution."""
+    """Draw a card that says why the store cannot be shown and what to do."""
     with st.container(border=True):
         if isinstance(problem, NothingLoadedError):
             st.header(problem.message.removesuffix("."), anchor=False)

@@ -1,4 +1,4 @@
-"""The line about calls whose rate was not measured, because a definition or the text is missing."""
+"""Draws a line about calls for which a rate was not measured: the tool definition or the text is missing."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from callgauge.analysis.measures.slices import Slice
 
 
 def draw_definition_note(slices: Iterable[Slice]) -> None:
-    """Draw the line for all these slices; nothing when all their calls had a definition.
+    """Draw how many calls had no tool definition; nothing when all calls had one.
 
-    `slices`: those of the rates defined and parse_error; each call is in one slice.
+    `slices` are those of the rates `defined` and `parse_error`. Each call is in exactly one slice.
     """
     if gap := describe_gap(find_definition_share(slices)):
         st.caption(gap)
 
 
 def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
-    """Draw how much of a rate was not measured; nothing when all of it was.
+    """Draw for how many calls a rate is not measured; nothing when it is measured for all calls.
 
-    `slices`: those of `rate` and, for parse errors, of the rate defined.
+    `slices` are those of `rate` and, for parse errors, also those of the rate `defined`.
     """
     if unmeasured := describe_unmeasured(rate, [slice_ for slice_ in slices if slice_.rate is rate]):
         st.caption(unmeasured)

@@ -1,4 +1,4 @@
-"""Cells of a forest plot: the difference between two slices with its interval, and the verdict."""
+"""Draws the cells of a forest plot: the difference between two slices with its interval, and the verdict."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _FINE = 0.01
 
 
 def track_reach(comparisons: Sequence[SliceComparison]) -> float:
-    """Return half the width of the track on which intervals are drawn, as a share.
+    """Return half the width of the axis on which intervals are drawn, as a share.
 
-    The track is wide enough for the intervals of all comparisons with a p-value, or else of all comparisons.
+    The axis fits the intervals of all comparisons with a p-value. If no comparison has a p-value, it fits all
+    intervals.
     """
     bounds = [
         max(abs(comparison.difference.low), abs(comparison.difference.high))
@@ -41,7 +42,7 @@ def difference_column(title: str, reach: float) -> Column:
 
 
 def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """Return a cell with the difference in points and its interval; `none` is the text without one."""
+    """Return a cell with the difference in points and its interval; `none` is the text for no difference."""
     difference = comparison.difference
     if difference is None:
         return Cell(none, values={"": None})
@@ -72,10 +73,7 @@ def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "�
 
 
 def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence.
-
-    `smallest`: the smallest difference of interest, a share.
-    """
+    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence."""
     if comparison.standing() is Standing.REFERENCE:
         return Cell("Compared with", tone="info", leads=True)
     word = sentences.shorten_verdict(comparison, smallest)
@@ -93,12 +91,11 @@ def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
 
 
 def rank_column() -> Column:
-    """Return the header of the rank column."""
     return Column("Rank", "number", "Those marked = share a place: none of them is proven worse than another")
 
 
 def place_cell(slice_: Slice, table: RankedTable) -> Cell:
-    """Return a cell with the rank of a slice; ties share a rank, such as 1=."""
+    """Return a cell with the rank of a slice. Slices that share the first rank show 1=."""
     place = table.places.get(slice_.name)
     if place is None:
         if slice_.name in table.ranks:
@@ -119,9 +116,9 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
 
 
 def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """Return the cell of the difference that decides, tagged plain or mix-adjusted.
+    """Return a cell with the difference that decides the verdict, tagged plain or mix-adjusted.
 
-    The other difference is in the tooltip.
+    The tooltip has the difference of the other kind.
     """
     cell = difference_cell(comparison, reach, none=none)
     if comparison.difference is None:

@@ -1,4 +1,4 @@
-"""Two cards: failed calls by stage, and the diagnostics of the parser."""
+"""Draws two cards: failed calls by failure stage, and the diagnostics of the parser."""
 
 from __future__ import annotations
 
@@ -54,10 +54,7 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
 
 
 def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed: bool = True) -> None:
-    """Draw a card with the diagnostics by code. `judged`: how many of `calls` the parser could check.
-
-    `framed`: False within a fold of the same title.
-    """
+    """Draw a card with the diagnostics by code. The parser could check `judged` of the `calls`."""
     with cards.draw_card("What the parser found", "findings", height=220, stretch=framed, framed=framed):
         rows = store_queries.ask("findings", **chosen).to_dict("records")
         if not rows:
@@ -97,7 +94,7 @@ def _finding_row(row: Row) -> list[Cell]:
         ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}", order=row["calls"]),
-        # The agent may report codes for calls that the parser could not check.
+        # The agent may report a code for calls that the parser could not check: then a share makes no sense.
         part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

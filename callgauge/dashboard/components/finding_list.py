@@ -1,4 +1,4 @@
-"""Draw a text with the marked diagnostics of the parser, then the list of diagnostics."""
+"""Draws a text in which the parser's diagnostics are marked, and a list of the diagnostics below."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
-_LISTED = 100  # diagnostics per text; a megabyte of errors has thousands
+_LISTED = 100  # maximum number of diagnostics in the list; a megabyte of errors has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
-_NARROW = 44  # characters per line of a marked text in half a page, and on a phone
-_LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the number of lines after which it scrolls
-_FOLDED = 3  # smallest number of diagnostics of one code that share a row
-_RUNS = 4  # listed number ranges; further ones are only counted
-_TALLEST = 480  # pixels
+_NARROW = 44  # characters per line when the text fills only half a page, or on a phone
+# Height of a narrow text in pixels, and the number of lines from which it scrolls.
+_LOW, _LOW_LINES = 132, 6
+_FOLDED = 3  # from this number on, diagnostics of one code share a row
+_RUNS = 4  # number ranges that are listed; further ranges are only counted
+_TALLEST = 480
 _COLUMNS = (
     Column("No.", "number"),
     Column("Severity", "tight"),
@@ -45,8 +46,8 @@ _REFUSED_AT = ("emission", "syntax", "schema")
 class Finding:
     """One diagnostic as the pages show it.
 
-    `start` and `end` are characters of the raw text; None when the diagnostic is about the whole text.
-    `found` and `became`: the text before and after the parser changed it.
+    `start` and `end` are character positions in the raw text; None when the diagnostic is about the whole
+    text. `found` is the text before the change, `became` the text afterwards.
     """
 
     code: str
@@ -71,10 +72,10 @@ def draw_marked_text(
     *,
     narrow: bool = False,
 ) -> None:
-    """Draw the raw text with carets under the diagnostics and the marks in `also`.
+    """Draw the raw text with carets under the diagnostics and under the marks in `also`.
 
-    The caption above names the position of the first error, or else of the first diagnostic. A mark shows
-    the number in `draw_finding_list` and the code. `narrow`: for half a page: shorter lines and only the
+    The caption names the position of the first error, else of the first diagnostic. A mark shows the
+    diagnostic's code and its number in `draw_finding_list`. With `narrow`, for half a page, it shows only the
     number.
     """
     marks = [
@@ -92,7 +93,8 @@ def draw_marked_text(
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
     shown = spans.annotate(raw, marks, spaces=spaces, **size)
-    low = narrow and shown.count("\n") >= _LOW_LINES  # as high as its placeholder in the playground
+    # A long narrow text is as high as its placeholder in the playground.
+    low = narrow and shown.count("\n") >= _LOW_LINES
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
     if end - start < len(raw):
@@ -100,7 +102,7 @@ def draw_marked_text(
 
 
 def _text_height(text: str) -> int | Literal["content"]:
-    """Return a fixed height for a long text, so that it scrolls and the elements below stay in reach."""
+    """Return a fixed height for a long text, so that the text scrolls."""
     lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
     return _TALLEST if lines > _LINES else "content"
 
@@ -121,12 +123,15 @@ def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -
 
 
 def draw_json(text: str) -> None:
-    """Draw a JSON text indented; invalid or deeply nested JSON is drawn unchanged. Long text is cut."""
+    """Draw a JSON text with indentation. Long text is cut.
+
+    Invalid or deeply nested JSON is drawn unchanged.
+    """
     try:
         laid_out = _join_beginning(_LAID_OUT.iterencode(json.loads(text)))
     except (ValueError, RecursionError):
         laid_out = text
-    # Without colours: the contrast of code block colours is too low for text.
+    # No syntax colours: the contrast of the colours in a code block is too low for text.
     shown = wording.visible(laid_out[: spans.LIMIT])
     st.code(shown, language=None, wrap_lines=True, height=_text_height(shown))
     if len(laid_out) > spans.LIMIT:
@@ -134,10 +139,7 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """Return the parts joined up to just over the length that is shown.
-
-    Laying out a megabyte would take longer than reading it.
-    """
+    """Return the joined parts of a text, cut just after the length that the page shows."""
     beginning, length = [], 0
     for part in parts:
         beginning.append(part)
@@ -148,9 +150,10 @@ def _join_beginning(parts: Iterable[str]) -> str:
 
 
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
-    """Return the colour of an outcome; grey when the agent rejected arguments that the parser could read.
+    """Return the colour of an outcome.
 
-    `fault_layer`: the first failure stage in the log.
+    The colour is grey when the agent rejected arguments that the parser could read. `fault_layer` is the
+    first failure stage in the log.
     """
     if outcome != "failed" and fault_layer in _REFUSED_AT:
         return "calm"
@@ -158,12 +161,15 @@ def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | 
 
 
 def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options: Any) -> Cell:
-    """Return a table cell with an outcome in words and its colour. `options`: other fields of the cell."""
+    """Return a table cell with an outcome in words and in its colour."""
     return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **options)
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:
-    """Return ascending numbers as texts, with neighbours merged: “1–3” and “5”; of many only the first."""
+    """Return ascending numbers as texts. Consecutive numbers become a range: “1–3” and “5”.
+
+    Only the first ranges are listed.
+    """
     runs = list(_join_runs(numbers))
     named = [f"{first:,}" if first == last else f"{first:,}–{last:,}" for first, last in runs[:_RUNS]]
     return [*named, "…"] if len(runs) > _RUNS else named
@@ -182,7 +188,10 @@ def _join_runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
-    """Draw the diagnostics in order, numbered from 1; three or more of one code share a row with a fold."""
+    """Draw the diagnostics in order, with numbers.
+
+    If three or more diagnostics have the same code, they share one row, which can be expanded.
+    """
     if not findings:
         st.caption("No diagnostics.")
         return
@@ -210,10 +219,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
 
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
-    """Return a row for the diagnostics of one code, with their numbers.
-
-    It describes the first one and counts the others.
-    """
+    """Return a row that describes the first diagnostic of one code, with the numbers of all of them."""
     finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
     at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"

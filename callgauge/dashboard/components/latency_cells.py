@@ -1,4 +1,4 @@
-"""Table cells with the latency of a slice: its median (p50) and its 95th percentile (p95)."""
+"""Table cells with the latency of a slice: the median (p50) and the 95th percentile (p95)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from callgauge.dashboard.components.table import Cell
 
 
 def latency_cells(latency: Latency | None) -> list[Cell]:
-    """Return the cells of p50 and p95; dashes where no time was measured."""
+    """Return two cells with the p50 and the p95 of the latency.
+
+    The cells show dashes when no latency was measured.
+    """
     if latency is None or latency.p50 is None or latency.p95 is None:
         return [Cell("–", sub="not measured"), Cell("–")]
     return [

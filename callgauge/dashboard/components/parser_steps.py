@@ -1,4 +1,4 @@
-"""A table of the parser's stages, with the text before and after each one."""
+"""Draws a table of the parser's stages, with the text before and after each stage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SHOWN = 1_000  # characters in a text
+_SHOWN = 1_000  # maximum number of characters shown of a text
 
 
 class ParserStep(Protocol):

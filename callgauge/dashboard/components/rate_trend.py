@@ -1,4 +1,4 @@
-"""A card with rates by day, and marks where a rate or a text changed."""
+"""Draws a card with rates by day. Marks show the days on which a rate or a prompt changed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
-_MARKED = 20  # newest rows below the chart
-_LISTED = 14  # rows of the points table before "Show all"
+_MARKED = 20  # newest marks that are listed below the chart
+_LISTED = 14  # rows of the table of points before "Show all"
 
 Points = Mapping[str, Sequence[DayRate]]
 
@@ -66,13 +66,13 @@ def draw_rate_trend(
     before: Sequence[Slice] | None = None,
     about: Sequence[Subject] = (),
 ) -> None:
-    """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
+    """Draw the card with rates by day.
 
-    Marks changes of rates, `events`, alerts on a series, and the team's decisions. Also marks the team's
-    notes on a day, on a series and on the subjects in `about`. `why` returns a text on other events on the
-    days of each change. `order`: the colour number of each series; None for that of `series_colours`. Lines
-    across the chart show the team's goal and the rate on the days of the baseline; `before`: the slices by
-    the same dimension on these days, if known.
+    `several` holds slices by the dimension `by` and by day. The chart marks changes of rates, `events`,
+    alerts on a series, and the team's decisions and notes, including notes on the subjects in `about`. `why`
+    returns for each change a text about other events on its days. `order` holds the colour number of each
+    series; None means `series_colours`. Horizontal lines show the team's goal and the rate of the baseline.
+    `before` holds the baseline's slices, if known.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)
@@ -121,7 +121,10 @@ def draw_rate_trend(
 
 
 def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date, date]) -> str | None:
-    """Return a URL that lists the counted calls of a line; None for turns and for sums of series."""
+    """Return a URL that lists the calls of a chart line.
+
+    Returns None when the line counts turns or several series.
+    """
     if line.series is None or rate.calls is None or by not in FILTERED:
         return None
     return filters.page_link("calls", {by: line.series}, rate.calls, days=days)
@@ -129,7 +132,6 @@ def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date
 
 @st.fragment
 def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> None:
-    """Draw a fold with all points as a table with links, including points that the chart omits."""
     fold = st.expander("As a table", key=f"{key}_points", on_change="rerun")
     if not fold.open:
         return
@@ -158,7 +160,10 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 
 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
-    """Return the alerts on the rate of a shown series or a part of it; of one change only the leading one."""
+    """Return the alerts on the rate of a shown series.
+
+    If several alerts report the same change, only the leading alert is returned.
+    """
     night = store_queries.derive(read_alerts, "alerts")
     shown = [
         alert
@@ -170,7 +175,7 @@ def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
 
 
 def _mark_alert(alert: Alert) -> TrendEvent:
-    """Return the mark of an alert: its sentence, on its first day or on the day when the rate was back."""
+    """Return the mark of an alert, on the day when the rate was normal again, or else on its first day."""
     day = alert.back or alert.since
     item = describe_alert(alert, alert.days[1], filters.short_label)
     state = "an alert that is over" if alert.over else "an open alert"
@@ -178,7 +183,6 @@ def _mark_alert(alert: Alert) -> TrendEvent:
 
 
 def _make_event(note: Note) -> TrendEvent:
-    """Return the mark of a note that has a day."""
     if note.day is None:
         raise ValueError("a note without a day has no mark")
     on = "" if note.kind == "day" else f" on {filters.short_label(note.kind, note.subject)}"
@@ -192,9 +196,9 @@ def _describe_decision(decision: RecordedDecision) -> TrendEvent:
 
 
 def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:
-    """Return the colour number of each named series: the most used and the worst ones.
+    """Return the colour number of each series that has a name in the chart.
 
-    A frequently used model has the same colour on every page.
+    The most used and the worst series have names. A frequently used model has the same colour on every page.
     """
     named = trends.name_series(points, rate)
     if by != "model":
@@ -207,10 +211,11 @@ def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, i
 def _make_levels(
     rate: RateDefinition, by: str, points: Points, slices: Sequence[Slice] | None
 ) -> list[Level]:
-    """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
+    """Return the levels that the chart draws as lines: the baseline's rate and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    pinned = bool(filters.baseline_slice())  # may contain series that are not drawn
+    # A baseline that was saved with filters may contain series that the chart does not draw.
+    pinned = bool(filters.baseline_slice())
     whole = merge_slices(slice_ for slice_ in several if pinned or slice_.name in points)
     before = whole.share if whole else None
     if before is not None and before.rate is not None:
@@ -251,9 +256,9 @@ def _cached_shifts(points: Points) -> list[RateShift]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _find_shifts(counts: str, _points: Points) -> list[RateShift]:  # noqa: ARG001
-    """Return the changes in the series, cached.
+    """Return the changes in the series, from a cache if possible.
 
-    The cache compares only `counts`: Streamlit takes long to hash many small objects.
+    The cache compares only `counts`, because Streamlit takes long to hash many small objects.
     """
     return trends.find_shifts(_points)
 
@@ -267,9 +272,9 @@ def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift 
 def _make_marks(
     letters: Mapping[RateShift | TrendEvent, str], series: Mapping[TrendEvent, str]
 ) -> list[Mark]:
-    """Return a mark for each day with changes or events; all of one day share a line.
+    """Return one mark for each day with changes or events.
 
-    `series`: the series of an event; an event without one applies to all.
+    `series` maps an event to its series; other events concern all series.
     """
     by_day: dict[date, list[RateShift | TrendEvent]] = {}
     for event in letters:

@@ -1,4 +1,4 @@
-"""A table of rates with intervals; the name of each slice links to its calls."""
+"""Draws a table of rates with intervals. The name of each slice links to the calls of the slice."""
 
 from __future__ import annotations
 
@@ -30,22 +30,25 @@ FILTERED = (
     "tool",
     "mcp_server",
     "source",
-)  # dimensions of the filter bar
-NEARLY_ALL = 0.95  # below this measured share, a cell shows the unmeasured part
-_LISTED = 15  # rows in the fold before "Show all"
-_LOW = 0.1  # if all intervals of a column are below this, its scale ends at a whole percent
-_HIGH = 0.5  # if all intervals of a column are above this, its scale does not start at zero
+)
+NEARLY_ALL = 0.95  # if a smaller share of a slice was measured, the cell says how much was not measured
+_LISTED = 15  # rows in the expander before "Show all"
+_LOW = 0.1  # if all intervals of a column are below this rate, the axis ends at a whole percent
+_HIGH = 0.5  # if all intervals of a column are above this rate, the axis does not start at zero
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalScale:
-    """The rates at the left and right end of the interval track."""
+    """The rates at the left and the right end of the axis on which intervals are drawn."""
 
     start: float
     end: float
 
     def position_of(self, value: float) -> float:
-        """Return the position of a rate on the track: 0 to 1, or beyond for a rate beyond the ends."""
+        """Return the position of a rate on the axis, 0 to 1.
+
+        A rate outside the axis is below 0 or above 1.
+        """
         return (value - self.start) / (self.end - self.start)
 
     def ends(self) -> tuple[str, str]:
@@ -53,13 +56,16 @@ class IntervalScale:
 
 
 def make_scale(shares: Sequence[Share]) -> IntervalScale:
-    """Return a scale that contains the intervals of shares with enough observations, or else of all."""
+    """Return an axis that fits the intervals of all shares with enough data.
+
+    If no share has enough data, the axis fits all intervals.
+    """
     scaled = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
     bounds = [interval for share in scaled if (interval := share.interval)]
     if not bounds:
         return IntervalScale(0.0, 1.0)
     lowest = min(interval.low for interval in bounds)
-    # On a scale from zero, rates near 100% would all be in the last tenth.
+    # On an axis from zero, rates near 100 % would all be in the last tenth.
     highest = max(interval.high for interval in bounds)
     step = 0.01 if highest <= _LOW else 0.05
     start = math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0
@@ -80,10 +86,9 @@ def draw_slice_table(
 ) -> None:
     """Draw a table with one row per slice and one column per rate.
 
-    `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows keep the
-    order of the slices; with `ranked_by`, the best by that rate come first. `leads` returns the link for a
-    slice's name, or None; without `leads` the name links to the slice's calls, if the filter bar has the
-    dimension. Slices with too little data for every rate share one folded line below the table.
+    `columns` holds the slices by `dimension`, for each rate. With `ranked_by`, the best slices by that rate
+    come first; otherwise the order is kept. `leads` returns the link for a slice's name; by default the name
+    links to the slice's calls. Slices with too little data for every rate share one expander below the table.
     """
     by_rate = {rate: {slice_.name: slice_ for slice_ in several} for rate, several in columns.items()}
     order = list(dict.fromkeys(slice_.name for several in columns.values() for slice_ in several))
@@ -130,13 +135,13 @@ def draw_thin_slices(
     opens: bool | None = None,
     shown: int = _LISTED,
 ) -> None:
-    """Draw one folded line for slices with too little data; the open fold lists their counts.
+    """Draw one expander that lists the counts of slices with too little data.
 
-    `columns`: the slices by `dimension`, for each rate. `noun`: their name, None for a value of the
-    dimension. `opens`: True when the page has nothing better to show: then the list is open at first and
-    contains rates; the URL key `<key>_thin` keeps whether it is open, unless `opens` is None. `shown`: rows
-    before "Show all". The list has no intervals and no order by rate, because it supports no conclusions.
-    Nothing is drawn without slices.
+    `columns` holds the slices by `dimension`, for each rate. `noun` is what to call a slice. Pass
+    `opens=True` when the page has nothing better to show: then the list is open at first and contains rates.
+    The URL key `<key>_thin` keeps whether the list is open, unless `opens` is None. `shown` is the number of
+    rows before "Show all". The list has no intervals and no order by rate, because the data supports no
+    conclusions.
     """
     by_name: dict[str, list[Slice]] = {}
     for several in columns.values():
@@ -176,10 +181,7 @@ def draw_thin_slices(
 
 
 def _describe_thin(noun: str, by_name: Mapping[str, Sequence[Slice]]) -> str:
-    """Return the words for slices with too little data: 18 models with too few sessions.
-
-    The slice without a name is not counted: it may be several values, or one of the others.
-    """
+    """Return a phrase that counts the slices with too little data: 18 models with too few sessions."""
     named = sum(several[0].is_named for several in by_name.values())
     rest = f" · no {noun} named" if named < len(by_name) else ""
     if not named:
@@ -208,13 +210,16 @@ def _thin_row(
 
 
 def rate_column(name: str, scale: IntervalScale) -> Column:
-    """Return the header of a rate column with intervals."""
+    """Return the header of a column that shows a rate with intervals."""
     rate = RATES[name]
     return Column(rate.title, "rate", f"{rate.meaning}, with its 95% interval", scale=scale.ends())
 
 
 def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
-    """Return a cell with the slice's name, linked to `leads(name)` or, without `leads`, to its calls."""
+    """Return a cell with the slice's name.
+
+    The name links to `leads(name)` or, without `leads`, to the slice's calls.
+    """
     if leads is not None:
         href = leads(name)
     else:
@@ -230,7 +235,10 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
-    """Return a link to the calls that `rate` counts in a slice; None when no page lists exactly these."""
+    """Return a link to the calls of a slice that `rate` counts.
+
+    Returns None when no page can list exactly these calls.
+    """
     if rate.calls is None or not set(narrowed) <= set(FILTERED):
         return None
     return filters.page_link("calls", narrowed, rate.calls)
@@ -239,10 +247,10 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
 def rate_cell(
     slice_: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
 ) -> Cell:
-    """Return a cell with a rate, k / n, the interval, and the unmeasured part.
+    """Return a cell with a rate, k / n, the interval, and how much was not measured.
 
-    `scale`: None omits the drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
-    False omits that part.
+    `scale` is the axis of the interval; None draws no interval. `href` links to the calls that k counts.
+    `unmeasured=False` leaves out the last part.
     """
     if slice_ is None:
         return Cell("–", values={"rate": None})
@@ -262,7 +270,10 @@ def rate_cell(
 
 
 def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
-    """Return a cell with a rate and its interval; only the counts when there is too little data."""
+    """Return a cell with a rate and its interval.
+
+    When there is too little data, the cell has only the counts.
+    """
     if slice_.is_solid:
         return rate_cell(slice_, scale, href)
     return Cell(
@@ -275,9 +286,9 @@ def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = Non
 
 
 def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
-    """Return a narrow cell with a rate and its counts; the interval and the unmeasured part are in a tooltip.
+    """Return a narrow cell with a rate and its counts, or only counts when there is too little data.
 
-    With too little data it has only the counts. `heat`: the depth of its shade.
+    A tooltip has the interval and how much was not measured. `heat` is the strength of the cell's colour.
     """
     if slice_ is None or not slice_.share.n:
         return Cell(
@@ -304,7 +315,7 @@ def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: fl
 
 
 def describe_little(slice_: Slice) -> str:
-    """Return in words how little data a slice without a verdict has."""
+    """Return a phrase that says how little data a slice without a verdict has."""
     if not slice_.share.n:
         return "not measured"
     if slice_.share.has_enough:
@@ -321,20 +332,21 @@ def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
         sub=counts if rated else None,
         pale=rated,
         title=wording.known_share(slice_.share.n, slice_.total, slice_.rate.noun),
-        order=slice_.share.k / slice_.share.n,  # equal rates keep the default order: most sessions first
+        # Slices with equal rates keep the default order: most sessions first.
+        order=slice_.share.k / slice_.share.n,
         values=count_values(slice_) | ({"rate": slice_.share.rate} if rated else {}),
     )
 
 
 def count_values(slice_: Slice) -> dict[str, Any]:
-    """Return the downloaded values of a slice with too little data: counts without a rate."""
+    """Return the values that a download contains for a slice with too little data: counts without a rate."""
     share = slice_.share
     unmeasured = slice_.total - share.n
     return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
 
 
 def describe_basis(share: Share) -> str:
-    """Return the basis of a rate: the number of sessions and the kind of interval."""
+    """Return what a rate is based on: the number of sessions and the kind of interval."""
     return f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}"
 
 
@@ -348,11 +360,11 @@ def share_cell(
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
-    """Return a cell with a share, k / n, and its interval, drawn and in figures.
+    """Return a cell with a share, k / n, and its interval as drawing and as figures.
 
-    `scale`: None omits the drawing. `unmeasured`: the number of unmeasured observations. `pale`: whether the
-    cell is pale; None means pale when there are too few observations or sessions. `ordered`: the column can
-    be sorted by this cell.
+    `scale` is the axis of the interval; None draws no interval. `unmeasured` counts observations that were
+    not measured. `pale=None` makes the cell pale when there is too little data. `ordered` lets the column be
+    sorted by this cell.
     """
     bounds = share.interval
 
@@ -381,7 +393,7 @@ def share_cell(
 
 
 def share_values(share: Share) -> dict[str, Any]:
-    """Return the downloaded values of a share: rate, k, n, the 95 % interval, and the sessions."""
+    """Return the values that a download contains for a share: rate, k, n, 95 % interval, and sessions."""
     bounds = share.interval
     return {
         "rate": share.rate,
@@ -394,9 +406,9 @@ def share_values(share: Share) -> dict[str, Any]:
 
 
 def part_cell(k: int, n: int, *, href: str | None = None, counts: bool = False) -> Cell:
-    """Return a cell with `k` of `n` as a percentage, without an interval; a dash when `n` is 0.
+    """Return a cell with `k` of `n` as a percentage without an interval; a dash when `n` is 0.
 
-    `counts`: write k / n below the percentage.
+    `counts` adds k / n below the percentage.
     """
     if not n:
         return Cell("–", values={"rate": None})

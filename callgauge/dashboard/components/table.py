@@ -1,6 +1,7 @@
-"""Draw an HTML table with links, intervals and bars; cells may contain any text safely.
+"""Draws an HTML table with links, intervals and bars. A cell may safely contain any text.
 
-`st.dataframe` draws on a canvas, where a link cannot stay in the session and an interval cannot be drawn.
+`st.dataframe` is not used: it draws on a canvas, which can show no intervals and no links that keep the
+session.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
-_COMPACT = re.compile(r"[\d.]+[kMG]")  # the format of wording.compact
+_COMPACT = re.compile(r"[\d.]+[kMG]")  # the format that `wording.compact` writes
 _NOTHING = "–"
 _UNITS = frozenset(("ms", "share", "bytes", "k"))
-_HOLDING_NAMES = frozenset(("name", "file", "text", "short", "clip"))  # log text, unchanged in downloads
-_FEW = 100  # observations: with fewer, a single one changes a share by more than a point
+# Kinds of columns that contain log text, which a download leaves unchanged.
+_HOLDING_NAMES = frozenset(("name", "file", "text", "short", "clip"))
+_FEW = 100  # with fewer observations, a single observation changes a share by more than a point
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `kind` decides alignment and wrapping; `width` is CSS; `help` opens from the head.
+    """A column. `kind` decides alignment and wrapping; `width` is CSS; a click on the header shows `help`.
 
-    `scale`: labels for the left and the right end of the track on which intervals are drawn; `zero`: the
-    position on the track (0 to 1) of a line for no difference. `full`: the title in a downloaded file, where
-    `title` is cut. `href`: a link on the head that shows the list in the column's order, for a list of which
-    the table holds one page; `sorted`: the order it is in now.
+    `scale` holds labels for both ends of the axis on which intervals are drawn. `zero` is the position on
+    this axis (0 to 1) of the line for no difference. `full` is the title in a downloaded file. `href` and
+    `sorted` are for a table that shows one page of a list: `href` sorts the whole list by this column,
+    `sorted` is the current sort direction.
     """
 
     title: str
@@ -55,11 +57,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Percentages:
-    """The percentages of a cell, which a whole column writes with the same decimals.
+    """The percentages of a cell. All cells of a column show them with the same number of decimals.
 
-    `value`: the share or the difference of shares that the cell shows first, 0.12 for 12 %. `n`: the number
-    of observations behind it, None for a difference. `write` returns the cell's text and its smaller lines
-    for a number of decimals.
+    `value` is the share or the difference that the cell shows first, 0.12 for 12 %. `n` is the number of
+    observations, None for a difference. `write` gets the number of decimals and returns the cell's text and
+    its smaller lines.
     """
 
     value: float
@@ -71,17 +73,17 @@ class Percentages:
 class Cell:
     """A table cell: a text, with an optional link, smaller lines below (`sub`) and drawings.
 
-    `at`, `low` and `high` draw an interval on a track with the ends 0 and 1; values beyond the ends show as
-    an arrow. `share` (0 to 1) draws a bar, `bars` (0 to 1 each) small bars side by side, one a day. `heat` (0
-    to 1) shades the cell. `title` shows on hover, focus and tap; `pale` marks a value with too few
-    observations to rely on. A column whose cells have an `order` is sorted by its head: numbers from the
-    largest, texts from A. `marks`: half-open spans of characters of `text` to highlight, in order.
-    `leads`: where a narrow screen shows the row as a card, this cell comes first. `diff`: lines of `text`
-    that begin with - or + are drawn as removed or added.
+    `at`, `low` and `high` draw an interval on an axis from 0 to 1; values outside the axis show as an arrow.
+    `share` (0 to 1) draws a bar. `bars` (0 to 1 each) draws one small bar for each day. `heat` (0 to 1)
+    colours the cell. `title` is a tooltip. `pale` marks a value with too few observations. A column whose
+    cells have an `order` can be sorted by its header: numbers from the largest, texts from A. `marks` holds
+    half-open ranges of characters in `text` to highlight, in order. With `leads`, this cell comes first where
+    a narrow screen shows the row as a card. With `diff`, lines that begin with - or + are drawn as removed or
+    added.
 
-    `values`: what a downloaded file holds of the cell, by the words that follow the column's title there
-    ("" for none); without it the file holds the number or the name that the cell shows. `percentages`
-    replaces `text` and `sub`.
+    `values` holds what a download contains for the cell. Its keys follow the column's title in the file; ""
+    adds nothing. Without `values` the download contains the number or the name that the cell shows.
+    `percentages` replaces `text` and `sub`.
     """
 
     text: str
@@ -112,7 +114,7 @@ _BY_DEFAULT = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as drawn: all rows, including those behind "Show all"."""
+    """A table as it was drawn: all rows, including those behind "Show all"."""
 
     key: str
     caption: str
@@ -120,9 +122,9 @@ class Table:
     rows: Sequence[Sequence[Cell]]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table as plain values, row by row in the same order; rates and differences are shares.
+        """Return the table as plain values with the same rows; rates and differences are shares.
 
-        A column of cells with several values becomes several columns: `Repaired rate`, `Repaired k`,
+        If cells have several values, a column becomes several columns: `Repaired rate`, `Repaired k`,
         `Repaired n`. Amounts become numbers, with their unit in the title: `Took ms`.
         """
         frame: dict[str, list[Any]] = {}
@@ -132,14 +134,14 @@ class Table:
             fullest_first = sorted(cells, key=len, reverse=True)
             suffixes = list(dict.fromkeys(suffix for values in fullest_first for suffix in values))
             if _UNITS.intersection(suffixes) and all(values.get("") is None for values in cells):
-                suffixes = [suffix for suffix in suffixes if suffix]  # a column of empty cells
+                suffixes = [suffix for suffix in suffixes if suffix]
             for suffix in suffixes:
                 name = _unused(f"{title} {suffix}".strip(), frame)
                 frame[name] = [values.get(suffix) for values in cells]
         return pd.DataFrame(frame, dtype=object)
 
     def to_document(self) -> DocumentTable:
-        """Return the table for a document, as shown."""
+        """Return the table for a shared document, as the page shows it."""
         columns = [
             DocumentColumn(column.title, column.kind == "number", column.zero) for column in self.columns
         ]
@@ -172,12 +174,12 @@ def draw_table(
     exported: bool = True,
     shared: bool = True,
 ) -> None:
-    """Draw the table. `caption`: its name for screen readers.
+    """Draw the table. `caption` is its name for screen readers.
 
-    `opens`: a click anywhere in a row follows the first link of the row. `chosen`: the index of the selected
-    row. `shown`: the number of rows before "Show all", None for all. `exported`: the card offers the table
-    as a file. `shared`: the table is part of shared documents. The URL keeps the sort order (`sort`) and
-    whether all rows are shown (`all`); both change without a run of the page.
+    With `opens`, a click in a row follows the row's first link. `chosen` is the index of the selected row.
+    `shown` is the number of rows before "Show all", None for all. With `exported`, the card offers the table
+    as a file. With `shared`, shared documents contain the table. The URL keeps the sort order (`sort`) and
+    whether all rows are shown (`all`), without a run of the page.
     """
     rows = _align_decimals(rows)
     table = Table(key, caption, columns, rows)
@@ -202,19 +204,21 @@ def draw_table(
         js=read_source(__file__, "drawing.js", "table.js"),
     )
     first = rows if shown is None else rows[:shown]
-    # Reserve the height until table.js has drawn, so that nothing below moves; then shell.css frees it.
+    # Reserve the height until table.js has drawn, so that nothing below moves; then shell.css removes the
+    # fixed height.
     draw(key=key, data=data, height=_estimate_height(columns, first, more=len(first) < len(rows)))
 
 
 def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, more: bool = False) -> int:
-    """Return the approximate height in pixels on a wide screen without wrapped text (table.css)."""
+    """Return the approximate height in pixels on a wide screen where no text wraps (see table.css)."""
     head = 41 if any(column.scale for column in columns) else 25
     tall = sum(13 + max((_cell_height(cell) for cell in row), default=0) for row in rows)
     return head + tall + (30 if more else 0)
 
 
 def _cell_height(cell: Cell) -> int:
-    below = [15] if cell.share is not None else []  # an interval is next to its text
+    # An interval adds no height, because it is drawn next to the text.
+    below = [15] if cell.share is not None else []
     if cell.bars is not None:
         below.append(20)
     if cell.sub:
@@ -243,7 +247,6 @@ def _show_cell(cell: Cell) -> DocumentCell:
 
 
 def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
-    """Return the rows; all percentages of a column get the same decimals."""
     columns = [list(column) for column in zip(*rows, strict=True)]
     for cells in columns:
         percentages = [cell.percentages for cell in cells if cell.percentages]
@@ -254,9 +257,10 @@ def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
 
 
 def choose_decimals(percentages: Sequence[Percentages]) -> int:
-    """Return the decimals of a column of percentages: 1, but 2 when all are below 1 %.
+    """Return the number of decimals for a column of percentages.
 
-    0 when all are at least 10 % and none has 100 observations or more.
+    The result is 2 when all values are below 1 %. It is 0 when all are at least 10 % and all have fewer than
+    100 observations. Otherwise it is 1.
     """
     sizes = [abs(percentage.value) for percentage in percentages if percentage.value]
     if (
@@ -285,7 +289,7 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     if isinstance(cell.order, str):
         values = {"": cell.order}
     elif amount is not None:
-        # If the text is rounded, sort the column by the number itself.
+        # If the text is rounded, download the exact number instead.
         is_rounded = _COMPACT.fullmatch(cell.text) and cell.order is not None
         values = {"": cell.order} if is_rounded else dict(amount)
     elif column.kind == "number" and _NUMBER.fullmatch(cell.text):
@@ -316,9 +320,9 @@ Way = Literal["ascending", "descending"]
 def order_column(column: Column, order: str, first: Way, link: OrderLink) -> Column:
     """Return the column with a header that sorts the list by the URL's `order`.
 
-    The first click sorts by it, the second reverses the order, the third restores the default order.
-    `order`: the name of the column in the metric; `first`: the direction of the first click. `link` returns
-    the link of a list with this order, or with the default order for None.
+    The first click sorts by this column, the second reverses the order, the third restores the default order.
+    `order` is the name of the column in the metric, `first` the direction of the first click. `link` returns
+    the link to the list in an order, None for the default order.
     """
     text = st.query_params.get("order")
     other: dict[Way, Way] = {"ascending": "descending", "descending": "ascending"}

@@ -1,4 +1,7 @@
-"""A control that exports calls as a test set or as a trial: format, skipped calls, download."""
+"""Draws a control that exports calls as a test set or as a trial.
+
+It shows the format, the skipped calls and a download.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _TRIAL_ABOUT = (
 
 
 class _Prepared(NamedTuple):
-    """A file to download, and sentences about its content and the skipped calls."""
+    """A file to download, with sentences about its content and about skipped calls."""
 
     choice: tuple[str, bool]
     told: Sequence[str]
@@ -36,10 +39,9 @@ class _Prepared(NamedTuple):
 def draw_testset_export(
     key: str, calls: Callable[[], Sequence[str]], total: int, *, is_for_trials: bool = False
 ) -> None:
-    """Draw the export of `total` calls as a test set or a trial.
+    """Draw the control that exports `total` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls when a person asks for the file. With `is_for_trials` the control
-    offers a trial first and is named after it.
+    `calls` returns the ids of the calls. With `is_for_trials` the control offers a trial first.
     """
     shapes = [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"

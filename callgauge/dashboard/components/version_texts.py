@@ -1,4 +1,4 @@
-"""The versions of a prompt or tool, and the difference between the texts of two of them."""
+"""Shows the versions of a prompt or tool, and how the texts of two versions differ."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one
 
 
 class VersionedText(NamedTuple):
-    """A prompt or a tool with versions, of one source; `source` None means all sources.
+    """A prompt or tool with versions, from one source. `source` None means all sources.
 
-    `kind` distinguishes prompts and tools. All unnamed prompts share the empty name.
+    `kind` says whether it is a prompt or a tool. All unnamed prompts share the empty name.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class VersionedText(NamedTuple):
 
 
 def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
-    """Return the rows of the metric `versions` for a prompt or tool, the newest first."""
+    """Return the versions of a prompt or tool, newest first, from the metric `versions`."""
     rows: list[dict[Any, Any]] = store_queries.ask("versions", **subject._asdict()).to_dict("records")
     return rows
 
@@ -38,10 +38,10 @@ def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
 def draw_difference(
     subject: VersionedText, rows: Sequence[dict[Any, Any]], pair: tuple[str, str] | None = None
 ) -> None:
-    """Draw selectors of two versions, and the difference between their texts.
+    """Draw selectors for two versions, and how their texts differ.
 
-    The URL keys `before` and `after` keep the choice. `pair`: the ids of the default version and baseline;
-    without it, the newest version and the one before.
+    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first, by
+    default the newest version and the version before it.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)
@@ -67,9 +67,9 @@ def _choose_version(
 
 
 def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
-    """Return the name of each text by its number, the same on all pages: triage@4.
+    """Return a name such as triage@4 for each text number.
 
-    If a prompt has several texts, the name ends with the beginning of the hash of the text.
+    If a prompt has several texts, the name ends with the first characters of the text's hash.
     """
     if subject.kind != "prompt":
         return {str(number): f"Version {number}" for number in rows}

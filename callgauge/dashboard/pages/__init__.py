@@ -1,6 +1,6 @@
 """The dashboard pages in the order of the navigation.
 
-To add a page, add a folder beside this file and an entry in PAGES.
+To add a page, add a folder next to this file and an entry in PAGES.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 class PageEntry:
     """One page of the navigation.
 
-    `section`: the heading above it, empty for the ten main pages. `key`: the letter that opens the page
-    after g. `filtered`: the page has the filter bar; `filtered_tab`: another page has it in this tab only.
-    `needs_store`: the page needs a store. `shows_texts`: the page shows log content, so only an admin may
-    download from it. `for_admins`: only admins can open it. `listed`: the navigation shows it.
+    `section` is the heading above the page, empty for the ten main pages. Typing g and then `key` opens the
+    page. With `filtered` the page has the filter bar; with `filtered_tab` only this tab has it. With
+    `shows_texts` the page shows log content, so only an admin may download from it. With `for_admins` only
+    admins can open the page. With `listed` the navigation shows the page.
     """
 
     section: str
-    name: str  # name of the folder and in the URL
+    name: str  # also the name of the folder and the page's name in the URL
     title: str
     key: str
     help: str

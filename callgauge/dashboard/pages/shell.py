@@ -1,4 +1,4 @@
-"""Draw the shared parts of all pages (navigation, filter bar), open the store and run the chosen page."""
+"""Opens the store, draws what all pages share (navigation, filter bar), and runs the chosen page."""
 
 from __future__ import annotations
 
@@ -34,23 +34,27 @@ from callgauge.serving.identity import User
 from callgauge.serving.settings import texts_are_shown
 
 STATIC = Path(__file__).parents[2] / "static"
-_SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'  # leaves the app, unlike page links
+# A sign-out link leaves the app, unlike page links.
+_SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 
 
 def show(sender: LiveSender | None = None) -> None:
-    """Draw the requested page. `sender` sends live requests to models, if the server has a key."""
+    """Draw the requested page.
+
+    `sender` sends live requests to models; None if the server has no API key.
+    """
     st.set_page_config(
         "Callgauge",
         str(STATIC / "favicon.png"),
         layout="wide",
         initial_sidebar_state=208,
-        menu_items={"About": _ABOUT},  # with an own entry, the menu also offers the theme
+        menu_items={"About": _ABOUT},  # with an entry of our own, the menu also offers the theme
     )
-    viewer = current_viewer()  # first, because it ends the run of unknown viewers
+    viewer = current_viewer()  # comes first, because it ends the run of an unknown viewer
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(STATIC / f"wordmark-{theme}.png"), size="medium", icon_image=str(STATIC / "favicon.png"))
-    # The first page is at the root; its own name also leads to it.
+    # The first page is also at the root URL; a link with its name opens it too.
     root = st.Page(PAGES[0].file, title=PAGES[0].title, url_path="first", default=True)
     by_page = {root: PAGES[0]} | {
         st.Page(entry.file, title=entry.title, url_path=entry.name): entry for entry in PAGES
@@ -61,12 +65,12 @@ def show(sender: LiveSender | None = None) -> None:
     log_page(entry.name, tab=tab, **{name: st.query_params.get(name) for name in ("session", "call")})
     declare_url_keys(entry.url_keys)
     note_page(shows_texts=entry.shows_texts)
-    # Live requests are charged to the server's key.
+    # Only people who may write get live requests, because requests cost the owner of the API key money.
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
-    # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
-    # keeps the filters for the next page.
+    # The filters do not apply to a single call or session, so the filter bar is hidden. The URL keeps the
+    # filters for the next page.
     is_one_item = bool({"call", "session"} & set(st.query_params))
     is_filtered = problem is None and (bool(tab) or (entry.filtered and not is_one_item))
     shown_page.begin_page(
@@ -82,7 +86,7 @@ def show(sender: LiveSender | None = None) -> None:
             _say_what_is_left_out()
             _say_what_is_gone()
     elif not entry.needs_store:
-        problem = None  # only pages that need the store report it
+        problem = None  # only pages that need the store report the problem
     links = [_link_to(each, current=each is entry) for each in PAGES if _is_listed(each)]
     views = list_views({each.name: each.title for each in PAGES}) if store_queries.store_folder() else []
     may_save = bool(store_queries.store_folder()) and may_write()
@@ -101,7 +105,6 @@ def show(sender: LiveSender | None = None) -> None:
 def _draw_page(
     page: StreamlitPage, entry: PageEntry, viewer: User, problem: UnshownStoreError | None
 ) -> None:
-    """Run the page, or draw the reason why it cannot be shown."""
     share = st.container(key="share_place")
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
@@ -111,7 +114,7 @@ def _draw_page(
         if entry.shows_texts and not texts_are_shown():
             st.caption("Content is hidden: codes and numbers are shown in place of texts.")
         page.run()
-        with share:  # last, because it shares the drawn parts of the page
+        with share:  # drawn last, because the Share button needs what the page has drawn
             draw_share()
     else:
         st.title(entry.title, anchor=False)
@@ -119,7 +122,7 @@ def _draw_page(
 
 
 def _is_listed(entry: PageEntry) -> bool:
-    """Return whether the navigation lists the page. The page Trials needs a trial run."""
+    """Return whether the navigation lists the page. Trials needs a trial run in the store."""
     if entry.name != "trials" or not store_queries.is_open():
         return entry.listed
     return bool((store_queries.ask("choices").dimension == "run").any())
@@ -133,14 +136,12 @@ def _link_to(entry: PageEntry, *, current: bool) -> PageLink:
 
 
 def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
-    """Return the sentence that replaces a page which this viewer may not open."""
     if entry.for_admins and not viewer.is_admin:
         return f"{entry.title} is for admins: it can ask for every text in the store."
     return None
 
 
 def _draw_account() -> None:
-    """Draw the name and role of the signed-in viewer, with a link to sign out."""
     viewer = signed_in_viewer()
     if viewer is not None:
         with st.container(key="account", gap="xxsmall"):
@@ -149,9 +150,9 @@ def _draw_account() -> None:
 
 
 def _open_store() -> UnshownStoreError | None:
-    """Choose the store generation for this run, and rerun the page when a newer one is published.
+    """Choose the store file for this run; rerun the page when a newer file is published.
 
-    Return None, or the problem when no store can be shown.
+    Returns the problem when no store can be shown.
     """
     store_queries.follow_store(store_queries.named_generation())
     try:
@@ -162,7 +163,7 @@ def _open_store() -> UnshownStoreError | None:
 
 
 def _say_what_is_out_of_reach() -> None:
-    """Draw a line while the object store of a shared store does not answer."""
+    """Draw a line while the object store that holds a shared store does not answer."""
     since = store_queries.outage_since()
     if since is not None:
         st.warning(
@@ -184,7 +185,7 @@ def _filter_bar(*, shown: bool) -> None:
 
 
 def _say_what_is_left_out() -> None:
-    """Draw a line when the chosen days contain trial sessions, which are not counted."""
+    """Draw a line when trial sessions on the chosen days are not counted."""
     left_out = store_queries.ask("trials_left_out", **filters.chosen_filters().parameters()).iloc[0]
     if not left_out.sessions:
         return
@@ -196,7 +197,7 @@ def _say_what_is_left_out() -> None:
 
 
 def _say_what_is_gone() -> None:
-    """Draw a line when the store keeps only sums for some of the chosen days."""
+    """Draw a line when the store has only daily sums for some of the chosen days."""
     retention = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
     if retention.summed_only:
         st.caption(

@@ -1,1 +1,1 @@
-"""The content of the morning report: its data, and how it is computed from a store."""
+"""The content of the morning report: its data classes, and the code that computes it from a store."""

@@ -1,4 +1,4 @@
-"""Make the morning report of a store: what changed, what is still open, and the headline figures."""
+"""Computes the morning report of a store: what changed, what is still open, and the headline figures."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from callgauge.stats import Share
 
 Ask = Callable[..., pd.DataFrame]
 SURE_SILENCE = 0.01
-"""The chance, over all sources together, that a silence which the report tells is none."""
-_OPEN = 10  # listed alerts that are still open
-_TREND = 28  # days
-_LATE = 2  # largest age of the newest call: a load sees the day before, and may be late
+"""Maximum probability, over all sources together, that the report calls a normal gap a silence."""
+_OPEN = 10  # maximum number of open alerts in the report
+_TREND = 28  # days in the trend of a rate
+_LATE = 2  # days without a new call that are normal: a load brings calls of the day before and may be late
 _TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
@@ -58,9 +58,9 @@ _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
 
 @dataclass(frozen=True, slots=True)
 class SilentSource:
-    """A source without new data. `why`: why this is not chance, in words.
+    """A source without new data. `why` says in words why the silence is not chance.
 
-    `name` is log text. `limit`: the number of days without data after which the source counts as silent.
+    `name` is text from a log. A source counts as silent after `limit` days without data.
     """
 
     name: str
@@ -70,17 +70,18 @@ class SilentSource:
     limit: float = _LATE
 
     def was_silent(self, day: date) -> bool:
-        """Return True when the source already counted as silent on a day."""
+        """Return True when the source already counted as silent on this day."""
         return (day - self.last_day).days > self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class TeamContext:
-    """What the report reads from the team memory.
+    """The team's records that the report needs.
 
-    Acknowledged alerts by key, prices, and the contents of the last report. `rules`: the team's alert rules
-    that are not muted. `states`: triage states of error signatures. `overdue`: sources that are silent by
-    the team's configuration. `unloaded`: sources whose last load failed, each with the reason.
+    `acknowledged` holds the keys of acknowledged alerts, `last` the last report. `rules` holds the alert
+    rules that are not muted. `states` holds the triage status of error signatures. `overdue` holds the
+    sources that have been silent for longer than callgauge.toml allows. `unloaded` holds the sources whose
+    last load failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
@@ -101,11 +102,10 @@ def make_report(
     since: date | None = None,
     address: str | None = None,
 ) -> MorningReport:
-    """Return the report of a night. It covers the days that were complete at the last load.
+    """Return the report of a nightly run. It covers the days that were over at the last load.
 
-    `ask`: answers a metric. `since`: report only what changed after this day; None: after the last report,
-    or after the night before when there is no report yet. `store`: the name of the store. Raises
-    MetricError.
+    `ask` returns the rows of a metric. The report has what changed after the day `since`, by default after
+    the last report, or after the day before when there is no report yet. Raises MetricError.
     """
     last = min(night, find_last_whole_day(ask) or night)
     attention = find_attention(ask, {}, last)
@@ -124,7 +124,8 @@ def make_report(
     newest = attention.newest if attention else None
     is_known = attention is not None and attention.night is not None and attention.night.tests > 0
     data = _describe_data(ask, newest)
-    is_news = any(item.tone != "calm" for item in new)  # a rate that is back to normal is not an alert
+    # Calm items, such as a rate that is back to normal, are not news.
+    is_news = any(item.tone != "calm" for item in new)
     back = sum(item.tone == "calm" for item in new)
     answer = _describe_new(new, words) if is_news else _describe_quiet(attention, len(still), back, data)
     return MorningReport(
@@ -153,7 +154,7 @@ def make_report(
 
 
 def _read_labels(ask: Ask) -> Callable[[str, str], str]:
-    """Return a function that maps a dimension's value to its label on the pages."""
+    """Return a function that maps a value of a dimension to the label that the pages show."""
     rows = ask("choices")
     labels = {
         str(dimension): wording.unique_labels(
@@ -169,13 +170,13 @@ def _list_items(
 ) -> Iterator[ReportItem]:
     """Yield changed rates and new errors.
 
-    When several rates changed in the same calls, yield only the leading one.
+    When several rates changed in the same calls, only the leading rate is yielded.
     """
     for notable in (*attention.needing, *attention.improved):
         item = describe_item(notable, attention.newest, labels)
         if isinstance(notable, NewError):
             if notable.signature_id in team.states:
-                continue  # already triaged
+                continue  # somebody has already set a triage status for this error
             yield _describe_error(ask, item, notable, attention)
         else:
             yield _describe_rate(item, notable)
@@ -184,7 +185,7 @@ def _list_items(
 def _list_team_items(
     ask: Ask, team: TeamContext, night: date, labels: Callable[[str, str], str]
 ) -> Iterator[ReportItem]:
-    """Yield the rules that fire, and errors that were fixed and came back."""
+    """Yield the alert rules that fire, and errors that were fixed and came back."""
     for finding in judge_rules(ask, team.rules, night):
         if finding.fires:
             item = describe_finding(finding, labels)
@@ -228,9 +229,9 @@ def _describe_rate(item: AttentionItem, alert: Alert) -> ReportItem:
 
 
 def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: Attention) -> ReportItem:
-    """Return the item of a new error.
+    """Return the report item for a new error.
 
-    Counts sessions, not calls: one session may repeat the same error in all its calls.
+    The item counts sessions, not calls, because one session may repeat the same error in all its calls.
     """
     rows = ask("slices", rates=("emission",), from_day=error.first_day, to_day=attention.newest)
     sessions = max(error.sessions, int(rows["sessions"].sum()))
@@ -242,21 +243,23 @@ def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: A
 def _list_silences(
     ask: Ask, team: TeamContext, night: date, attention: Attention | None
 ) -> Iterator[ReportItem]:
-    """Yield the sources that went silent, and what is wrong with the data."""
     for silence in _find_silent(ask, team, night):
         yield _describe_silence(silence, night)
     yield from _list_data_troubles(team, night, attention)
 
 
 def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSource]:
-    """Return the sources that are silent by the configured limits; if none is, the silent log formats."""
+    """Return the sources that are silent for longer than callgauge.toml allows.
+
+    If there are none, return the log formats that are silent for unusually long.
+    """
     newest = ask("extent").iloc[0].last_day
-    is_now = newest is not None and newest <= night  # silent formats are unknown for earlier nights
+    # The store does not know which formats were silent on earlier days.
+    is_now = newest is not None and newest <= night
     return team.overdue or (_find_silent_formats(ask) if is_now else ())
 
 
 def _list_data_troubles(team: TeamContext, night: date, attention: Attention | None) -> Iterator[ReportItem]:
-    """Yield the sources whose load failed, and a warning when the newest call of the store is old."""
     for name, problem in team.unloaded:
         key = json.dumps(["load failed", name])
         text = f"{wording.one_line(name, 40)}: its load failed"
@@ -269,10 +272,7 @@ def _list_data_troubles(team: TeamContext, night: date, attention: Attention | N
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent for longer than their usual rhythm explains.
-
-    The test is strict because it is applied to several formats.
-    """
+    """Yield the log formats that are silent for longer than their usual gaps explain."""
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
@@ -292,7 +292,7 @@ def _describe_silence(silence: SilentSource, night: date) -> ReportItem:
 def _find_known(
     ask: Ask, team: TeamContext, since: date | None, night: date, attention: Attention | None
 ) -> tuple[frozenset[str], str]:
-    """Return the keys of items that are not new, and the start of the period for new ones, in words."""
+    """Return the keys of items that are not new, and a phrase for the time since which items are new."""
     if since is None and team.last is not None:
         return team.last.keys, f"the report of {format_day(team.last.night, night)}"
     if attention is None:
@@ -312,7 +312,7 @@ def _find_known(
 
 
 def _list_keys(attention: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors, including those that are part of another alert."""
+    """Return the keys of all alerts and new errors, also of alerts that are part of another alert."""
     if attention is None:
         return frozenset()
     keys = [f"{alert.key} over" if alert.over else alert.key for alert in attention.alerts]
@@ -320,7 +320,7 @@ def _list_keys(attention: Attention | None) -> frozenset[str]:
 
 
 def _was_late(key: str, day: date) -> bool:
-    """Return True when the newest call of the store was already too old on a day."""
+    """Return True when the newest call was already too old on this day. `key` names the day of that call."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
@@ -332,7 +332,7 @@ def _order_item(item: ReportItem) -> tuple[int, int]:
 
 
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
-    """Return one sentence that counts what changed, without log text."""
+    """Return one sentence that counts what changed. It contains no log text."""
     rates = [attention for attention in new if attention.kind == "rate"]
     returned = sum(item.kind == "error" and json.loads(item.key)[0] == "returned" for item in new)
     counts = (
@@ -352,7 +352,10 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
 
 
 def _describe_quiet(attention: Attention | None, still: int, back: int, data: str) -> str:
-    """Return the sentence of a day without news; it says when there is too little data to know."""
+    """Return the sentence for a day without news.
+
+    The sentence also says when there is too little data to find a change.
+    """
     if attention is None:
         return "No call has a date yet, so there is nothing to report."
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
@@ -362,10 +365,7 @@ def _describe_quiet(attention: Attention | None, still: int, back: int, data: st
 
 
 def _describe_data(ask: Ask, newest: date | None) -> str:
-    """Return how many calls there were and what could not be read.
-
-    Example: 61,204 calls on 20 Nov, 2 files not read.
-    """
+    """Return a phrase such as: 61,204 calls on 20 Nov, 2 files not read."""
     load = ask("last_load").iloc[0]
     rejected = describe_rejected(int(load.rejected_files), int(load.rejected_lines))
     calls = 0
@@ -375,7 +375,6 @@ def _describe_data(ask: Ask, newest: date | None) -> str:
 
 
 def _add_trend(ask: Ask, item: ReportItem, newest: date | None) -> ReportItem:
-    """Return the item with its rate's newest days added."""
     if item.kind != "rate" or newest is None:
         return item
     _, dimension, value, rate, _ = json.loads(item.alert)
@@ -399,7 +398,6 @@ def _make_trend(rows: pd.DataFrame) -> tuple[TrendPoint, ...]:
 
 
 def _list_rates(ask: Ask, newest: date) -> Iterator[ReportRate]:
-    """Yield the headline rates of the newest day, compared with the days before."""
     rows = ask("slices", rates=HEADLINES, by="day", from_day=newest - timedelta(_TREND), to_day=newest)
     several = [slice_ for slice_ in make_slices(rows, related=False) if slice_.name != "unknown"]
     for name in HEADLINES:
@@ -434,7 +432,7 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
 
 
 def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
-    """Return the Models page's sentence for parse errors in the newest four weeks."""
+    """Return the sentence that ranks models by parse errors in the newest four weeks."""
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]
@@ -443,7 +441,7 @@ def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str
 
 
 def _describe_retries(ask: Ask, prices: PriceList, newest: date) -> str:
-    """Return the cost of retries in the newest week, and the share of turns with a retry."""
+    """Return what retries cost in the newest week, and the share of turns with a retry."""
     days = (newest - _WEEK + timedelta(1), newest)
     rows = ask("slices", rates=("retried",), from_day=days[0], to_day=days[1])
     share = next((slice_.share for slice_ in make_slices(rows)), Share(0, 0))

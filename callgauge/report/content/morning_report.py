@@ -1,4 +1,4 @@
-"""The morning report as data: all formats are made from it, and its JSON contains all of it."""
+"""The morning report as data. All formats are made from it, and its JSON contains all of it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 MOST_SENTENCES = 5
-"""Sentences on what changed; what is beyond them is counted in the last one."""
+"""Maximum number of sentences on what changed. If there are more changes, the last one counts them."""
 ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 
 
 class ReportError(Exception):
-    """Raised when a report or a gate cannot be made or written; the message says what to do."""
+    """Raised when a report or a gate cannot be computed or written. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """One day of a rate: `k` of `n`."""
+    """A rate on one day: `k` of `n`."""
 
     day: date
     k: int
@@ -29,10 +29,10 @@ class TrendPoint:
 class ReportItem:
     """One thing that changed, in plain text that may contain log text.
 
-    `key`: identifies the item in later reports; `alert`: the key under which a team acknowledges it. `text`:
-    the sentence; `counts`: its small print. `low`, `high`: the 95 % interval of `k` / `n`. `link`: the page
-    that shows the evidence, `/compare?…`. `expected`: the rate that the days before predict. `trend`: the
-    newest days, the oldest first.
+    `key` identifies the item in later reports. `alert` is the key under which a team acknowledges the item.
+    `counts` has the numbers behind the sentence `text`. `low` and `high` are the 95 % interval of `k` / `n`.
+    `link` is the page that shows the evidence, `/compare?…`. `expected` is the rate that the days before
+    predict. `trend` holds the newest days, oldest first.
     """
 
     key: str
@@ -75,16 +75,16 @@ class ReportRate:
 
 @dataclass(frozen=True, slots=True)
 class MorningReport:
-    """What changed in a store up to a night.
+    """What changed in a store since the last report.
 
-    `night`: the day on which the report is made; `newest`: the newest day with calls, or None. `since`: the
-    start of the period in which an item counts as new, in words. `answer`: one sentence. `sentences`: what
-    changed, the worst first, at most MOST_SENTENCES; `further`: the number of other changes. `still_open`:
-    alerts of earlier reports that are still open; `open_further`: the number of others. `retries`: the cost
-    of retries, in words. `ranking`: the model with the fewest parse errors over four weeks; empty without
-    calls. `is_known`: there is enough data to tell a change from chance. `is_quiet`: nothing got worse or
-    better, or an earlier report already said that there is too little data; rates may be back to normal.
-    `told`: the keys of all items of the report.
+    `night` is the day of the report; `newest` is the newest day with calls, or None. An item is new if it
+    appeared after `since`, a time in words. `sentences` says what changed, the worst first, at most
+    MOST_SENTENCES; `further` counts the changes left out. `still_open` holds open alerts of earlier reports;
+    `open_further` counts those left out. `retries` says what retries cost. `ranking` names the model with the
+    fewest parse errors over four weeks. `is_known` is True when there is enough data to tell a change from
+    chance. `is_quiet` is True when nothing got worse or better, or when an earlier report already said that
+    there is too little data. Rates may be back to normal on a quiet day. `told` holds the keys of all items
+    of the report.
     """
 
     store: str
@@ -111,7 +111,7 @@ class MorningReport:
 
     @property
     def title(self) -> str:
-        """The report in one line, for subjects and titles; contains no log text."""
+        """The report in one line, for e-mail subjects and titles. It contains no log text."""
         number = sum(item.tone != "calm" for item in self.sentences) + self.further
         what = f"{number} thing{'' if number == 1 else 's'} changed"
         if not number:

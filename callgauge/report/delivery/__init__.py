@@ -1,1 +1,1 @@
-"""Send the report to webhooks and by mail: retried on failure, never sent twice."""
+"""Sends the report to webhooks and by mail. A failed attempt is repeated, but no report is sent twice."""

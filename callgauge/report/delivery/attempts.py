@@ -1,7 +1,7 @@
-"""Send one report to one channel, and retry only when it certainly did not arrive.
+"""Sends one report to one channel, and retries only when the report certainly did not arrive.
 
-A request without a response may have arrived. Such a delivery is *unknown*, and no process sends it again: a
-missing report is better than two.
+If a request gets no response, the report may have arrived. Then the delivery is *unknown*, and no process
+sends the report again: a missing report is better than two.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Literal
 
 from callgauge.memory.deliveries import DeliveryRecords
 
-_WAITS = (2.0, 8.0, 30.0)  # seconds before the second and each later attempt
+_WAITS = (2.0, 8.0, 30.0)  # seconds to wait before the second attempt and before each later attempt
 _LONGEST_WAIT = 120.0  # longest wait that a server may ask for, in seconds
 LONGEST_ATTEMPT = 90.0
-"""Seconds of one attempt, whatever the server does; four attempts and their waits stay below `LONGEST`."""
+"""Maximum seconds of one attempt. Four attempts and their waits take less than `deliveries.LONGEST`."""
 
 Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
 
 
 class SendError(Exception):
-    """Raised when a request did not succeed; the message contains no secret.
+    """Raised when a request did not succeed. The message contains no secret.
 
-    `is_lost`: the message may have arrived anyway. `may_retry`: the next attempt may succeed. `wait`: the
-    seconds that the server asks to wait.
+    `is_lost` is True when the report may have arrived anyway. `may_retry` is True when the next attempt may
+    succeed. `wait` is the number of seconds that the server asks to wait.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class SendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A destination of the report; `name` contains no secret.
+    """A destination of the report. Its `name` contains no secret.
 
     `send` returns the response in words, or raises SendError.
     """
@@ -50,7 +50,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """The result of one channel; `told` is the reason in words."""
+    """The result of sending to one channel. `told` is the reason in words."""
 
     channel: str
     result: Result
@@ -64,7 +64,7 @@ class DeliveryResult:
 def deliver(
     records: DeliveryRecords, report: str, channel: Channel, sleep: Callable[[float], object]
 ) -> DeliveryResult:
-    """Send a report to a channel, unless another process has sent it or is sending it.
+    """Send a report to a channel, unless a process has already sent it or is sending it.
 
     Raises MemoryProblemError.
     """
@@ -94,9 +94,9 @@ def deliver(
 
 
 def _send_in_time(send: Callable[[], str]) -> str:
-    """Return the response of `send`, or raise SendError, also when the server responds too slowly.
+    """Return the response of `send`. Raises SendError, also when the server responds too slowly.
 
-    Socket timeouts apply to single reads only. An abandoned thread ends with the process.
+    A socket timeout limits only single reads, so `send` runs in a thread.
     """
     done: list[str | BaseException] = []
 

@@ -1,4 +1,4 @@
-"""The channels of a configuration, each with the message it sends."""
+"""Lists the channels that callgauge.toml configures, each with the message that it sends."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def list_channels(
 ) -> Iterator[Channel]:
     """Yield each channel once, with its secrets from the environment.
 
-    A channel is named after the variable of its address, not after the address. Later runs use this name to
-    see that it has been served.
+    A channel is named after the environment variable that holds its secret address. By this name, later runs
+    know that the channel has the report.
     """
     for hook in dict.fromkeys(settings.webhooks):
         name = f"{hook.kind} ({hook.url_variable})"
@@ -42,8 +42,8 @@ def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str
 def _post_by_apprise(address: str, report: MorningReport) -> str:
     """Send one plain-text message to an Apprise address, and return the service's name.
 
-    Apprise does not say why a service refused a message: a refused message and a lost response look the
-    same. So a failed attempt is *unknown* and is not repeated. Raises SendError.
+    Apprise does not say why sending failed: the service may have rejected the message, or its response was
+    lost. So a failed attempt is *unknown* and is not repeated. Raises SendError.
     """
     try:
         import apprise
@@ -56,7 +56,7 @@ def _post_by_apprise(address: str, report: MorningReport) -> str:
     service = apprise.Apprise.instantiate(address, asset=asset)
     if service is None:
         raise SendError("Apprise does not support its address; see https://appriseit.com/services/")
-    # Override the address: no retry, and no second message for text that does not fit into one.
+    # These settings override the address: no retry, and no second message when the text is too long for one.
     service.retry = 0
     service.overflow_mode = apprise.OverflowMode.TRUNCATE
     services = apprise.Apprise(service, asset=asset)

@@ -1,4 +1,4 @@
-"""Send the report to a mail server (SMTP), step by step, to know how far a failed attempt came."""
+"""Sends the report to a mail server (SMTP), step by step, to know which step failed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from callgauge.configuration.settings import EmailSettings
 from callgauge.report.delivery.attempts import SendError
 
 TIMEOUT = 15.0
-"""Seconds to connect, and for each read."""
+"""Timeout in seconds for the connection and for each read."""
 _GO_ON, _DONE = 354, 250
 _TEMPORARY = range(400, 500)
 
 
 def send_email(settings: EmailSettings, message: EmailMessage, password: str | None) -> str:
-    """Send a message and return the number of accepted recipients. Raises SendError.
+    """Send a message and return in words how many recipients the server accepted. Raises SendError.
 
-    The result names the recipients that the server refused; the others get the message. Without the
-    connection security that `security` asks for, neither the message nor the password is sent.
+    The result names the recipients that the server rejected; the other recipients get the message. If the
+    connection is not as secure as `security` requires, neither message nor password is sent.
     """
     try:
         server = _connect(settings)
@@ -54,7 +54,7 @@ def _connect(settings: EmailSettings) -> smtplib.SMTP:
 
 
 def _leave(server: smtplib.SMTP) -> None:
-    """End the session; its errors no longer change the result."""
+    """End the session. Errors are ignored, because they no longer change the result."""
     with suppress(smtplib.SMTPException, OSError):
         server.quit()
     server.close()
@@ -78,7 +78,8 @@ def _hand_over(
     if len(refused) == len(people):
         raise _describe_refusal(*next(iter(refused.values())))
     _require(server.docmd("DATA"), _GO_ON)
-    server.send(_quote(message.as_bytes()))  # a message cut short here is discarded by servers
+    # If the connection breaks here, the server discards the incomplete message.
+    server.send(_quote(message.as_bytes()))
     try:
         _require(server.getreply(), _DONE)
     except smtplib.SMTPResponseException:
@@ -101,7 +102,7 @@ def _write_path(header: object) -> str:
 def _quote(data: bytes) -> bytes:
     """Return a message encoded for DATA (RFC 5321).
 
-    Doubles a dot at the start of a line: a line with a single dot ends the message.
+    A dot at the start of a line is doubled, because a line with a single dot ends the message.
     """
     lines = re.sub(rb"(?m)^\.", b"..", re.sub(rb"(?:\r\n|\n|\r(?!\n))", b"\r\n", data))
     return lines + (b"" if lines.endswith(b"\r\n") else b"\r\n") + b".\r\n"

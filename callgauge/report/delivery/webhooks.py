@@ -1,4 +1,4 @@
-"""Post the report to a webhook. Its address is a secret: messages and exceptions never contain it."""
+"""Posts the report to a webhook. The address is a secret: no message and no exception contains it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from callgauge.report.formats.slack import make_slack_message
 from callgauge.report.formats.teams import make_teams_message
 
 TIMEOUT = 15.0
-"""Seconds to connect, and for each read."""
-_MOST_BYTES = 2_000  # read from a response
+"""Timeout in seconds for the connection and for each read."""
+_MOST_BYTES = 2_000  # maximum number of bytes read from a response
 _REFUSED_FOR_NOW = frozenset((408, 425, 429, 500, 503))
-_LOST = frozenset((502, 504))  # gateway errors: the server behind it may have received the request
+_LOST = frozenset((502, 504))  # gateway errors: the server behind the gateway may have received the request
 
 MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
     "slack": make_slack_message,
@@ -30,11 +30,11 @@ MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
     "discord": make_discord_message,
     "json": MorningReport.to_data,
 }
-"""What each kind of webhook is sent."""
+"""Builds the message for each kind of webhook."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuse redirects: they would turn the POST into a GET, or send the report to another host."""
+    """Rejects redirects, which would turn the POST into a GET or send the report to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -43,7 +43,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def post_message(address: str, message: Mapping[str, Any]) -> str:
     """Send a message to a webhook and return the status. Raises SendError.
 
-    Uses the proxies of the environment. Status 429 and temporary refusals may be retried.
+    Uses the proxies that the environment configures. Status 429 and other temporary errors may be retried.
     """
     _check_address(address)
     body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
@@ -56,7 +56,8 @@ def post_message(address: str, message: Mapping[str, Any]) -> str:
     except urllib.error.HTTPError as refused:
         with refused:
             raise _describe_refusal(refused, address) from None
-    except urllib.error.URLError as problem:  # urllib wraps failures before the request was sent completely
+    # urllib raises this error only before the whole request was sent.
+    except urllib.error.URLError as problem:
         is_for_good = isinstance(problem.reason, ssl.SSLCertVerificationError)
         raise SendError(f"not reached: {_describe(problem.reason)}", may_retry=not is_for_good) from None
     except (OSError, HTTPException) as problem:
@@ -77,7 +78,7 @@ def _check_address(address: str) -> None:
 
 def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendError:
     from callgauge.gateway.retry_after import (
-        read_retry_after,  # with the gateway it takes a fifth of a second
+        read_retry_after,  # imported here, because the import takes 0.2 seconds
     )
 
     if 300 <= refused.code < 400:
@@ -100,7 +101,7 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
 
 
 def _describe(problem: object) -> str:
-    """Return the system's error text; the exception's own text may quote the request."""
+    """Return the error text of the operating system. The text of the exception may quote the request."""
     if isinstance(problem, TimeoutError):
         return "timed out"
     if isinstance(problem, ssl.SSLCertVerificationError):

@@ -13,12 +13,10 @@ from callgauge.report.formats.slack import make_slack_message
 
 
 def write_json(report: MorningReport) -> str:
-    """Return the report data as JSON."""
     return json.dumps(report.to_data(), ensure_ascii=False, indent=2) + "\n"
 
 
 def write_slack(report: MorningReport) -> str:
-    """Return the Slack Block Kit message as JSON."""
     return json.dumps(make_slack_message(report), ensure_ascii=False, indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The report as a Discord message: one embed that mentions nobody.
+"""Writes the report as a Discord message: one embed that mentions nobody.
 
 Limits: https://docs.discord.com/developers/resources/message#embed-object-embed-limits
 """
@@ -18,7 +18,7 @@ _COLOURS = {True: 0x57606A, False: 0xB3261E}
 
 
 def make_discord_message(report: MorningReport) -> dict[str, Any]:
-    """Return the message; drops the last lines of a message that would be too long."""
+    """Return the message. If it is too long, its last lines are left out."""
     lines = list(_list_lines(report))
     while len("\n".join(lines)) > LONGEST_TEXT:
         lines.pop()

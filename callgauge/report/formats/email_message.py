@@ -1,4 +1,4 @@
-"""The report as an e-mail with a plain-text and an HTML part."""
+"""Writes the report as an e-mail with a plain-text part and an HTML part."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 from callgauge.report.formats.html_page import write_html
 
-_LONGEST = 400  # characters in a sentence
-# Text that chats turn into a link, a mention or a tag without other markup.
+_LONGEST = 400  # maximum length of a sentence, in characters
+# Chat programs turn these texts into a link, a mention or a tag, even without markup.
 _CHAT_SIGN = re.compile(r"https?:(?=//)|www(?=\.)|[@<]", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # zero width; links and mentions end before it
+_WORD_JOINER = "\u2060"  # invisible; a link or a mention ends before this character
 
 
 class EmailAddressError(ValueError):
-    """Raised when a configured address is invalid; the message names it."""
+    """Raised when a configured e-mail address is invalid. The message names the address."""
 
 
 def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) -> EmailMessage:
@@ -40,14 +40,17 @@ def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) 
         identity = "\n".join((report.store, report.night.isoformat(), sender, *to))
         digest = sha256(identity.encode(errors="replace")).hexdigest()[:16]
         message["Message-ID"] = f"<callgauge-{report.night:%Y%m%d}-{digest}@{own.domain}>"
-    message["Auto-Submitted"] = "auto-generated"  # suppresses automatic replies (RFC 3834)
+    message["Auto-Submitted"] = "auto-generated"  # prevents automatic replies (RFC 3834)
     message.set_content(write_plain_text(report), cte="quoted-printable")
     message.add_alternative(write_html(report), subtype="html", cte="quoted-printable")
     return message
 
 
 def write_plain_text(report: MorningReport, *, for_chats: bool = False) -> str:
-    """Return the report as plain text. `for_chats`: log text creates no links and mentions nobody."""
+    """Return the report as plain text.
+
+    With `for_chats`, log text creates no links and mentions nobody.
+    """
 
     def show(text: str) -> str:
         shown = wording.one_line(text, _LONGEST)
@@ -57,12 +60,15 @@ def write_plain_text(report: MorningReport, *, for_chats: bool = False) -> str:
 
 
 def write_email(report: MorningReport) -> str:
-    """Return the message as text, without addresses."""
+    """Return the e-mail as text, without the addresses of sender and recipients."""
     return make_email(report).as_bytes().decode("ascii", "replace").replace("\r\n", "\n")
 
 
 def _read_address(text: str) -> Address:
-    """Return an address with its name. Refuses line breaks, which would begin another header."""
+    """Return an e-mail address with its name.
+
+    Rejects line breaks, because a line break would begin another header.
+    """
     name, spec = parseaddr(text)
     try:
         address = Address(name, addr_spec=spec)

@@ -1,4 +1,4 @@
-"""The report as one HTML file; also the HTML part of e-mails."""
+"""Writes the report as one HTML file, which is also the HTML part of e-mails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.stats import Interval
 
 
 def write_html(report: MorningReport) -> str:
-    """Return the page. Every text is escaped, so log text is never parsed as HTML."""
+    """Return the report as a page. Every text is escaped, so log text is never parsed as HTML."""
     return write_page(report.title, list(_list_parts(report)))
 
 
@@ -84,16 +84,13 @@ def _write_rate(report: MorningReport, rate: ReportRate) -> str:
 
 
 def _draw_trend(points: Sequence[TrendPoint], words: str, expected: float | None) -> str:
-    """Return a small line chart of a rate by day; a dashed line shows the expected rate."""
+    """Return a small line chart of a rate by day. A dashed line shows the expected rate."""
     rates = [(float(point.day.toordinal()), point.k / point.n) for point in points]
     return draw_small_trend(rates, words, expected)
 
 
 def _write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link, or the path when the dashboard's address is not configured.
-
-    A relative link would be broken, as the file is opened without the dashboard.
-    """
+    """Return a link, or only the path when the dashboard's address is not configured."""
     if not report.address:
         return f"{escape(title)} <code>{escape(link)}</code>"
     return f'<a href="{html.escape(report.find_address(link))}">{escape(title)}</a>'

@@ -1,4 +1,4 @@
-"""The report as Markdown, with all log text escaped."""
+"""Writes the report as Markdown, with all log text escaped."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _write_rate(report: MorningReport, rate: ReportRate) -> str:
 
 
 def write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link, or the page's path as code when the dashboard's address is not configured."""
+    """Return a link. When the dashboard's address is not configured, return the page's path as code."""
     if report.address:
         return write_link(title, report.find_address(link))
     return f"{escape_text(title)} `{link.replace('(', '%28').replace(')', '%29')}`"

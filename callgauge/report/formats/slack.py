@@ -1,4 +1,4 @@
-"""The report as a Slack message: Block Kit, within its limits.
+"""Writes the report as a Slack message with Block Kit, within the limits of Block Kit.
 
 Limits: https://docs.slack.dev/reference/block-kit/blocks
 """
@@ -12,13 +12,13 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BLOCKS, LONGEST_TEXT, LONGEST_HEADER = 50, 3000, 150
-# Before escaping, which may turn one character into five: texts stay below the limit.
+# Lengths before escaping. Escaping may turn one character into five; the texts then still fit.
 _LONGEST, _LONGEST_COUNTS, _LONGEST_LINK = 250, 150, 800
 _Block = dict[str, Any]
 
 
 def make_slack_message(report: MorningReport) -> dict[str, Any]:
-    """Return the message: a text for notifications, and blocks."""
+    """Return the message: a text for notifications, and the blocks."""
     blocks = [*_list_blocks(report)][:MOST_BLOCKS]
     return {"text": escape_slack(f"{report.title}. {report.answer}"), "blocks": blocks}
 
@@ -61,7 +61,7 @@ def _make_context(text: str) -> _Block:
 
 
 def _make_text(text: str) -> _Block:
-    # Verbatim: Slack creates no links, channels or mentions from log text.
+    # With verbatim, Slack creates no links, channels or mentions from log text.
     return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
@@ -73,5 +73,8 @@ def _write_place(report: MorningReport, title: str, link: str) -> str:
 
 
 def escape_slack(text: str, limit: int = _LONGEST) -> str:
-    """Return a text for Slack, cut to `limit` characters; escapes &, < and >, Slack's control characters."""
+    """Return a text for Slack, cut to `limit` characters.
+
+    Slack's control characters &, < and > are escaped.
+    """
     return wording.one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,7 +1,7 @@
-"""The report as a Microsoft Teams message: an adaptive card, for an incoming webhook or a workflow.
+"""Writes the report as a Microsoft Teams message: an adaptive card for an incoming webhook or a workflow.
 
-Blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Text runs ignore Markdown, so log text
-needs no escaping.
+Blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Log text needs no escaping, because the
+card's text runs ignore Markdown.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BYTES = 27_000
-_LONGEST = 500  # characters in a sentence
+_LONGEST = 500  # maximum length of a sentence, in characters
 _COLOURS = {"bad": "attention", "good": "good", "calm": "default"}
 _Block = dict[str, Any]
 
 
 def make_teams_message(report: MorningReport) -> dict[str, Any]:
-    """Return the message with its card; drops the last blocks of a card that would be too large."""
+    """Return the message with its card. If the card is too large, its last blocks are left out."""
     body = list(_list_blocks(report))
     while len(json.dumps(_make_message(report, body))) > MOST_BYTES:
         body.pop()

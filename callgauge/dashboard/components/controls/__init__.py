@@ -1,1 +1,1 @@
-"""Controls whose values live in the URL, editors, buttons and links."""
+"""Editors, buttons, links, and controls that keep their values in the URL."""

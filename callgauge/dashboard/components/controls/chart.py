@@ -1,4 +1,4 @@
-"""A chart that is drawn when it scrolls into view: its script is larger than all others together."""
+"""Draws a chart only when it scrolls into view, because the chart script is large."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from callgauge.dashboard import shown_page
 from callgauge.dashboard.components.controls.component_files import read_source
 from callgauge.dashboard.plain_charts import read_figure
 
-# Once a browser has the script, the charts of the session are drawn immediately.
+# Session key: True once the browser has loaded the chart script.
 CHARTS_LOADED = "_charts_loaded"
 _HTML = "<div class='place' role='status'>The chart is drawn as you scroll to it.</div>"
 
 
 @st.fragment
 def draw_chart(figure: dict[str, Any], *, key: str, alt: str, config: dict[str, Any]) -> None:
-    """Draw a Plotly figure, or a placeholder until it scrolls into view. The figure sets the height."""
+    """Draw a Plotly figure, or a placeholder until the figure scrolls into view."""
     shown_page.record_part(key, lambda: [read_figure(figure, alt)])
     if CHARTS_LOADED in st.session_state:
         st.plotly_chart(figure, config=config, key=key, alt=alt)

@@ -1,4 +1,4 @@
-"""A button that copies a text or the address of a page, also on pages without https."""
+"""Draws a button that copies a text or the URL of a page. The button also works on pages without https."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def copy_text(key: str, label: str, text: str) -> None:
 def copy_link(key: str, label: str, path: str) -> None:
     """Draw a button that copies the full URL of a page.
 
-    `path` is relative to the current page, as `filters.page_link` returns it. The browser adds the sort
-    order of tables, which only it knows.
+    `path` is relative to the current page, as `filters.page_link` returns it. The browser adds the sort order
+    of tables, which the server does not know.
     """
     _draw(key, label, "", path)
 

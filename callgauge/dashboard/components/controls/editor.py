@@ -12,11 +12,12 @@ import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import read_source
 
-# Contains label and height from the start: setting them later would move the page below.
+# The HTML contains label and height from the start: setting them later would move the page below.
 _HTML = """<label for='text'>{label}</label>
 <textarea id='text' spellcheck='false' autocomplete='off' style='height: {height}px'></textarea>"""
 _LABEL = 22  # pixels
-_LONGEST = 2_000_002  # UTF-16 units that are sent: room for a million characters of any kind
+# Longest text that is sent, in UTF-16 units: enough for a million characters of any kind.
+_LONGEST = 2_000_002
 
 
 def editor(
@@ -29,10 +30,10 @@ def editor(
     placeholder: str = "",
     on_run: Callable[[str], None] | None = None,
 ) -> str:
-    """Draw the editor and return its current text. `height`: pixels.
+    """Draw the editor and return its current text.
 
-    The editor starts with `text`; a new `version` resets it to `text`. Ctrl+Enter calls `on_run` with the
-    text before the page is drawn.
+    The editor starts with `text`. A new `version` resets the editor to `text`. Ctrl+Enter calls `on_run` with
+    the current text before the page is drawn.
     """
     draw = st.components.v2.component(
         f"editor_{key}_{height}",
@@ -42,7 +43,7 @@ def editor(
     )
     draw(
         key=key,
-        height=height + _LABEL,  # until it is drawn; then a person can resize it
+        height=height + _LABEL,  # height until the script runs; then a person can resize the editor
         data={
             "label": label,
             "text": text,
@@ -60,8 +61,8 @@ def editor(
 
 
 def edited_text(key: str, text: str, version: int) -> str:
-    """Return the text of the editor `key`, or `text` when nothing was typed since `version` started."""
+    """Return the text of the editor `key`, or `text` when nobody has typed since the last reset."""
     edited = st.session_state[key].edit
     if not edited or edited["version"] != version:
-        return text  # nothing was typed since the last reset
+        return text
     return str(edited["text"])

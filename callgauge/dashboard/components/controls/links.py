@@ -1,6 +1,6 @@
-"""Links to another view of the same page, where `st.page_link` would only reload the page.
+"""Links to another view of the same page. `st.page_link` would only reload the page.
 
-Each adds one entry to the browser's history and keeps the session.
+A click on a link adds one entry to the browser's history and keeps the session.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _HTML = "<div class='page-link'>\n</div>"
 
 
 def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
-    """Draw a link to a relative URL, as `filters.page_link` returns it; without a URL a pale label.
+    """Draw a link to a relative URL, or a pale label without a URL.
 
-    `arrives`: when the URL has changed, scroll to the link if it is out of view.
+    With `arrives`, the page scrolls to the link after the URL has changed.
     """
     draw = st.components.v2.component(
         "page_link",
         html=_HTML,
         css=read_source(__file__, "page_links.css"),
         js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "page_links.js"),
-        isolate_styles=False,  # lets a keyboard shortcut find and press the link
+        isolate_styles=False,  # without isolation, a keyboard shortcut can find and press the link
     )
     draw(key=key, data={"label": label, "href": href, "arrives": arrives}, width="content")
 
@@ -35,8 +35,8 @@ def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) 
 def session_link(session: str, *, file: int | None = None, **place: str | int | None) -> str:
     """Return a relative URL that opens a session.
 
-    `file`: the id of the file, for a session id that several sources share. `place`: the turn, step or call
-    to show.
+    Pass the id of the `file` when several sources contain this session id. `place` names the turn, step or
+    call to show.
     """
     named = {"session": session, "file": file, **place}
     return filters.page_link(
@@ -51,8 +51,8 @@ def call_link(call: str) -> str:
 def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] | None = None) -> None:
     """Draw a link that parses a tool's stored calls again; nothing when the store has no call of the tool.
 
-    `definition`: the definition to use. If it is too long for a link, the page starts from the newest stored
-    definition instead. `query`: other URL keys of the playground.
+    The link contains `definition`. If it is too long for a link, the page uses the newest stored definition.
+    `query` contains other URL keys of the playground.
     """
     if not store_queries.is_open():
         return

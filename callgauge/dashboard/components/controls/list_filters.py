@@ -1,4 +1,4 @@
-"""Filters and the order of a list, kept in the URL: selectors of one value, a search box."""
+"""Filters and the sort order of a list, kept in the URL: selectors for one value, and a search box."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TURNS: Mapping[str, str] = {
     "not_ok": "Unsuccessful, reported or derived",
     "retried": "Turns with a retry",
 }
-"""The values of the filter by turn, as the metrics `calls` and `sessions` take them, with their words."""
+"""The values of the filter by turn for the metrics `calls` and `sessions`, each with its label."""
 CHAINS: Mapping[str, str] = {
     "": "All retry sequences",
     "any": "In a retry sequence",
@@ -43,9 +43,9 @@ ATTEMPTS: Mapping[str, str] = {
 
 @contextmanager
 def fold_filters(*keys: str) -> Iterator[None]:
-    """Put the selectors that the body draws behind one button, which shows how many are set.
+    """Put the selectors that the `with` body draws behind one button, which shows how many are set.
 
-    `keys`: the URL keys of the selectors. The URL filters the list even when the selectors are not drawn.
+    The URL filters the list even when the selectors are not drawn.
     """
     count = sum(bool(st.query_params.get(key)) for key in keys)
     label = f"Filter this list: {count} set" if count else "Filter this list"
@@ -54,10 +54,7 @@ def fold_filters(*keys: str) -> Iterator[None]:
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
-    """Draw a selector and return the chosen value; None when nothing is chosen.
-
-    `options`: the words for each value; `key`: the URL key.
-    """
+    """Draw a selector and return the chosen value; None when nothing is chosen."""
 
     def parse(text: str) -> str:
         if text not in options:
@@ -81,20 +78,26 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def read_pick(key: str, options: Mapping[str, str]) -> str | None:
-    """Return the selector value in the URL, even if the selector is not drawn; None for no choice."""
+    """Return the value that the URL sets for a selector; None when the URL sets none.
+
+    The selector need not be drawn.
+    """
     text = st.query_params.get(key)
     return text if text and text in options else None
 
 
 def read_order(orders: Iterable[str]) -> dict[str, Any]:
-    """Return `order` and `reversed` for a list metric, from the URL's `order`: `tool`, or `-tool`."""
+    """Return the parameters `order` and `reversed` of a list metric.
+
+    The URL key `order` contains a column (`tool`), or a column in reversed order (`-tool`).
+    """
     text = st.query_params.get("order") or ""
     order = text.removeprefix("-")
     return {"order": order, "reversed": text != order or None} if order in orders else {}
 
 
 def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> str | None:
-    """Draw a search box and return its text; None when empty. `label`: for screen readers."""
+    """Draw a search box and return its text; None when empty. `label` is for screen readers."""
     searched = draw_url_widget(
         lambda name: st.text_input(
             label,

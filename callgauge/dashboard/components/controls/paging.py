@@ -1,4 +1,4 @@
-"""Paging of a list: the page number in the URL, the rows of that page, and the widget to turn pages."""
+"""Splits a list into pages: the URL holds the page number, and a widget turns pages."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PER_PAGE = 25
 
 
 def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **parameters: Any) -> tuple[list[Row], int]:
-    """Return the rows of the page number in the URL key `key`, and the number of pages.
+    """Return the rows of one page of a list, and the number of pages.
 
-    `parameters`: those of the metric. Returns the first page when the URL has no number, or an empty page.
+    The URL key `key` holds the page number, 1 if absent. A page that does not exist has no rows.
     """
     all_parameters = {"sources": filters.chosen_filters().sources, **parameters}
     reset_page_number(key, all_parameters)
@@ -41,7 +41,10 @@ def _page_number(key: str) -> int:
 
 
 def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Return the page, given by the URL key `key`, of a list paged by day, and the number of pages."""
+    """Return one page of a list that is read day by day, and the number of pages.
+
+    The URL key `key` holds the page number.
+    """
     reset_page_number(key, parameters)
     asked_for = read_page(
         store_queries.keep_asking(),
@@ -58,7 +61,7 @@ def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> t
 
 @dataclass(frozen=True, slots=True)
 class ListStep:
-    """A row before or after another one, and the number of the page that it is on."""
+    """A neighbour of a row in a list, and the number of the page that contains the neighbour."""
 
     row: Row
     page: int
@@ -71,10 +74,9 @@ def find_steps(
     listed: tuple[ListPage, int],
     is_chosen: Callable[[Row], bool],
 ) -> tuple[ListStep | None, ListStep | None]:
-    """Return the rows before and after the chosen one, also across pages; None at the ends of the list.
+    """Return the rows before and after the chosen row, also across pages; None at the ends of the list.
 
-    `key`, `parameters`, `listed`: as in `read_newest`. If no row of the page is chosen, the first one is the
-    next.
+    If no row of the page is chosen, the first row is returned as the next one.
     """
     listing, pages = listed
     rows = listing.rows.to_dict("records")
@@ -100,13 +102,16 @@ def find_steps(
 
 
 def draw_steps(before: str | None, after: str | None) -> None:
-    """Draw links to the previous and next item, also on the keys k and j; pale without a target."""
+    """Draw links to the previous and the next item, with the shortcuts k and j.
+
+    A link without a target is pale.
+    """
     draw_link("step_previous", "↑ Previous", before)
     draw_link("step_next", "↓ Next", after)
 
 
 def describe_count(listing: ListPage, noun: str) -> str:
-    """Return the number of rows with the noun; adds "or more" when it is a lower bound."""
+    """Return the number of rows with the noun. Adds "or more" when the search has not reached all days."""
     return wording.plural(listing.found, noun) + ("" if listing.is_complete else " or more")
 
 
@@ -115,8 +120,8 @@ def show_nothing_found(
 ) -> None:
     """Draw the message of an empty page.
 
-    `nothing` draws the message when all days were searched. Otherwise the message offers to search further.
-    `among`: words before the noun.
+    If all days were searched, `nothing` draws the message. Otherwise the message offers to search older days.
+    `among` is text before the noun.
     """
     if listing.is_complete:
         nothing()
@@ -126,7 +131,10 @@ def show_nothing_found(
 
 
 def offer_further_days(listing: ListPage, noun: str) -> None:
-    """Draw how far back the search went, and offer to search further; nothing when all days were searched."""
+    """Draw how far back the search went, and a button to search further.
+
+    Draws nothing when all days were searched.
+    """
     if listing.is_complete:
         return
     if listing.is_sorted:
@@ -138,7 +146,7 @@ def offer_further_days(listing: ListPage, noun: str) -> None:
             st.caption(f"{looked} Choose earlier days or other filters to see older ones.", width="content")
         else:
             st.caption(looked, width="content")
-            # The searched days are cached: the next run continues behind them.
+            # The days searched so far are cached: the next run continues with older days.
             st.button(wording.link_label(f"Look for older {noun}s"), key=f"older_{noun}s", type="tertiary")
 
 

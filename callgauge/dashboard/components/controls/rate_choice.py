@@ -1,4 +1,4 @@
-"""Selectors of a rate, a dimension and a reference slice, whose values live in the URL."""
+"""Selectors for a rate, a dimension and a reference slice. The URL keeps their values."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ DIMENSIONS: Mapping[str, str] = {
     "harness_version": "Agent version",
     "day": "Day",
 }
-"""What the metric `slices` can tell apart, in words."""
+"""The dimensions by which the metric `slices` can group, each with its label."""
 _SELECTORS = ("rate", "by", "of", "least", "smallest")
-_POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference of interest
+# Choices for the smallest difference of interest, in percentage points.
+_POINTS = ("0.5", "1", "2", "5", "10")
 
 
 def choose_rate(
@@ -39,9 +40,10 @@ def choose_rate(
     empty: str = "parse_error",
     words: str | None = None,
 ) -> RateDefinition:
-    """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default.
+    """Draw a selector and return the chosen rate.
 
-    `words`: shown before the chosen rate in place of a label above.
+    The URL's `key` holds the name of the rate. `empty` is the default. `words` replaces the label above the
+    selector.
     """
     leading = [name for name in reversed(LEADING) if name in among]
     others = [
@@ -51,14 +53,17 @@ def choose_rate(
 
 
 def name_rate(name: str) -> str:
-    """Return a rate's title for lists to choose from; with its group, unless it is a leading rate."""
+    """Return the title of a rate for a list of choices.
+
+    Rates that are not leading rates get the name of their group.
+    """
     return RATES[name].title if name in LEADING else f"{RATES[name].title} · {RATES[name].group}"
 
 
 def choose_smallest(*, words: str | None = None) -> float:
-    """Draw a selector and return the smallest difference of interest, a share.
+    """Draw a selector and return the smallest difference of interest as a share (0.01 for one point).
 
-    The URL's `smallest` holds it in points. `words`: shown before it in place of the label above.
+    The URL's `smallest` holds it in percentage points. `words` replaces the label above the selector.
     """
     points = choose_one(
         "Smallest difference of interest",
@@ -73,7 +78,7 @@ def choose_smallest(*, words: str | None = None) -> float:
 
 
 def read_smallest() -> float:
-    """Return the smallest difference of interest that the URL holds, a share, without a selector."""
+    """Return the smallest difference of interest from the URL, as a share. Draws no selector."""
     points = st.query_params.get("smallest")
     return float(points) / 100 if points in _POINTS else SMALLEST
 
@@ -98,10 +103,10 @@ def choose_one(
     width: int | Literal["stretch"] = 200,
     words: str | None = None,
 ) -> str:
-    """Draw a selector and return the value; the URL's `key` contains the value unless it is `empty`.
+    """Draw a selector and return the chosen value.
 
-    `named` returns the label of a value. A URL value outside `among` counts as `empty`. `words`: shown
-    before each value in place of the label above.
+    The URL's `key` contains the value unless it is `empty`. A URL value outside `among` counts as `empty`.
+    `named` returns the label of a value. `words` replaces the label above the selector.
     """
 
     def draw(name: str) -> str:
@@ -125,7 +130,7 @@ def choose_one(
 def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
     """Draw a row of buttons for a few values, and return the chosen value.
 
-    The URL's `key` holds the value; the first value is the default. `named` returns the label of a value.
+    The URL's `key` holds the value; the first value is the default.
     """
 
     def draw(name: str) -> str:
@@ -144,7 +149,7 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 
 
 def choose_toggle(label: str, key: str) -> bool:
-    """Draw a switch and return whether it is on; then the URL's `key` is `yes`."""
+    """Draw a switch and return whether it is on. When it is on, the URL's `key` is `yes`."""
     return draw_url_widget(
         lambda name: st.toggle(label, st.session_state[name], key=name),
         key,
@@ -162,7 +167,7 @@ def _keep_in_url(
     describe: Callable[[str], tuple[str, str]],
 ) -> str:
     if st.session_state.get(key) not in among:
-        # Another page's selector with the same key left a value that this one lacks.
+        # A selector with the same key on another page left a value that this selector does not offer.
         st.session_state.pop(key, None)
 
     def require_known(text: str) -> str:
@@ -174,22 +179,25 @@ def _keep_in_url(
 
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
-    """Return a link to `page` that keeps the URL values of these selectors, except those in `changed`."""
+    """Return a link to `page` with the URL values of this module's selectors.
+
+    `changed` replaces some of these values.
+    """
     selectors = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
     return filters.page_link(page, narrowed, selectors | changed)
 
 
 def baseline_key(dimension: str) -> str:
-    """Return the URL key of the value that the others of a dimension are compared with: base_model."""
+    """Return the URL key of a dimension's reference value, such as base_model."""
     return f"base_{dimension}"
 
 
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
-    """Draw the selector "Compared with" and return the chosen one of the slices of one rate.
+    """Draw the selector "Compared with" and return the chosen slice.
 
-    `several` has one slice or more. The default is the slice with most sessions, never the best one: next to
-    the luckiest slice, the others would look worse than they are. The slice without a name is offered only
-    if there is no other, because it may mix several values.
+    The default is the slice with most sessions, never the one with the best rate: that slice may only be
+    lucky, and all others would look worse than they are. The slice without a name may mix several values, so
+    it is offered only if there is no other.
     """
     usual = choose_reference(several)
     named = [slice_ for slice_ in several if slice_.is_named]

@@ -1,4 +1,4 @@
-"""The replays of this server: one runs at a time, for all pages and sessions."""
+"""Queues the replays of this server. One replay runs at a time, for all pages and browser sessions."""
 
 from __future__ import annotations
 
@@ -9,5 +9,4 @@ from callgauge.analysis.replay.jobs import ReplayQueue
 
 @st.cache_resource(show_spinner=False)
 def open_queue() -> ReplayQueue:
-    """Return the queue of all replays on this server."""
     return ReplayQueue()

@@ -1,6 +1,6 @@
 """Widgets whose values are kept in the URL.
 
-Unlike with Streamlit's `bind=`, the values survive going Back to a page.
+With Streamlit's `bind=`, a value would be lost when a person goes Back to a page.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def draw_url_widget(
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `draw` gets the widget's key and returns the value. It also passes `st.session_state[key]` as the default
-    of the widget: if a newer run starts immediately, the browser may miss the value that the state set, and
-    send the default as if a person had chosen it. `parse` turns the URL's text into a value; a ValueError
-    means that the text counts as `empty`. `write` turns a value into text. The URL omits the `key` while the
-    value is `empty`, unless a link set it: after the next load `empty` may differ. `describe` returns the
-    name and value of the choice in words, for shared documents.
+    `draw` gets the key of the widget and returns the value. It must pass `st.session_state[key]` as the
+    widget's default: if a newer run starts immediately, the browser may miss the value in the session state,
+    and send the default as if a person had chosen it. `parse` turns the URL's text into a value; a ValueError
+    means `empty`. `write` turns a value into text. The URL omits `key` while the value is `empty`, unless a
+    link set it: after the next load `empty` may be another value. `describe` returns the name and the value
+    of the choice in words, for shared documents.
     """
     require_declared(key)
     seen_key = f"_url_{key}"
@@ -47,14 +47,14 @@ def draw_url_widget(
     record_setting(key, write(value) if value else written, *(describe(value) if describe else ()))
     st.session_state[seen_key] = written
     if written != text:
-        write_to_url(key, written)  # last, because a newer click may end the run here
+        write_to_url(key, written)  # comes last, because a newer click may end the run here
     return value
 
 
 def write_changed(key: str, empty: str) -> None:
-    """Write a newly chosen widget value into the URL: the `on_change` of the widget.
+    """Write a newly chosen widget value into the URL. Pass this function as the widget's `on_change`.
 
-    The navigation is drawn before the widget, and its links keep only values that the URL already has.
+    The navigation is drawn before the widget, so its links contain only values that the URL already has.
     """
     value = st.session_state[key]
     written = None if value in (empty, None) else str(value)
@@ -70,11 +70,11 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
 
 
 def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
-    """Remove the page number `key` from the URL when the `parameters` differ from the last run's."""
+    """Remove the page number `key` from the URL when the `parameters` differ from those of the last run."""
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
-    # Going Back restores a page number with its filters: keep that number.
+    # Going Back restores a page number together with its filters: keep that page number.
     if before is not None and before[0] != parameters and before[1] == page:
         write_to_url(key, None)
     st.session_state[remembered] = (dict(parameters), st.query_params.get(key))
@@ -84,8 +84,8 @@ def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
 def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
     """Draw tabs; the `with` body draws the content of the open tab, whose name it receives.
 
-    `tabs`: the label of each tab by its name. The URL's `key` contains the name of the open tab unless it is
-    the first. An unknown name in the URL counts as the first.
+    `tabs` maps names to labels. The URL's `key` contains the name of the open tab. Without a known name, the
+    first tab is open.
     """
     names, labels = list(tabs), list(tabs.values())
     drawn: Sequence[Any] = ()
@@ -107,14 +107,13 @@ def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
 
 
 def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
-    """Draw a fold, and return the container for its content; None while it is closed.
+    """Draw an expander, and return the container for its content; None while the expander is closed.
 
-    `opens`: it is open at first. `key`: the URL key, which is 1 while the fold is open, 0 while it is
-    closed, and absent in the initial state.
+    `opens` is the initial state. The URL's `key` is 1 or 0 after a person has opened or closed it.
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
-        del st.session_state[key]  # no choice yet: follow the page's default
+        del st.session_state[key]
     st.session_state[at_first] = opens
     drawn: list[Any] = []
 
@@ -129,10 +128,9 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 
 @st.fragment
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
-    """Draw a popover; opening it calls `draw` for its content, without a run of the page.
+    """Draw a popover. When a person opens it, `draw` draws its content without a run of the page.
 
-    A page has a dozen popovers, and their content would be most of what the browser has to draw. In a row it
-    needs a container as wide as its content.
+    A page has a dozen popovers; drawing their content at once would slow down the browser.
     """
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):

@@ -1,4 +1,4 @@
-"""Draws the form that edits a tool definition: a line for each parameter, and one to add another."""
+"""Draws a form that edits a tool definition: one line for each parameter, and a line to add a parameter."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Parse = Callable[[str], Sequence[ToolDefinition]]
 class DefinitionForm:
     """The state of a form in a browser session.
 
-    `text`: the definition as the form last returned it, None before the form is drawn; `base`: the text that
-    filled its fields; `filled`: how often they were filled; `added`: the number of added lines.
+    `text` is the definition as the form last returned it, None before the form is drawn. `base` is the text
+    that filled the fields; `filled` counts how often they were filled. `added` is the number of added lines.
     """
 
     text: str | None = None
@@ -43,16 +43,15 @@ class DefinitionForm:
         self.added = 0
 
     def close(self) -> None:
-        """Discard the text of the form; the next form is filled again."""
+        """Discard the text of the form. The next form fills its fields again."""
         self.text = None
 
 
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
     """Draw the form of one tool of the definitions in `text`, and return the edited text.
 
-    `parse` returns the tools of a text, or none for an invalid text. `tool`: the name of the tool to edit;
-    by default the first. The text is unchanged until the first edit; then it is written in Anthropic's
-    format.
+    `parse` returns the tools that a text defines; an invalid text defines no tools. By default the form edits
+    the first tool. From the first edit on, the text is in Anthropic's format.
     """
     if form.text != text:
         form.fill(text)
@@ -83,7 +82,6 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
 
 
 def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterField) -> ParameterField | None:
-    """Draw the line of one parameter and return the edited parameter; None when its name is empty."""
     line = f"{key}_{form.filled}_{number}"
     named = _name_in_label(begins.name) if begins.name else "the new parameter"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -105,7 +103,10 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
 
 
 def _name_in_label(name: str) -> str:
-    """Return the name for a label; plain words are not escaped, because screen readers read escapes."""
+    """Return a parameter's name for a label.
+
+    Plain words are not escaped, because screen readers read the escapes aloud.
+    """
     return name if _WORD.fullmatch(name) else wording.in_markdown(name, 40)
 
 

@@ -1,4 +1,4 @@
-"""Parameters of a tool definition for the form, and the schema with their edits applied."""
+"""Reads the parameters of a tool definition for the form, and writes the edits into the schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lenient.definitions.json_schema.value_kinds import type_names
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 MOST = 40
-"""Maximal number of parameters in a form; further ones can be edited as text only."""
+"""Maximum number of parameters in a form. Further parameters can only be edited as text."""
 _UNIONS = ("anyOf", "oneOf")
 
 
@@ -20,8 +20,8 @@ _UNIONS = ("anyOf", "oneOf")
 class ParameterField:
     """One parameter as the form shows it.
 
-    `types`: names of TYPES; empty for any type. `allowed`: the values of its enum as JSON, separated by
-    commas; empty for any value.
+    `types` holds names of TYPES; empty means any type. `allowed` holds the values of the parameter's enum as
+    JSON, separated by commas; empty means any value.
     """
 
     name: str = ""
@@ -31,7 +31,7 @@ class ParameterField:
 
 
 def list_types(schema: Any) -> tuple[str, ...]:
-    """Return the names of the JSON types that a schema allows, including those of a union."""
+    """Return the names of the JSON types that a schema allows, including the types of a union."""
     if not isinstance(schema, Mapping):
         return ()
     types = type_names(schema)
@@ -45,7 +45,7 @@ def list_types(schema: Any) -> tuple[str, ...]:
 
 
 def describe_parameter(parameter: ToolParameter) -> str:
-    """Return the types of a parameter in words, and whether it is required: “integer or null, required”."""
+    """Return in words the types of a parameter and whether it is required: “integer or null, required”."""
     names = list_types(parameter.schema) if parameter.schema is not None else (parameter.kind.value,)
     return f"{' or '.join(names) or 'any type'}{', required' if parameter.required else ''}"
 
@@ -67,10 +67,10 @@ def list_parameters(schema: Mapping[str, Any]) -> list[ParameterField]:
 def write_parameters(
     schema: Mapping[str, Any], before: Sequence[ParameterField], after: Sequence[ParameterField | None]
 ) -> dict[str, Any]:
-    """Return the schema with edited parameters; parts that the form does not show are unchanged.
+    """Return the schema with edited parameters. Parts that the form does not show are unchanged.
 
-    `before`: the result of `list_parameters`. `after`: one entry for each of them, None to remove it,
-    followed by new parameters; new ones without a name are ignored.
+    `after` has one entry for each parameter in `before`, None to remove it. New parameters follow; those
+    without a name are ignored.
     """
     edited = {old.name: (old, new) for old, new in zip(before, after, strict=False)}
     properties: dict[str, Any] = {}
@@ -99,13 +99,13 @@ def write_parameters(
 
 
 def schema_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that a JSON schema declares, by name."""
+    """Return the parameters that a JSON schema declares, as a mapping from name to schema."""
     properties = schema.get("properties")
     return dict(properties) if isinstance(properties, Mapping) else {}
 
 
 def required_names(schema: Mapping[str, Any]) -> list[str]:
-    """Return the names that a JSON schema requires."""
+    """Return the names of the parameters that a JSON schema requires."""
     required = schema.get("required")
     return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
 
@@ -122,7 +122,6 @@ def _write_parameter(inner: Any, old: ParameterField, new: ParameterField) -> An
 
 
 def _write_types(schema: dict[str, Any], types: Sequence[str]) -> None:
-    """Write the types into the union of a schema if it has one, else into its `type`."""
     schema.pop("nullable", None)
     union = next((name for name in _UNIONS if isinstance(schema.get(name), list)), None)
     if union and types:
@@ -147,7 +146,10 @@ def _write_values(values: Any) -> str:
 
 
 def parse_values(text: str) -> list[Any]:
-    """Return the values of a text such as `"guide", 3`; splits text that is not JSON at its commas."""
+    """Return the values that a text such as `"guide", 3` lists.
+
+    Text that is not JSON is split at its commas.
+    """
     try:
         values: list[Any] = json.loads(f"[{text}]")
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Decisions and notes of the team on pages, and the forms that change them."""
+"""Shows the team's decisions and notes on pages, and the forms that change them."""

@@ -1,4 +1,4 @@
-"""Changes to decisions and notes: permissions, author names, and errors."""
+"""Changes the team's decisions and notes. Checks permissions, asks for the author's name and shows errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 from callgauge.memory.records import TeamRecords
 
 _NAME = "_acknowledged_by"
-_LONGEST = 200  # characters in a name
+_LONGEST = 200  # maximum length of an author name, in characters
 
 
 def read_records() -> TeamRecords:
-    """Return the records of the team memory; empty when it cannot be read, which the filter bar reports."""
+    """Return the team's decisions, notes and rules.
+
+    Returns no records when the file cannot be read; the filter bar reports that error.
+    """
     try:
         return store_queries.team_records()
     except MemoryProblemError:
@@ -29,38 +32,38 @@ def may_write() -> bool:
 
 
 def describe_reader() -> str:
-    """Return the sentence for a person without permission to change records."""
+    """Return the sentence that a person without permission to change records sees."""
     if current_viewer().name:
         return "You can read the team's decisions and notes, but not change them."
     return "Without sign-in, only users of this machine can change decisions and notes."
 
 
 def author_name() -> str:
-    """Return the author name of this person: from the sign-in, or the one typed before."""
+    """Return the name of the signed-in user, or the author name that this person typed before."""
     return current_viewer().name or str(st.session_state.get(_NAME, ""))
 
 
 def draw_author_field(key: str) -> None:
-    """Draw the name field if nobody is signed in; it starts with the name typed before."""
+    """Draw a field for the author's name when nobody is signed in. It starts with the name typed before."""
     if not current_viewer().name:
         st.text_input("Your name", author_name(), key=key, placeholder="optional", max_chars=_LONGEST)
 
 
 def take_author(key: str) -> str:
-    """Return the name from `draw_author_field(key)`, and remember it for the next form."""
+    """Return the author name typed into `draw_author_field(key)`, and remember it for the next form."""
     if not current_viewer().name:
         st.session_state[_NAME] = str(st.session_state.get(key, "")).strip()
     return author_name()
 
 
 def owns(owner: str) -> bool:
-    """Return True when this person may change the record of `owner`: as its author or as an admin."""
+    """Return True when this person may change a record that `owner` wrote: as its author or as an admin."""
     viewer = current_viewer()
     return viewer.may_write and (viewer.is_admin or owner == author_name())
 
 
 def apply_change(write: Callable[[MemoryFile], None]) -> None:
-    """Apply a change and redraw the page; draw the error if it fails."""
+    """Apply a change and redraw the page. If the change fails, draw the error."""
     if problem := try_change(write):
         st.error(wording.in_markdown(problem, 600))
     else:
@@ -68,13 +71,13 @@ def apply_change(write: Callable[[MemoryFile], None]) -> None:
 
 
 def try_change(write: Callable[[MemoryFile], None]) -> str | None:
-    """Apply a change to the memory; return the error, or None on success."""
+    """Apply a change to the team's records. Return the error, or None on success."""
     if not may_write():
         return describe_reader()
     try:
         write(store_queries.team_memory().file)
     except MemoryProblemError as problem:
         return leave_place_out(str(problem))
-    except ValueError as problem:  # a value that passes the form but not the memory
+    except ValueError as problem:
         return f"{str(problem)[:1].upper()}{str(problem)[1:]}."
     return None

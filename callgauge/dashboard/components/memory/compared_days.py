@@ -1,4 +1,4 @@
-"""The days that the chosen days are compared with: a selector, and the form that names days for the team."""
+"""The selector of the days to compare with, and the form that saves days under a name for the team."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def choose_compared_days() -> None:
 
 
 def _write_changed_days() -> None:
-    with suppress(ValueError):  # an invalid text leaves the URL unchanged
+    with suppress(ValueError):
         filters.read_compared_with(st.session_state[COMPARED_WITH])
         write_changed(COMPARED_WITH, DAYS_BEFORE)
 

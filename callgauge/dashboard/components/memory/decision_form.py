@@ -1,4 +1,4 @@
-"""The popover that records a decision with the current comparison of a page."""
+"""A popover that records a decision, together with the comparison that the page shows."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _SAVED = "_decision_saved"
 
 
 def draw_decide(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
-    """Draw the popover. `figures`: a suggested title and the numbers, for each pair to decide on.
+    """Draw the popover that records a decision.
 
-    `link`: the relative URL of the current view of the page.
+    `figures` has a suggested title and the numbers for each comparison that a decision can be about.
     """
     with st.container(width="content"):
         draw_popover("Decide", f"decide_{key}", lambda: _ask_decision(key, figures, link))
 
 
 def freeze_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metric parameters as JSON values, without unused ones."""
+    """Return metric parameters as JSON values. Parameters that are not set are left out."""
     return {
         name: value.isoformat() if isinstance(value, date) else list(value)
         for name, value in parameters.items()
@@ -42,7 +42,7 @@ def freeze_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metric parameters from the JSON of `freeze_parameters`. Raises ValueError for other values."""
+    """Return the metric parameters in the JSON of `freeze_parameters`. Raises ValueError for other JSON."""
     read: dict[str, Any] = {}
     for name, value in frozen.items():
         if name in ("from_day", "to_day"):
@@ -81,4 +81,4 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
         by = take_author(f"decision_by_{key}")
         st.session_state[_SAVED] = key
         apply_change(lambda file: record_decision(file, decision, reason, link, frozen, by=by))
-        st.session_state.pop(_SAVED, None)  # the change failed
+        st.session_state.pop(_SAVED, None)

@@ -22,12 +22,12 @@ _NONE = "no goal"
 
 
 def read_goals() -> Mapping[str, Goal]:
-    """Return the goals of the team by the name of their rate; none when its memory cannot be read."""
+    """Return the team's goals by the name of the rate; no goals when the file cannot be read."""
     return read_records().goals
 
 
 def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
-    """Draw the form that sets the goals of the rates `among`, in percent; empty means no goal."""
+    """Draw the form that sets goals in percent for the rates `among`. An empty field means no goal."""
     st.markdown("**Goals**")
     if not may_write():
         st.caption(describe_reader())

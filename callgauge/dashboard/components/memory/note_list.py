@@ -1,4 +1,4 @@
-"""Notes of the team on the page of their subject, and the forms that write them."""
+"""Shows the team's notes on the page of their subject, with the forms that write notes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _LONGEST = 2_000  # characters in a note
 
 
 def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None:
-    """Draw the notes on a subject and a control to add one; nothing for a viewer if there are no notes.
+    """Draw the notes on a subject and a control to add a note.
 
-    `day`: the suggested day for the mark on trends, if the subject has one.
+    Draws nothing when there are no notes and the person may not write any. `day` is the suggested day of the
+    note's mark on trends.
     """
     notes = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
     if not notes and not may_write():
@@ -43,9 +44,9 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 
 
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
-    """Draw one note in a line, with controls for those who may change or delete it.
+    """Draw one note as a line, with controls for those who may change or delete it.
 
-    `about`: its subject in words; `href`: the relative URL of its subject.
+    `about` names the note's subject in words.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         day = f"{note.day}: " if note.day else ""
@@ -76,7 +77,10 @@ def _describe_author(note: Note) -> str:
 
 
 def draw_trend_note_control(key: str, by: str, series: Sequence[str], newest: date) -> None:
-    """Draw a control that adds a note to a day, or to a series of a trend from a day on."""
+    """Draw a control that adds a note with a day.
+
+    The note is about the day or about one series of a trend.
+    """
     if not may_write():
         return
     kind = SERIES.get(by)

@@ -1,4 +1,4 @@
-"""The form of an alert rule, and rules in words."""
+"""The form of an alert rule, and descriptions of rules in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MUTES = {"a day": 1, "a week": 7, "a month": 30}
 
 
 def describe_rule(rule: AlertRule) -> str:
-    """Return what a rule watches, in words: Parse errors above 5%, heron · fixer@13."""
+    """Return in words what an alert rule watches: Parse errors above 5%, heron · fixer@13."""
     rate = RATES[rule.rate].title if rule.rate in RATES else rule.rate
     points = f"{100 * rule.bound:g}"
     bound = {
@@ -39,7 +39,10 @@ def describe_rule(rule: AlertRule) -> str:
 
 
 def ask_rule() -> None:
-    """Draw the form that saves a rule for the current filters; a sentence for those who may not."""
+    """Draw a form that saves an alert rule for the current filters.
+
+    A person without permission sees a sentence instead.
+    """
     if not may_write():
         st.caption(describe_reader())
         return
@@ -70,7 +73,7 @@ def ask_rule() -> None:
 
 
 def ask_mute(rule: AlertRule, place: str) -> None:
-    """Draw the buttons that mute a rule for a while, or unmute it. `place`: part of their keys."""
+    """Draw the buttons that mute or unmute an alert rule. `place` distinguishes the keys of the buttons."""
     today = datetime.now(UTC).date()
     if rule.is_muted(today):
         if st.button("Unmute", key=f"speak_{place}"):
@@ -85,5 +88,4 @@ def ask_mute(rule: AlertRule, place: str) -> None:
 
 
 def _find_last_day(today: date, days: int) -> date:
-    """Return the last of a number of days that begin today."""
     return today + timedelta(days - 1)

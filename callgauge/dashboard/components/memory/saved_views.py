@@ -21,12 +21,15 @@ from callgauge.dashboard.viewer import current_viewer
 from callgauge.memory.views import SavedView, save_view
 from callgauge.serving.moved_pages import find_page
 
-_NAMED = 2  # chosen values in the suggested name
+_NAMED = 2  # maximum number of chosen values in the suggested name
 
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """A saved view for the navigation and the palette. `page`: the page with its icon; `href`: its URL."""
+    """A saved view as the navigation and the palette show it.
+
+    `page` is the page with its icon; `href` is its URL.
+    """
 
     title: str
     about: str
@@ -35,9 +38,9 @@ class ViewLink:
 
 
 def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
-    """Return the views that this person sees, own ones first. `titles`: page titles by page name.
+    """Return the saved views that this person sees, their own views first.
 
-    Skips views of pages that this version does not have.
+    Views of pages that this version does not have are skipped.
     """
     return [
         ViewLink(
@@ -52,7 +55,7 @@ def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
 
 
 def visible_views(views: Sequence[SavedView]) -> list[SavedView]:
-    """Return the views that this person sees: own ones first, then shared ones.
+    """Return the saved views that this person sees: their own views first, then shared views.
 
     Without sign-in all views are visible.
     """
@@ -68,7 +71,10 @@ def _describe(view: SavedView, page: str) -> str:
 
 
 def view_link(view: SavedView) -> str:
-    """Return the relative URL of a view; encodes the query again, so that it cannot be anything else."""
+    """Return the relative URL of a view.
+
+    The query is encoded again, so the URL cannot lead to another site.
+    """
     page, query = find_page(view.page, parse_qsl(view.query, keep_blank_values=True))
     return f"{page}?{urlencode(query)}" if query else page
 
@@ -81,7 +87,7 @@ def read_query() -> str:
 
 @st.dialog("Save this view")
 def ask_view_name(page: str, title: str, query: str) -> None:
-    """Ask for a name and save a URL under it. `page`: the name of the page, `title`: its title."""
+    """Ask for a name and save the current URL under this name."""
     with st.form("save_view", border=False):
         st.caption("Saves the page with its filters. A range such as 7 days moves with time.")
         name = st.text_input("Name", suggest_name(title), key="view_name", max_chars=200)

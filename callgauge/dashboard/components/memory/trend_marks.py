@@ -1,4 +1,4 @@
-"""Notes and decisions of a day, for the marks on a trend."""
+"""Finds the notes and decisions that a trend marks on their days."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SERIES: Mapping[str, SubjectKind] = {
     "prompt_name": "prompt",
     "tool": "tool",
 }
-"""What a series of a trend is as the subject of a note, by the dimension of the trend."""
+"""For each dimension of a trend, the kind of subject under which notes on a series are stored."""
 _CHOSEN: Mapping[SubjectKind, str] = {"model": "models", "prompt": "prompts", "tool": "tools"}
-"""The parameter of the metrics that chooses such subjects."""
+"""For each kind of subject, the metric parameter that filters by it."""
 
 
 def find_trend_notes(
     by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
 ) -> list[Note]:
-    """Return the notes with a mark on a trend: on a day, on one of its series, or on `also`.
+    """Return the notes that a trend marks.
 
-    Includes values chosen by the filters: a note on a tool is on the trends of this tool.
+    A note is about a day, a series of the trend, a subject in `also`, or a value that the filters choose.
     """
     shown = _find_shown(by, series, also)
     return [
@@ -42,20 +42,23 @@ def find_trend_notes(
 def find_trend_decisions(
     by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
 ) -> list[RecordedDecision]:
-    """Return the decisions of these days that compare shown values, or only days."""
+    """Return the decisions made on these days.
+
+    A decision is left out if its comparison selects only values that the trend does not show.
+    """
     shown = _find_shown(by, series, also)
     return [
         decision
         for decision in read_records().decisions
         if days[0] <= decision.at.date() <= days[1]
         and decision.figures is not None
-        and not decision.figures.run  # trial calls are not part of log trends
+        and not decision.figures.run  # the trends show calls from logs, not from trials
         and (not (about := _list_subjects(decision.figures)) or about & shown)
     ]
 
 
 def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
-    """Return the subjects of a trend: its series, `also`, and the values chosen by the filters."""
+    """Return the subjects of a trend: its series, `also`, and the values that the filters choose."""
     chosen = filters.chosen_filters()
     narrowed = {
         (kind, values[0])
@@ -67,7 +70,7 @@ def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> se
 
 
 def _list_subjects(figures: FrozenComparison) -> set[Subject]:
-    """Return the values that selected the sides of a comparison; imports may contain any values."""
+    """Return the filter values of both sides of a comparison."""
     return {
         (kind, str(value))
         for side in (figures.of, figures.against)

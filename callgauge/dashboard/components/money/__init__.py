@@ -1,1 +1,1 @@
-"""Costs on pages: table cells, the chart of cost against success, and the prices in use."""
+"""Shows costs on pages: table cells, a chart of cost against success, and the prices in use."""

@@ -1,4 +1,7 @@
-"""Cells with costs, each with its unknown part; an unknown amount is never shown as 0."""
+"""Builds table cells with costs.
+
+Each cell also shows how many calls have no price. An unknown cost is never shown as 0.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ MakeCell = Callable[[Cost, int], Cell]
 
 
 def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
-    """Return the cells of a column, all with the same decimals.
+    """Return the cells of a cost column, all with the same number of decimals.
 
-    Means with enough data show two digits of the smallest, other columns three digits of the largest.
+    Columns of mean costs show the smallest well-measured mean with two significant digits. Other columns show
+    the largest amount with three.
     """
     cells = [make(cost, 2) for cost in costs]
     amounts = [(float(cell.order), cell.pale) for cell in cells if cell.order is not None]
@@ -74,7 +78,7 @@ def total_cell(cost: Cost, places: int) -> Cell:
 
 
 def describe_unpriced(cost: Cost) -> str:
-    """Return why calls are unpriced: the log has no tokens, or the model has no price on that day."""
+    """Return why calls have no price: the log has no token counts, or the model has no price on that day."""
     if not cost.unpriced_calls:
         return f"All {wording.plural(cost.calls, 'model call')} are priced"
     untold, without = cost.calls - cost.told_calls, cost.told_calls - cost.priced_calls
@@ -101,7 +105,10 @@ def _turns(mean: MeanCost | None) -> int:
 
 
 def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base: str | None = None) -> Cell:
-    """Return the cell of a mean. `basis`: its tooltip; `base`: the same in the small lines."""
+    """Return a cell with a mean cost.
+
+    `basis` is the text of its tooltip; `base` is the text of its small lines.
+    """
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
     if not cost.is_priced_enough:
@@ -124,7 +131,7 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base:
 
 
 def _write_interval(bounds: Interval, currency: str, places: int) -> str:
-    """Return both ends with the same decimals: `places`, or as many as the lower end needs."""
+    """Return an interval as text with at least `places` decimals."""
     least = bounds.low or bounds.high
     places = max(places, wording.money_places(least, 1))
     return f"{wording.money(bounds.low, currency, places)}–{bounds.high:,.{places}f}"
@@ -152,10 +159,10 @@ MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {
         retries_cell,
     ),
 }
-"""The columns of money by their name in the URL, in the order of a table that has them all."""
+"""The cost columns by their name in the URL, in the order in which a table shows them."""
 
 
 def make_money_columns(costs: Sequence[Cost]) -> tuple[list[Column], list[tuple[Cell, ...]]]:
-    """Return the headers of all cost columns, and the cells of each cost."""
+    """Return the headers of all cost columns, and the cells of each cost in the same order."""
     columns = [make_cells(costs, make) for _, make in MONEY_COLUMNS.values()]
     return [head for head, _ in MONEY_COLUMNS.values()], list(zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""A chart of the cost per turn against turn success, with one point per model."""
+"""Draws a chart of cost per turn against turn success, with one point per model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from callgauge.dashboard.charts import SERIES, Figure, layout
 from callgauge.stats import ENOUGH, Share
 
 _GREY = "rgba(128,128,128,0.9)"
-_APART = 8  # cost ratio above which the cost axis is logarithmic
-_LABELLED = 12  # points
+_APART = 8  # ratio of the highest to the lowest cost above which the cost axis is logarithmic
+_LABELLED = 12  # maximum number of points with a label
 
 
 @dataclass(frozen=True, slots=True)
 class CostPoint:
-    """A model with its cost per turn and its turn success, of which at least one is known."""
+    """One model in the chart, with its cost per turn and its turn success."""
 
     name: str
     cost: MeanCost
@@ -30,12 +30,18 @@ class CostPoint:
 
     @property
     def is_solid(self) -> bool:
-        """True when both have enough data: 30 turns, ten sessions, and an interval of the cost."""
+        """True when cost and success both have enough data.
+
+        The cost needs 30 turns and an interval; the success needs ten sessions.
+        """
         return self.success.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
 
 
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
-    """Return the Pareto front, the cheapest first: no other point is as cheap and succeeds more often."""
+    """Return the Pareto front, cheapest point first.
+
+    For each of its points, no other point succeeds more often at the same or a lower cost.
+    """
     front: list[CostPoint] = []
     for point in sorted(points, key=lambda point: (point.cost.amount, -point.rate)):
         if not front or point.rate > front[-1].rate:
@@ -46,7 +52,7 @@ def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
 def draw_cost_chart(
     points: Sequence[CostPoint], front: Collection[CostPoint], currency: str, rate: str
 ) -> Figure:
-    """Return the figure. `front`: the marked points; `rate`: the title of the rate."""
+    """Return a Plotly figure. `front` holds the points to mark; `rate` is the title of the rate."""
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
     named = {
@@ -70,7 +76,7 @@ def draw_cost_chart(
 
 
 def _draw_front(front: Sequence[CostPoint]) -> Figure:
-    """Return the line through the front: the best success for at most this cost."""
+    """Return the step line through the Pareto front: the best success rate up to each cost."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -85,7 +91,7 @@ def _draw_front(front: Sequence[CostPoint]) -> Figure:
 def _draw_points(
     title: str, points: Sequence[CostPoint], colour: str, named: Collection[str], currency: str, middle: float
 ) -> Figure:
-    """Return the points; labels of points dearer than `middle` are on their left."""
+    """Return the points as a Plotly trace. Points that cost more than `middle` have labels on the left."""
     return {
         "type": "scatter",
         "mode": "markers+text",

@@ -1,4 +1,4 @@
-"""Table of ranked slices with the four leading rates, to show what a choice implies."""
+"""Draws a table of slices ranked by one rate. The table also shows the leading rates and the cost."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def draw_leading_rates(
     slices: SlicesByRate,
     costs: Sequence[Cost],
 ) -> None:
-    """Draw a row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
+    """Draw one row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
 
-    `slices`: those of each rate. `costs`: by value; without costs the column is omitted.
+    `slices` holds the slices of each rate. Without `costs`, the column is omitted.
     """
     by, rate = ranking.by, ranking.rate
     names = [rate.name]

@@ -1,4 +1,4 @@
-"""Costs of the chosen turns, from the store of the page and the team's prices."""
+"""Computes the cost of the chosen turns, using the shown store and the team's prices."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from callgauge.prices import PriceList, PriceMatch
 
 
 def read_prices() -> PriceList:
-    """Return the prices for the store: the team's and ours. Raises MetricError."""
+    """Return the price list: the team's own prices and the built-in prices. Raises MetricError."""
     return PriceList(list_prices())
 
 
 def match_shown_models(prices: PriceList) -> dict[str, PriceMatch | None]:
-    """Return the prices of each model that the shown store names, None for a model without."""
+    """Return the matched prices of each model in the shown store; None when a model has no price."""
     return match_models(store_queries.ask, prices)
 
 
@@ -43,16 +43,16 @@ def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
 
 
 def ask_ranked_costs(by: str, chosen: Mapping[str, Any]) -> list[Cost]:
-    """Return the cost of each value of a dimension for its ranking; empty if prices cannot be read."""
+    """Return the cost of each value of a dimension for a ranking; no costs if the prices cannot be read."""
     with suppress(MetricError):  # the filter bar shows the reason
         return ask_costs(by, **chosen) if by in DIMENSIONS else []
     return []
 
 
 def summarise_costs(chosen: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> CostSummary:
-    """Return the cost of the chosen turns by model, and that of the baseline `before`.
+    """Return the cost of the chosen turns, in total and by model, and the total cost of the baseline.
 
-    Both are metric parameters, as from `filters.chosen_filters().parameters()`. Raises MetricError.
+    `chosen` and `before` (the baseline) are metric parameters. Raises MetricError.
     """
     return CostSummary(
         next(iter(ask_costs(**chosen)), None),

@@ -1,1 +1,1 @@
-"""Sharing of a page: a link, Markdown, or one HTML file."""
+"""Shares a page as a link, as Markdown, or as one HTML file."""

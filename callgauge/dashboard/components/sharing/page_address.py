@@ -1,4 +1,7 @@
-"""The URL that shows the same view again, even after the next load, and the selection in words."""
+"""Builds a URL that shows the same view again, also after new data was loaded.
+
+Describes the selection in words.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,12 @@ from callgauge.dashboard.shown_page import ShownPage
 from callgauge.dashboard.url_keys import declared_url_keys
 from ingest.time_ranges import PRESETS, TimeRange, read_range
 
-_LONGEST_VALUE = 60  # characters per filter value
+_LONGEST_VALUE = 60  # maximum length of a filter value in the description
 _NAMED = 3
 
 
 def write_path(page: ShownPage, days: str | None) -> str:
-    """Return the relative URL of the view, with all defaults written out and with these `days`.
-
-    A page without a filter bar has no days.
-    """
+    """Return the relative URL of the view, with all default values written out and with these `days`."""
     pairs = {key: st.query_params.get_all(key) for key in st.query_params}
     if page.is_filtered:
         for name, values in filters.chosen_filters().by_dimension().items():
@@ -34,9 +34,9 @@ def write_path(page: ShownPage, days: str | None) -> str:
 
 
 def fix_days() -> str:
-    """Return the chosen days as dates.
+    """Return the chosen days as fixed dates.
 
-    All days stay "all days" if some calls have no time, because no dates include those.
+    All days stay "all days" if some calls have no time, because no range of dates includes those calls.
     """
     chosen = filters.chosen_filters()
     if chosen.from_day and chosen.to_day:
@@ -53,7 +53,7 @@ def fix_days() -> str:
 
 
 def moving_days() -> str | None:
-    """Return the chosen days if they move with new data (28 days, all days); None for dates."""
+    """Return the chosen days if new data moves them ("28 days", "all days"); None for fixed dates."""
     text = st.query_params.get(filters.DAYS) or PRESETS[0]
     try:
         days = read_range(text)
@@ -68,7 +68,7 @@ def find_whole_address(path: str) -> str:
 
 
 def describe_view(page: ShownPage) -> dict[str, str]:
-    """Return the selection by name: the days, the filters, and the settings of the page."""
+    """Return the days, the filters and the settings of the page as a mapping from name to value."""
     settings = {}
     if page.is_filtered:
         settings["Days"] = fix_days().replace(TimeRange().text, "all days")
@@ -91,5 +91,5 @@ def _list_values(name: str, values: tuple[str, ...]) -> str:
 
 
 def list_chosen(settings: Mapping[str, str]) -> str:
-    """Return the selection as one line."""
+    """Return the selection as one line of text."""
     return " · ".join(f"{name}: {value}" for name, value in settings.items())

@@ -1,6 +1,6 @@
-"""The Share button in the top bar of every page, and its documents.
+"""Draws the Share button in the top bar of every page, and builds the shared documents.
 
-Nothing is computed before somebody opens it: a page only records its parts.
+A page only records its tables and charts. They are computed when somebody opens the Share dialog.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from callgauge.documents.document import Chart, Document, Method
 from callgauge.documents.html_page import write_html
 from callgauge.documents.markdown import write_markdown
 
-_LONGEST_LINK = 8_000  # URL length that servers and chats accept
+_LONGEST_LINK = 8_000  # longest URL that servers and chats accept, in characters
 _TOO_LONG = "The address of this view is too long."
 _UNDATED = "All days, as some calls have no time: new data changes the numbers."
 _SESSIONS = (
@@ -88,7 +88,10 @@ def _draw_ways(page: ShownPage) -> None:
 def make_document(
     page: ShownPage, settings: Mapping[str, str], address: str | None, *, with_parts: bool
 ) -> Document:
-    """Return the content of the page. `with_parts`: include tables and charts, which may contain log text."""
+    """Return the content of the page as a document.
+
+    `with_parts` includes tables and charts, which may contain log content.
+    """
     parts: list[Part] = [part for make in page.parts.values() for part in make()] if with_parts else []
     return Document(
         title=page.title,
@@ -112,7 +115,7 @@ def _list_methods(page: ShownPage) -> list[Method]:
 
 
 def _describe_data() -> str:
-    """Return which state of the store the page shows, without its path on the server."""
+    """Return a description of the data that the page shows, without the path of the store on the server."""
     if not store_queries.is_open():
         return ""
     shown = store_queries.shown_generation()

@@ -1,1 +1,1 @@
-"""The frame around every page: the navigation, the palette, the keys and the tour."""
+"""The frame around every page: the navigation, the command palette, keyboard shortcuts and the tour."""

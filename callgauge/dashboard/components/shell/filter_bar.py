@@ -1,7 +1,8 @@
-"""The filter bar: days, and one panel with the values of all dimensions; the URL keeps the selection.
+"""The filter bar: a selector of days, and one panel with the values of all dimensions.
 
-The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
-values. The panel is our own component. Hidden multiselects keep its values: Streamlit binds them to the URL.
+The bar is drawn before the page runs. So its widgets exist on every page, and navigation keeps their values.
+The panel is our own component. Hidden multiselects keep its values, because Streamlit binds multiselects to
+the URL.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _CALENDAR = "_calendar"
 _PICK_DATES = "Pick dates"
 _INVALID = "_invalid_days"
 _PANEL = "filters"
-_SHORTENED = 120  # characters per label in the panel
+_SHORTENED = 120  # maximum length of a label in the panel
 
 
 def draw_filter_bar(
@@ -41,9 +42,7 @@ def draw_filter_bar(
 ) -> None:
     """Draw the filter bar and keep its selection for the rest of the run.
 
-    `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store;
-    `baselines`: those of the team. With `shown` False the widgets are drawn but hidden: without them the URL
-    would lose the filters.
+    With `shown` False the widgets are drawn but hidden: without the widgets, the URL would lose the filters.
     """
     labels = _read_labels(choices)
     with st.container(
@@ -67,7 +66,7 @@ def draw_filter_bar(
 
 
 def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return the labels of the values of each dimension that the bar offers, and keep them for the run."""
+    """Return the labels of the values that the bar offers, by dimension, and keep them for the run."""
     labels = {}
     for name in DIMENSIONS:
         rows = choices[choices.dimension == name]
@@ -78,7 +77,7 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar shows this dimension: if it can narrow the data, or a value is chosen."""
+    """Return whether the bar shows a dimension: it can narrow the data, or one of its values is chosen."""
     is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
     return is_chosen or filters.can_narrow(name, rows.value)
 
@@ -117,7 +116,6 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def _take_choice() -> None:
-    """Copy the panel's selection into the hidden field of its dimension."""
     event: Any = st.session_state.get(_PANEL)
     choice = event.choose if event is not None else None
     if not isinstance(choice, dict) or choice.get("name") not in DIMENSIONS:
@@ -130,10 +128,9 @@ def _take_choice() -> None:
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
-    """Return the value that the panel showed as `text` at `place`; None if there is none.
+    """Return the value that the panel showed as `text`; None if no value has this text.
 
-    The text decides, because a load may have changed the order. `place` distinguishes texts that are cut to
-    the same characters.
+    Long labels are cut, so several values may have this text. Then `place` decides.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -147,7 +144,7 @@ def _shorten(label: str) -> str:
 
 
 def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Draw the hidden field of a dimension and return the chosen values; None means all."""
+    """Draw the hidden field of a dimension and return the chosen values; None means all values."""
     chosen = filters.chosen_labels(name, labels)
     values = st.multiselect(
         wording.dimension(name).capitalize(),
@@ -157,12 +154,12 @@ def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
         bind="query-params",
     )
     if [labels[value] for value in values] != chosen:
-        st.rerun()  # after going Back, the widget gets the values of the URL, and its state follows later
+        st.rerun()  # after Back, the widget already has the URL's values; its state has them in the next run
     return tuple(values) or None
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:
-    """Return the chosen days; None for all days, so that calls without a time count too."""
+    """Draw the controls for days and return the chosen days; None means all days."""
     if first is None or last is None:
         return None
     today = datetime.now(UTC).date()
@@ -174,10 +171,7 @@ def _draw_days(first: date | None, last: date | None) -> Days | None:
 
 
 def _draw_range(newest: date) -> str:
-    """Draw the selector of days, in which a range can also be typed, and return its text.
-
-    `newest`: the last day of the initial range in the calendar.
-    """
+    """Draw the selector of days and return its text. A person can also type a range."""
 
     def take() -> None:
         text = st.session_state[DAYS] or PRESETS[0]
@@ -203,7 +197,7 @@ def _draw_range(newest: date) -> str:
     range_text = " to ".join(ends) if len(ends) == 2 else str(text)
     days_text = _read_days_text(range_text, PRESETS[0])
     if days_text != text:
-        # A link's own spelling: from the next run on, the widget shows the page's spelling.
+        # The link spells the range differently. From the next run on, the widget shows the page's spelling.
         st.session_state[_REWRITTEN] = days_text
         st.rerun()
     st.session_state[_KEPT_TEXT] = days_text
@@ -211,7 +205,7 @@ def _draw_range(newest: date) -> str:
 
 
 def _read_days_text(text: str, otherwise: str) -> str:
-    """Return the range of a text in its link form; `otherwise` for an invalid text."""
+    """Return the range of days in `text` as links spell it. For an invalid text return `otherwise`."""
     try:
         return read_range(text).text
     except ValueError as problem:
@@ -220,14 +214,14 @@ def _read_days_text(text: str, otherwise: str) -> str:
 
 
 def _draw_calendar(shown: Days, first: date, last: date) -> None:
-    """Draw a calendar next to the selector of days, to pick dates instead of typing them."""
 
     def take() -> None:
         picked = st.session_state[_CALENDAR]
         if len(picked) == 2:
             st.session_state[DAYS] = TimeRange(first=picked[0], last=picked[1]).text
 
-    if len(st.session_state.get(_CALENDAR, ())) != 1:  # only the first end is picked so far
+    # Keep the end that a person has already picked, until both ends are picked.
+    if len(st.session_state.get(_CALENDAR, ())) != 1:
         st.session_state[_CALENDAR] = shown
     st.date_input(
         "From, to",

@@ -1,8 +1,8 @@
-"""Live requests of the playground to a model, if the environment names an endpoint and a key.
+"""Sends requests from the playground to a model, if the environment names an endpoint and a key.
 
 CALLGAUGE_LIVE_ENDPOINT is the address (`https://api.openai.com/v1`), CALLGAUGE_LIVE_KEY the API key,
-CALLGAUGE_LIVE_WIRE the API (default: openai-chat), CALLGAUGE_LIVE_MODELS comma-separated model names. A
-server without a key does not import the gateway.
+CALLGAUGE_LIVE_WIRE the API (default: openai-chat), CALLGAUGE_LIVE_MODELS comma-separated model names. Without
+a key, the server does not import the gateway.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from callgauge.dashboard.components.shell.live_requests import LiveSender
     from callgauge.gateway import ChatRequest, Endpoint
 
-_TIMEOUT = 60.0  # seconds, short because a person waits
+_TIMEOUT = 60.0  # seconds; short, because a person waits for the reply
 _AT_ONCE = 4
 
 
 class LiveModels:
-    """Sends live requests to one endpoint. Raises ValueError where the address or the API is invalid."""
+    """Sends live requests to one endpoint. Raises ValueError when the address or the API is invalid."""
 
     def __init__(self, url: str, wire: str, key: str, models: Sequence[str]) -> None:
         self._url, self._wire, self._key = url, wire, key
@@ -32,7 +32,7 @@ class LiveModels:
         self.endpoint = self._open().name
 
     def send(self, request: LiveRequest, times: int) -> list[LiveReply]:
-        """Send the request `times` times, four at once; the replies are in no particular order."""
+        """Send the request `times` times, four at once. The replies come in no particular order."""
         return asyncio.run(self._send_all(request, times))
 
     def _open(self) -> Endpoint:
@@ -69,7 +69,7 @@ async def _send_one(endpoint: Endpoint, request: ChatRequest) -> LiveReply:
 
 
 def find_live_models(environment: Mapping[str, str] | None = None) -> LiveSender | None:
-    """Return the sender of live requests; None if it is not configured."""
+    """Return an object that sends live requests; None when no endpoint is configured."""
     variables = os.environ if environment is None else environment
     url, key = variables.get("CALLGAUGE_LIVE_ENDPOINT"), variables.get("CALLGAUGE_LIVE_KEY")
     if not url or not key:

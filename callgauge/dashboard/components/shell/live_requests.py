@@ -1,4 +1,7 @@
-"""The interface for live requests to a model: the entry point passes a sender, or none."""
+"""Defines the interface for live requests to a model.
+
+The entry point passes an object that sends them, or None.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from typing import Any, Protocol
 
 import streamlit as st
 
-MOST_AT_ONCE = 20  # the server's key is charged
+MOST_AT_ONCE = 20  # a limit, because each request costs the owner of the API key money
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """One request: messages in OpenAI's chat format, definitions in Anthropic's format."""
+    """One request. The messages are in OpenAI's chat format, the tool definitions in Anthropic's format."""
 
     model: str
     messages: Sequence[Mapping[str, Any]]
@@ -22,7 +25,7 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiveReply:
-    """One reply: its calls as (tool, raw arguments), text, seconds and tokens; or the error."""
+    """One reply: its calls as (tool, raw arguments), text, seconds and tokens; or an error."""
 
     calls: tuple[tuple[str, str], ...] = ()
     text: str = ""
@@ -33,16 +36,16 @@ class LiveReply:
 
 
 class LiveSender(Protocol):
-    """Sends requests to models. `endpoint`: its address, shown to people.
+    """Sends requests to models. People see `endpoint`, the address that receives the requests.
 
-    `models`: the offered models; without them, the model of the stored call is used.
+    `models` holds the models to choose from. If there are none, the model of the stored call is used.
     """
 
     endpoint: str
     models: tuple[str, ...]
 
     def send(self, request: LiveRequest, times: int) -> list[LiveReply]:
-        """Return the replies to a request that is sent several times."""
+        """Send a request several times and return the replies."""
         ...
 
 
@@ -50,11 +53,11 @@ _KEY = "_live_sender"
 
 
 def offer_sender(sender: LiveSender | None) -> None:
-    """Keep the sender for the pages of this session."""
+    """Keep the object that sends requests, for the pages of this session."""
     st.session_state[_KEY] = sender
 
 
 def find_sender() -> LiveSender | None:
-    """Return the sender from the entry point, or None."""
+    """Return the object that sends requests, as passed by the entry point; or None."""
     sender: LiveSender | None = st.session_state.get(_KEY)
     return sender

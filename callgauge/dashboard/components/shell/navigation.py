@@ -1,7 +1,7 @@
-"""The pages and saved views in the sidebar, the palette (find by name or id), and keyboard shortcuts.
+"""Draws the pages and saved views in the sidebar, the command palette, and keyboard shortcuts.
 
-Streamlit's own list is not valid for screen readers (axe: list, listitem), and its links lose the filters
-when they are copied.
+Streamlit's own page list is not used: screen readers cannot read it (axe: list, listitem), and a copied link
+loses the filters.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from callgauge.dashboard.components.controls.component_files import beside_folde
 from callgauge.dashboard.components.controls.links import call_link, session_link
 from callgauge.dashboard.components.memory.saved_views import ViewLink
 
-# Dimension, heading, page, and the URL key from which the page reads the value.
+# Each entry has the dimension, the heading, the page, and the URL key that the page reads.
 _KINDS = (
     ("model", "Models", "models", "model"),
     ("provider", "Hosts", "models", "provider"),
     ("prompt", "Prompts", "prompts", "prompt"),
     ("tool", "Tools", "tools", "tool_open"),
 )
-_MOST_VALUES = 200  # per kind; beyond that, those that contain the search text
-_SHORTEST, _LONGEST = 3, 200  # length of a search text for ids, in characters
-_MOST_IDS = 6  # sessions, and as many calls
+# Values of each kind that are sent. Further values are sent only if they contain the search text.
+_MOST_VALUES = 200
+_SHORTEST, _LONGEST = 3, 200  # shortest and longest search text for ids, in characters
+_MOST_IDS = 6  # maximum number of sessions, and of calls, that a search shows
 _ASKED = "_palette_asked"
 _SAVING = "_palette_saving"
 _KEY = "palette_find"
@@ -40,9 +41,9 @@ _MOST_VIEWS = 6
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A page for the navigation and the palette. `href`: a relative URL that keeps the filters.
+    """A page for the navigation and the palette. `href` is a relative URL that keeps the filters.
 
-    `key`: the letter that opens it after g. `about`: its purpose in a sentence.
+    Typing g and then `key` opens the page. `about` says in a sentence what the page is for.
     """
 
     section: str
@@ -55,9 +56,9 @@ class PageLink:
 
 
 def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_views: str) -> None:
-    """Draw the pages in sections, then the saved views; pages of a section must be adjacent.
+    """Draw the pages in sections, then the saved views. Pages of one section must be adjacent.
 
-    `all_views`: the relative URL of the list of all views, which a line links to if there are more.
+    If not all views fit, a line links to `all_views`.
     """
     sections = [
         {"title": title, "pages": [asdict(page) for page in several]}
@@ -86,20 +87,20 @@ def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_vi
 def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_save: bool, tour: bool) -> None:
     """Draw the button of the palette and install the keyboard shortcuts.
 
-    `may_save`: offers to save the view; `tour`: shows the tour to a new visitor.
+    With `may_save` the palette offers to save the view. With `tour` a new visitor sees the tour.
     """
     with st.container(key="palette"):
         _draw(pages, views, may_save, tour)
 
 
 def take_save_wish() -> bool:
-    """Return True once after a person chose to save the view."""
+    """Return True once when a person has chosen to save the view."""
     return bool(st.session_state.pop(_SAVING, False))
 
 
 @st.fragment
 def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, tour: bool) -> None:
-    # The values are sent when somebody opens the palette, not with every page.
+    # The values are sent only when somebody opens the palette, not with every page.
     search = st.session_state.pop(_ASKED, None)
     is_asked = search is not None and store_queries.is_open()
     draw = st.components.v2.component(
@@ -123,12 +124,12 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         on_save_change=_note_save,
     )
     if st.session_state.get(_SAVING):
-        st.rerun()  # a dialog of this fragment would close on its next run
+        st.rerun()  # run the whole page: a dialog inside this fragment would close on the fragment's next run
 
 
 def _note_asked() -> None:
     event = st.session_state.get(_KEY)
-    if event is not None:  # missing if the page changed before this answer
+    if event is not None:  # the event is None if the page changed before this callback
         st.session_state[_ASKED] = str(event.ask or "").strip()[:_LONGEST]
 
 
@@ -137,9 +138,9 @@ def _note_save() -> None:
 
 
 def list_values(text: str) -> list[dict[str, Any]]:
-    """Return the most used models, hosts, prompts and tools, each with its label and its URL value.
+    """Return the most used models, hosts, prompts and tools, each with its label and its value in the URL.
 
-    If a kind has more values than are sent, those that contain `text` come first.
+    If a kind has too many values to send, those that contain `text` come first.
     """
     choices = store_queries.ask("choices")
     kinds = []
@@ -161,13 +162,16 @@ def list_values(text: str) -> list[dict[str, Any]]:
 
 
 def _name_value(dimension: str, key: str, label: str, value: str) -> tuple[str, str]:
-    # In the URL, filters contain labels, a page's own key contains the value.
+    # A filter key in the URL contains the label; a page's own key contains the value.
     in_url = filters.value_label(dimension, value) if key == dimension else value
     return wording.one_line(label, 120), in_url
 
 
 def find_ids(text: str) -> list[dict[str, Any]]:
-    """Return the sessions and calls whose id contains a text, with links; none for a short text."""
+    """Return the sessions and calls whose id contains a text, with links.
+
+    Returns nothing when the text is too short.
+    """
     if len(text) < _SHORTEST:
         return []
     rows = store_queries.ask("id_find", text=text, limit=_MOST_IDS).to_dict("records")

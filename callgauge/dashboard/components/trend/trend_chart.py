@@ -1,4 +1,4 @@
-"""Draw rates over time as lines. Dragging selects days; a click or a key on a point opens its calls."""
+"""Draws rates over time as lines. Dragging selects days; a click or a key on a point opens its calls."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from callgauge.dashboard.components.controls.component_files import beside_folde
 from callgauge.dashboard.components.trend.trend_document import convert_trend
 from callgauge.dashboard.shown_page import record_part
 
-_LABEL = 60  # characters per series name
+_LABEL = 60  # maximum length of a series name
 _PANEL, _LEGEND, _ONE = 224, 28, 340  # pixels, as in trend_chart.js
 _COLUMNS = 3  # panels side by side on a wide screen
 CallsLink = Callable[[TrendLine], str | None]
 
 
 def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: CallsLink) -> None:
-    """Draw the chart. `words` describe it for screen readers.
+    """Draw the chart.
 
-    `link_calls` returns a URL that lists the calls of a line on given days; None if no list has them.
+    `link_calls` returns a URL that lists the calls behind a line; None if no page can list them.
     """
     draw = st.components.v2.component(
         "trend_chart",
@@ -33,12 +33,13 @@ def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: Cal
     record_part(key, lambda: convert_trend(chart, words))
     rows = -(-len(chart.lines) // _COLUMNS)
     height = _LEGEND + (rows * _PANEL if chart.has_panels else _ONE)
-    # Reserve the height until the script has drawn, so that nothing below moves; then shell.css frees it.
+    # Reserve the height until the script has drawn, so that nothing below moves; then shell.css removes the
+    # fixed height.
     draw(key=key, data=send_chart(chart, words, link_calls), height=height)
 
 
 def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str, Any]:
-    """Return the data for trend_chart.js, whose header describes the format."""
+    """Return the data for trend_chart.js. The format is described at the top of that file."""
     units = chart.list_units()
     numbers = {line.series: number for number, line in enumerate(chart.lines)}
     return {
@@ -82,7 +83,7 @@ def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str
 
 
 def _list_legend(chart: TrendChart) -> Iterator[tuple[str, int | None, str]]:
-    """Return each entry of the legend as (kind, colour, label); the panels name their own lines."""
+    """Return the entries of the legend as (kind, colour, label)."""
     if chart.whole:
         yield "whole", None, chart.whole.label
     else:
@@ -118,7 +119,7 @@ def _send_point(point: LinePoint, unit: TimeUnit) -> dict[str, Any]:
 
 
 def describe_point(point: LinePoint) -> list[str]:
-    """Return the tooltip of a point, line by line: its days, its rate, and its limitations."""
+    """Return the lines of a point's tooltip: its days, its rate, and notes such as too little data."""
     k, n = point.share.k, point.share.n
     days = f"{point.first}" if point.first == point.last else f"{point.first} to {point.last}"
     bounds = wording.interval(point.share.interval)

@@ -1,4 +1,4 @@
-"""Converts a chart of rates over time to plain charts, for documents that are made without a browser."""
+"""Converts a chart of rates over time to plain charts, for documents that are built without a browser."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ from callgauge.documents.document import (
 )
 
 _MOST_TICKS = 8
-_HALF = 0.5  # share of a day: a mark is drawn before its day
+_HALF = 0.5  # half a day: a mark is drawn just before its day
 
 
 def convert_trend(chart: TrendChart, words: str) -> list[Chart]:
-    """Return one chart with all lines, or one for each line that has its own panel.
-
-    `words`: a description for screen readers.
-    """
+    """Return one chart with all lines. If each line has its own panel, return one chart for each line."""
     if not chart.has_panels:
         return [_convert_panel(chart, chart.title, words, chart.lines, chart.drawn_marks)]
     return [
@@ -69,7 +66,6 @@ def _convert_panel(
 
 
 def _list_days(chart: TrendChart) -> list[tuple[float, str]]:
-    """Return at most eight labelled units of time, evenly spaced."""
     units = chart.list_units()
     step = -(-len(units) // _MOST_TICKS)
     return [(float(start.toordinal()), _label_day(start, chart)) for start in units[::step]]
@@ -87,12 +83,12 @@ def _list_mark_bands(mark: Mark) -> Iterator[ChartBand]:
 
 
 def _convert_line(chart: TrendChart, line: TrendLine, *, has_points: bool = True) -> Iterator[ChartSeries]:
-    """Return the line, broken at gaps, and a dotted line through the incomplete points."""
+    """Return the line, broken at gaps, and a dotted line through the points of incomplete periods."""
     solid: list[ChartPoint] = []
     dotted: list[ChartPoint] = []
     for stretch in line.split_at_gaps(chart.unit.gap):
         points = [_convert_point(chart, point) for point in stretch]
-        whole = sum(not point.is_partial for point in stretch)  # only the newest units are incomplete
+        whole = sum(not point.is_partial for point in stretch)  # only the newest points can be incomplete
         solid += [*points[:whole], _break_line(points)]
         if whole < len(points):
             dotted += [*points[max(0, whole - 1) :], _break_line(points)]

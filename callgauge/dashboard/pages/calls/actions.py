@@ -1,4 +1,4 @@
-"""Links and copy buttons of one call: session, playground, neighbours; raw text, request, test case."""
+"""Draws links and copy buttons of one call, such as its session, raw text, request and test case."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEIGHBOURS = {
     "fault_before": "← Previous failure",
     "fault_after": "Next failure →",
 }
-_COPIED = 200_000  # characters; longer text becomes a download instead of part of the page
+_COPIED = 200_000  # characters; a longer text is offered as a download instead
 _CURL = (
     'curl "$BASE_URL/chat/completions" -H "Authorization: Bearer $API_KEY" '
     '-H "Content-Type: application/json" -d @-'
@@ -75,7 +75,6 @@ def draw_links(call: Row) -> None:
 
 
 def _draw_copy(key: str, label: str, name: str, text: str) -> None:
-    """Draw a button that copies `text`, or one that downloads it when it has more than _COPIED characters."""
     if len(text) <= _COPIED:
         copy_text(f"copy_{key}", label, text)
     elif refusal := refuse_file(of_texts=True):

@@ -1,4 +1,4 @@
-"""The card with the retry sequence of one call: each attempt, what it changed, and how it ended."""
+"""Draws a card with the retry sequence of one call: each attempt, what it changed, and how it ended."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
-_COMPARED = 20_000  # characters of each text
-_LINES = 12  # listed changes per attempt
-_MOST = 200  # most attempts that the metric returns
+_COMPARED = 20_000  # characters of each text that are compared
+_LINES = 12  # maximum number of changes listed per attempt
+_MOST = 200
 _ENDS = {"recovered": "The last one worked", "abandoned": "The call was given up"}
 
 
 def list_attempts(call: Row) -> Sequence[Row]:
-    """Return the attempts of the call's retry sequence in order; empty if it is in no sequence."""
+    """Return the attempts of the call's retry sequence in order; empty if the call has no retry sequence."""
     if call["chain_id"] is None:
         return []
     rows = store_queries.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"])
@@ -72,7 +72,7 @@ def _build_row(row: Row, before: Row | None, current: str, *, has_tools: bool) -
 
 
 def _change_cell(before: Row, after: Row) -> Cell:
-    """Return a cell with the members that an attempt changed since the previous attempt."""
+    """Return a cell with the arguments that an attempt changed since the previous attempt."""
     if not before["length"] and not after["length"]:
         return Cell(f"{after['retry_kind'] or 'unknown'} (no text in the store)")
     if before["raw"] == after["raw"]:

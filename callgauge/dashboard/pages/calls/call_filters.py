@@ -1,4 +1,4 @@
-"""The filters of the call list: their widgets, and the values in the URL."""
+"""Draws the filters of the call list and reads their values from the URL."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _FIRST_RETRIES = {
     "identical_worked": "identical arguments, and worked",
     "unknown": "arguments not kept, so not compared",
 }
-_MOST = 10  # attempts; the daily sums merge ten and more
+_MOST = 10  # attempts; the daily sums count ten and more attempts as ten
 _ATTEMPTS = re.compile(r"(\d{1,2})(-?)")
 _PICKS = (
     ("outcome", "Outcome", OUTCOMES),
@@ -66,7 +66,7 @@ _PICKS = (
     ("chain", "Retry sequence", CHAINS),
     ("attempt", "Attempt", ATTEMPTS),
 )
-_WIDTH = 280  # width of a filter in pixels
+_WIDTH = 280
 
 
 def draw_filters() -> None:
@@ -115,7 +115,7 @@ def _code_options() -> dict[str, str]:
 
 
 def _read_attempts() -> tuple[int | None, int | None]:
-    """Return the smallest and largest length of a retry sequence: `3` means 3, `3-` means 3 or more."""
+    """Return the smallest and the largest length of a retry sequence: `3-` means 3 attempts or more."""
     match = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
     if not match or not 1 <= int(match[1]) <= _MOST:
         return None, None
@@ -136,7 +136,6 @@ def _describe_first_retry() -> str | None:
 
 
 def _draw_signature(signature: str) -> None:
-    """Draw the error signature that filters the list, and a button that removes this filter."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(
             page_file("errors"),

@@ -1,4 +1,4 @@
-"""The rows of the call list: raw arguments next to the tool, with the search text marked."""
+"""Draws the rows of the call list: the tool, and the raw arguments with the search text highlighted."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table, order
 from callgauge.dashboard.pages.calls.call_filters import kept_keys
 
 Row = Mapping[Hashable, Any]
-_PREVIEW = 160  # characters
-_NAME = 26  # characters, the width of the column
-_BESIDE = 5  # columns left next to the peek view
+_PREVIEW = 160  # characters of the raw arguments
+_NAME = 26  # characters of the tool name that fit the column
+_BESIDE = 5  # columns that the list keeps next to a shown call
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
-    """Draw one page of the list; a click on a row shows the call next to the list.
-
-    `chosen`: the id of the shown call; `is_narrow`: draw only the first columns.
-    """
+    """Draw one page of the list; a click on a row shows the call next to the list."""
     has_hosts = filters.has_several_hosts()
     columns = [
         order_column(Column("Time (UTC)", "tight"), "time", "descending", _order_link),

@@ -1,4 +1,4 @@
-"""The tool name with the verdicts of a call, and its result, for the full page and the peek view."""
+"""Draws the tool name with the verdicts of a call, and the call's result."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from callgauge.dashboard.components.table import Tone
 from callgauge.dashboard.shown_page import record_answer
 
 Row = Mapping[Any, Any]
-_SHOWN = 20_000  # characters in a result
+_SHOWN = 20_000
 _COLOURS: dict[Tone | None, Literal["green", "red", "gray"]] = {"good": "green", "bad": "red", "calm": "gray"}
 
 
 def draw_heading(row: Row, *, is_page: bool = True) -> None:
-    """Draw the tool and the verdicts; `is_page`: as the page title, else smaller."""
+    """Draw the tool and the verdicts, as the title of the page if `is_page`, else as a smaller heading."""
     name = wording.in_markdown(row["tool"] or "unknown tool")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if is_page:

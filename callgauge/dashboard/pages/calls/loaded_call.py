@@ -1,4 +1,4 @@
-"""Read one call with its diagnostics and its tool definition from the store."""
+"""Reads one call with its diagnostics and its tool definition from the store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = Mapping[Any, Any]
 class LoadedCall:
     """One call: a row of the metric `call`, the diagnostics in order, and the tool definition.
 
-    `description`: of the tool; None when the store has no definition, as for `tool`.
+    `tool` and `description` are None when the store has no definition.
     """
 
     row: Row
@@ -28,7 +28,7 @@ class LoadedCall:
 
 
 def load_call(call_id: str) -> LoadedCall | None:
-    """Return the call with this id; None if the store has none."""
+    """Return the call with this id; None if the store has no such call."""
     rows = store_queries.ask("call", call=call_id)
     if rows.empty:
         return None

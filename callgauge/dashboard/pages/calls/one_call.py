@@ -1,4 +1,4 @@
-"""Draw one call in full: raw arguments with diagnostics, outcome, verdicts, result, definition and turn."""
+"""Draws one call in full: raw arguments with diagnostics, outcome, verdicts, result, definition and turn."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
 from callgauge.dashboard.pages.calls.loaded_call import load_call
 
-_CALLS_SHOWN = 12  # calls of the turn before "Show all"
+_CALLS_SHOWN = 12  # calls of the turn that are shown before "Show all"
 
 
 def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -> None:
     """Draw the call.
 
-    `back`: the link to the list from which it was opened; `steps`: the links to the previous and next call
-    in that list, None if it was opened from elsewhere.
+    `back` links to the list from which the call was opened. `steps` links to the previous and the next call
+    in that list; None if the call was opened from elsewhere.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         draw_link("all_calls", "← All calls", back)
@@ -68,7 +68,8 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
 
 def _say_no_such_call() -> str:
     facts_before = store_queries.ask("kept_since").iloc[0].facts_before
-    if facts_before is not None and facts_before == facts_before:  # NaT does not equal itself
+    # NaT is not equal to itself.
+    if facts_before is not None and facts_before == facts_before:
         return f"The store keeps no calls before {facts_before:%Y-%m-%d}; this one may be older."
     return "The store has no call with this id. It may have been loaded into another store."
 
@@ -192,7 +193,7 @@ def _draw_turn(row: Row) -> None:
             "Calls of the turn in order",
             columns,
             [_turn_row(call, row["call_id"]) for call in calls],
-            shown=max(_CALLS_SHOWN, place + 3),  # includes this call and its neighbours
+            shown=max(_CALLS_SHOWN, place + 3),
         )
 
 

@@ -1,4 +1,7 @@
-"""The page Calls: matching calls in pages, one next to the list; with `?call=` in the URL, one in full."""
+"""The page Calls: a list of matching calls with one call next to it.
+
+With `?call=` in the URL, it shows one call in full.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,6 @@ def _is_call(call_id: str) -> Callable[[Row], bool]:
 
 
 def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
-    """Return the link that shows the call of a row next to the list, or in full."""
     if step is None:
         return None
     call_id = step.row["call_id"]
@@ -86,7 +88,7 @@ def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
 
 
 def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
-    """Return the links to the previous and next call in the original list, shown in full."""
+    """Return links that show the previous and the next call of the list in full."""
     chosen = read_filters()
     listed = read_newest(CALLS, "page", chosen)
     before, after = find_steps(CALLS, "page", chosen, listed, _is_call(call_id))
@@ -94,7 +96,6 @@ def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
 
 
 def _describe_calls(chosen: Mapping[str, Any], listing: ListPage) -> str:
-    """Return a sentence on how many calls match, and how many of them failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
     total = int(layers.total.iloc[0])
     if not is_narrowed():

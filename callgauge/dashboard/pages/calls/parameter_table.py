@@ -1,4 +1,4 @@
-"""Build one row per parameter of a call: the declaration, the sent value, the resulting value."""
+"""Builds one row for each parameter of a call: the declaration, the sent value, the resulting value."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ _CARDINALITIES = {
     Cardinality.MAP: "map of {}",
     Cardinality.OPTIONAL: "{} or null",
 }
-_ENUM = 12  # listed values of an enum
+_ENUM = 12  # values of an enum that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
     """One parameter of a call: its declaration, the sent value, the resulting value, its diagnostics.
 
-    `kind`, `required`: the declared type and whether it is required; None for an undeclared parameter.
-    `sent`: the raw text of the value, or JSON if the text was repaired; `became`: the value as JSON after
-    parsing; both None without a value. `sent_as`: the name that the model used, None if it is `name`.
-    `has_changed`: the values differ.
+    `kind` is the declared type. `kind` and `required` are None for an undeclared parameter. `sent` is the raw
+    text of the value, or JSON if the text was repaired. `became` is the value as JSON after parsing. `sent`
+    and `became` are None without a value. `sent_as` is the name that the model used if it is not `name`.
     """
 
     name: str
@@ -43,12 +42,12 @@ class ParameterRow:
 
     @property
     def severity(self) -> str | None:
-        """The worst severity of the diagnostics: error, warning or note; None without diagnostics."""
+        """The worst severity of the diagnostics; None when there are no diagnostics."""
         return min((str(finding.severity) for finding in self.findings), key=_RANKS.__getitem__, default=None)
 
     @property
     def is_mended_only(self) -> bool:
-        """True when `sent` is not the model's text but a lossy repair, which was not changed further."""
+        """True when a lossy repair produced `sent`, and nothing changed the value after the repair."""
         return self.is_lossy and self.became is not None and not self.has_changed
 
     @property
@@ -57,14 +56,14 @@ class ParameterRow:
         return any(finding.lossy for finding in self.findings)
 
     def describe_required(self, tool: ToolDefinition | None) -> str:
-        """Return whether `tool` requires the parameter; None without a definition."""
+        """Return in words whether `tool` requires the parameter."""
         if tool is None:
             return "no definition"
         return {True: "required", False: "optional", None: "not declared"}[self.required]
 
 
 def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
-    """Return a row for each declared parameter in the order of the definition, then undeclared ones."""
+    """Return one row for each declared parameter in the order of the definition, then the undeclared ones."""
     sent, texts = _sent_object(request), read_member_texts(request)
     became: Mapping[str, Any] = request.arguments or {}
     by_name: dict[str, list[Diagnostic]] = {}
@@ -81,7 +80,10 @@ def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> li
 
 
 def first_name(path: str) -> str | None:
-    """Return the top-level parameter of a path, `filters` for `$.filters[2].name`; None for `$` itself."""
+    """Return the top-level parameter in a path; None for the path `$`.
+
+    For `$.filters[2].name` it returns `filters`.
+    """
     match = _FIRST.match(path)
     if match is None:
         return None

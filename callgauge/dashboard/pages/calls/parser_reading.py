@@ -1,4 +1,4 @@
-"""Draw one call parsed again: its arguments next to the definition, and the parser's steps."""
+"""Parses one call again and draws its arguments next to the definition, and the parser's steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters
 from lenient import ToolDefinition
 
-_VALUE = 300  # characters
+_VALUE = 300
 _ROWS = 200
 HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
 
@@ -95,7 +95,7 @@ def _format_value(text: str | None, absent: str) -> str:
 
 
 def describe_result(parameter: ParameterRow) -> str:
-    """Return the resulting value of a parameter, or that it is invalid, left out or unchanged."""
+    """Return the resulting value of a parameter, or the words for invalid, left out or unchanged."""
     if parameter.became is None:
         return "–" if parameter.sent is None else "invalid" if parameter.severity == "error" else "left out"
     if parameter.has_changed:

@@ -1,4 +1,4 @@
-"""The peek view next to the call list: text, diagnostics, parameters and result of one call, in short."""
+"""Draws a summary of one call next to the call list: text, diagnostics, parameters and result."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from lenient import ToolDefinition
 
 _COLUMNS = 40  # characters per line of the raw text
 _TEXT = 4_000  # characters of the raw text around its first mark
-_LISTED = 12  # listed diagnostics and parameters
+_LISTED = 12  # diagnostics and parameters that are listed
 
 
 def draw_peek(call_id: str, query: Mapping[str, str], before: str | None, after: str | None) -> None:
     """Draw the call with links to the previous and next row.
 
-    `query`: the URL keys of the list, without the peek view; `before`, `after`: the links that show these
-    rows.
+    `query` holds the URL keys of the list.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_ways"):
         draw_link(

@@ -1,8 +1,7 @@
-"""Build a provider's request that continues a session from a given call.
+"""Builds a request to a model that continues a session from a given call.
 
-The format is OpenAI chat completions. Nearly every server accepts it. It is the only common format that
-carries arguments as text, so invalid arguments stay as they are. The body is ASCII, so all its characters
-are visible.
+The format is OpenAI chat completions, which nearly every server accepts. It is the only common format that
+has arguments as text, so invalid arguments stay as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 Row = Mapping[Any, Any]
 
-_LONGEST_ID = 40  # longest call id that servers accept
+_LONGEST_ID = 40  # longest call id that servers accept, in characters
 _NO_RESULT = "(The log keeps no result.)"
 
 
@@ -23,9 +22,9 @@ def make_chat_request(
 ) -> str:
     """Return the JSON body of a chat-completions request.
 
-    `call`: a row of the metric `call`; `messages`: the rows of `messages_so_far`, up to the call's step.
-    `ask_again`: when True, the messages end before the call's step and the request forces the model to call
-    the tool; when False, they end with the results of that step.
+    `call` is a row of the metric `call`. `messages` are the rows of `messages_so_far`, up to the call's step.
+    With `ask_again`, the messages end before the call's step, and the request forces the model to call the
+    tool. Otherwise the messages end with the results of that step.
     """
     place = (call["turn"], call["step"] or 0)
     upto = [row for row in messages if (row["turn"], row["step"]) != place or not ask_again]
@@ -84,7 +83,7 @@ def _step_messages(words: str, calls: Sequence[Row], ids: set[str]) -> Iterable[
 
 
 def _call_id(row: Row, ids: set[str]) -> str:
-    """Return the id of the call, or a new one if servers would reject it: missing, too long, duplicate."""
+    """Return the id of the call, or a new id if the id is missing, too long or not unique."""
     own = row["tool_call_id"]
     chosen = own if own and len(own) <= _LONGEST_ID and own not in ids else f"call_{len(ids) + 1}"
     ids.add(chosen)

@@ -1,4 +1,4 @@
-"""Every rate of two slices: a line per group of rates, and the table of one group."""
+"""Draws every rate of two slices: one line for each group of rates, and a table of one group."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _MIX_DIFFERS = Cell(
     sub="open the rate",
     title="A and B got different work. Open the rate to see it mix-adjusted.",
 )
-_COST = "cost"  # drawn as its own table
+_COST = "cost"  # the group with costs, which has its own table
 _TOLD = (Standing.WORSE, Standing.BETTER, Standing.MORE, Standing.LESS, Standing.UNDECIDED, Standing.ALIKE)
 _WORDS = {Standing.UNDECIDED: "without clear difference", Standing.ALIKE: "equivalent"}
 
 
 def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float) -> None:
-    """Draw a line per group of rates, and the table of the group in the URL key `group`.
+    """Draw one line for each group of rates, and a table of the group in the URL key `group`.
 
-    `chosen`: the comparison of the chosen rate. If the mix matters there, the other rates get no verdict: a
-    different mix may explain their plain differences.
+    `chosen` is the comparison of the chosen rate. If the mix changes that comparison, the other rates get no
+    verdict: a different mix may explain their plain differences.
     """
     both = [
         name for name in LISTED if any(name in side.rates and side.rates[name].share.n for side in (a, b))
@@ -94,7 +94,7 @@ def _choose_group(comparisons: Iterable[SliceComparison], group: str) -> list[Sl
 
 
 def _describe_group(comparisons: Sequence[SliceComparison], smallest: float) -> str:
-    """Return which rates of a group are worse or better, and how many are neither, in one line."""
+    """Return one line: which rates of a group are worse or better, and how many are neither."""
     by_standing: dict[Standing, list[str]] = {}
     for comparison in comparisons:
         by_standing.setdefault(comparison.standing(smallest), []).append(comparison.slice.rate.phrase)

@@ -1,4 +1,4 @@
-"""Draw the choice of the slices A and B on the page Compare; the URL keeps every choice."""
+"""Draws the controls that choose the slices A and B on the page Compare. The URL keeps every choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
-_PROMPTS, _BASELINES = 3, 3  # offered baselines
+_PROMPTS, _BASELINES = 3, 3
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
 
@@ -34,10 +34,9 @@ def read_labels() -> Labels:
 
 
 def choose_arms(labels: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
-    """Draw the choices of the slices A and B and return both.
+    """Draw the controls for the slices A and B and return both slices.
 
-    `first` and `last`: the first and the last day in the store. Before anything is chosen, the slices are the
-    two models with the most measurements of the chosen rate.
+    Until a person chooses, the slices are the two models with the most measurements of the chosen rate.
     """
     if not any(key in st.query_params for key in ARM_KEYS):
         rate = RATES.get(st.query_params.get("rate") or "", RATES["parse_error"])
@@ -53,7 +52,6 @@ def are_same(arms: tuple[Arm, Arm]) -> bool:
 
 
 def draw_swap() -> None:
-    """Draw the button that swaps A and B."""
     st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
 
 
@@ -64,7 +62,10 @@ def choose_at_once(
     last: date | None,
     baselines: Sequence[Baseline],
 ) -> None:
-    """Draw links that select both slices of a common comparison, or a baseline as slice A."""
+    """Draw links to common comparisons.
+
+    A link selects both slices, or a baseline as slice A.
+    """
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -81,7 +82,7 @@ def choose_at_once(
         }
     b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
     if filters.has_several_hosts(labels):
-        # Other filters of slice B apply to both: for example one model on two hosts.
+        # The other filters of slice B apply to both hosts, for example to compare one model on two hosts.
         rest = {key[1:]: text for key, text in b.items() if key != "b_provider"}
         hosts = [name for name in labels["provider"] if name != "unknown"][:2]
         ready["The two hosts used most"] = {
@@ -99,10 +100,7 @@ def choose_at_once(
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
-    """Return the URL query for the two models with the most measurements; `unknown` comes last.
-
-    Return an empty dict when there are fewer than two models.
-    """
+    """Return the URL query for the two models with the most measurements; {} for fewer than two models."""
     rows = store_queries.ask(
         "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
     )
@@ -136,7 +134,7 @@ def _choose_arm(letter: Letter, labels: Labels, first: date | None, last: date |
 
 
 def _name_button(letter: Letter, all_labels: Labels) -> str:
-    """Return the letter and the selection of the slice: A: falcon-3, triage@4."""
+    """Return the letter of a slice with its filter values: A: falcon-3, triage@4."""
     parts = []
     for name in PARAMETERS:
         key = f"{letter.lower()}_{name}"
@@ -157,7 +155,6 @@ def _choose_values(key: str, name: str, labels: Labels) -> tuple[str, ...]:
     words = wording.dimension(name)
 
     def draw(drawn: str) -> list[str]:
-        # A load may have removed the chosen value.
         st.session_state[drawn] = [value for value in st.session_state[drawn] if value in options]
         return st.multiselect(
             f"{words.capitalize()} of slice {key[0].upper()}",
@@ -203,7 +200,10 @@ def _choose_days(key: str, first: date, last: date) -> Days | None:
 
 
 def calls_link(arm: Arm, own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str | None:
-    """Return the link to a slice's calls; None when the Calls page lacks a filter that the slice uses."""
+    """Return the link to a slice's calls.
+
+    Returns None when the slice uses a filter that the Calls page does not have.
+    """
     if not set(arm.own) <= set(filters.DIMENSIONS):
         return None
     return filters.page_link("calls", {**arm.own, **(narrowed or {})}, own, arm.days)

@@ -1,4 +1,4 @@
-"""Draw the success of repeated trials (pass^k) of two slices, and their tokens, steps and seconds."""
+"""Draws how often repeated trials of two slices succeed (pass^k), and their tokens, steps and seconds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from callgauge.dashboard.components.table import Cell, Column, Percentages, draw
 from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
-_MOST = 4  # consecutive trials, as in tau-bench
+_MOST = 4  # largest k of pass^k, as in tau-bench
 _VERDICTS = ("turn_success", "recorded_ok", "derived_ok")
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
-    """Draw pass^1 to pass^4 of both slices, each over the tasks with at least that many trials."""
+    """Draw pass^1 to pass^4 of both slices.
+
+    Each pass^k covers the tasks with at least k trials.
+    """
 
     def verdict_choice() -> str:
         return choose_one("Success", "success", _VERDICTS, "turn_success", lambda name: RATES[name].title)
@@ -100,7 +103,7 @@ def _name_cell(side: CompareSide) -> Cell:
 
 
 def draw_costs(a: CompareSide, b: CompareSide) -> None:
-    """Draw the money, tokens, steps and seconds of both slices per turn and per successful turn."""
+    """Draw the cost, tokens, steps and seconds of both slices, per turn and per successful turn."""
     _draw_money(a, b)
     with cards.draw_card("Tokens, steps and seconds", "turn_costs", height=200):
         costs = {side.arm.letter: _read_cost(side) for side in (a, b)}
@@ -146,7 +149,6 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
 
 
 def _compare_money(before: Cost, after: Cost) -> str:
-    """Draw how many times as much a successful turn costs in B as in A."""
     first, second = before.per_completed, after.per_completed
     if first is None or second is None or not first.amount:
         return "The cost of a successful turn is not known for both."

@@ -1,4 +1,4 @@
-"""A decision on the page Compare: both slices and the verdict as shown."""
+"""Records a decision on the page Compare, with both slices and the verdict as the page shows them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 
 
 def draw_compare_decision(title: str, frozen: FrozenComparison) -> None:
-    """Draw the popover that records a decision. `title`: the suggested title; empty for a split verdict."""
+    """Draw the popover that records a decision.
+
+    `title` is the suggested title, empty when the numbers suggest no single decision.
+    """
     draw_decide("compare", {"": (title, frozen)}, f"compare?{read_query()}")
 
 
 def freeze_comparison(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison, sentence: str
 ) -> FrozenComparison:
-    """Return the comparison of B with A, with all current numbers."""
+    """Return the comparison of slice B with slice A, with all current numbers."""
     difference = comparison.difference
     return FrozenComparison(
         rate.name,

@@ -1,4 +1,4 @@
-"""The rows of both slices of the page Compare, as downloads."""
+"""Offers the data rows of both slices on the page Compare as downloads."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) 
 
 
 def make_export(a: Arm, b: Arm, metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function that reads the metric rows of both slices, even after the run has ended.
+    """Return a function that reads the metric's rows for both slices, even after the run has ended.
 
-    The column `compared` of its DataFrame contains the letter of the slice.
+    The column `compared` contains the letter of the slice.
     """
     readers = {
         arm.letter: store_queries.ask_later(metric, **parameters, **arm.parameters()) for arm in (a, b)

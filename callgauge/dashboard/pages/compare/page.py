@@ -1,4 +1,4 @@
-"""The page Compare: is slice B better than A, for which values, and what else differs?"""
+"""The page Compare: whether slice B is better than A, for which values, and what else differs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
 
-_LONGEST = 60  # characters per slice name
+_LONGEST = 60
 _TABS = {
     "rates": "All rates",
     "ways": "The difference in several ways",
@@ -64,7 +64,7 @@ def show() -> None:
         rate = choose_rate()
         with st.popover("Settings", type="tertiary", width="content"):
             smallest = choose_smallest()
-    with at_once:  # its links keep slice B, which is already chosen
+    with at_once:  # drawn only now, because the links keep slice B, which is chosen by now
         choose_at_once(rate, labels, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         answer.caption("The filter bar narrows both slices, unless a slice has its own choice.")
@@ -77,7 +77,6 @@ def show() -> None:
         return
     a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, labels))
     names = ArmNames(*(wording.short_name(side.name, _LONGEST) for side in (b, a)))
-    # A and B are known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 300), anchor=False)
     basis = find_basis(a, b, rate)
     reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""

@@ -1,4 +1,4 @@
-"""The main result of the page Compare: a sentence, and the difference computed in several ways."""
+"""Draws the main result of the page Compare: a sentence, and the difference by several methods."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ _OTHER_INTERVAL = (
 class ComparisonWay:
     """One method to compute the difference between the two slices.
 
-    `a`, `b`: both rates as text, empty if the method uses the plain rates. `rests_on`: the method and its
-    data in words. `thin`: True when the strata in both slices do not represent them well.
+    `a` and `b` are both rates as text, empty if the method uses the plain rates. `rests_on` describes the
+    method and its data. `thin` is True when the strata that both slices have cover less than 80 % of the
+    data.
     """
 
     title: str
@@ -53,7 +54,7 @@ class ComparisonWay:
 def draw_ways(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison | None
 ) -> None:
-    """Draw the difference of B from A by several methods. `comparison`: None without a pair to compare."""
+    """Draw the difference between slice B and slice A by several methods."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",
@@ -75,7 +76,7 @@ def draw_ways(
 
 
 def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
-    """Draw the sentence that names the side without measurements."""
+    """Draw a sentence that names the slice without measurements."""
     unseen = [side.name for side in (a, b) if not ((whole := side.whole_slice(rate)) and whole.share.n)]
     sentence = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
     cards.draw_answer(sentence, 300)
@@ -87,7 +88,8 @@ def draw_warnings(
 ) -> None:
     """Draw the reasons to doubt the comparison: little was measured, or the slices overlap.
 
-    `reason`: why it uses another rate than the chosen one; empty if it does not.
+    `reason` says why the comparison uses another rate than the chosen one. It is empty when the chosen rate
+    is used.
     """
     for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")

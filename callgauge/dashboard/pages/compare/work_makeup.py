@@ -1,4 +1,4 @@
-"""Differences in the mix of two slices: models, tools, prompts, sizes and so on."""
+"""Draws how the mix of two slices differs: models, tools, prompts, sizes and so on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHIFTS = 12
 def draw_makeup(a: CompareSide, b: CompareSide) -> None:
     """Draw the largest differences in the mix of the slices.
 
-    Skips dimensions that a slice's own filters restrict.
+    Skips dimensions by which a slice is filtered.
     """
     with cards.draw_card(
         "What differs in their work",

@@ -1,4 +1,4 @@
-"""URL keys of the page Data: loaded and unreadable data, and the limits of each source."""
+"""URL keys of the page Data, which shows loaded and unreadable data, and what each source logs."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
@@ -14,7 +14,7 @@ URL_KEYS = PageUrlKeys(
             "names",
             "runs",
             "disagree",
-        ),  # folds
+        ),
         *("rejects", "files", "rejected", "foreign", "named", "copies", "changes", "trial_runs"),
         *("reject", "changed", "before", "after", "turn_page"),
     ),

@@ -1,4 +1,4 @@
-"""Sentences on ingestion: the last load, silent sources, and the status of a file."""
+"""Sentences on the ingestion status: the last load, silent sources, and the status of a file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from callgauge.dashboard.components.controls.paging import Row
 def describe_feed(
     loads: Sequence[Row], silent: Sequence[Row], newest: datetime | None = None, night: str = ""
 ) -> str:
-    """Return the sentence on the newest of the `loads` and on the `silent` sources. Contains stored text.
+    """Return a sentence on the newest load and on silent sources. It contains text from the store.
 
-    `loads`: the rows of this metric. `silent`: see `describe_silence`. `newest`: the time of the newest turn
-    in the store. `night`: the problem of the last nightly run, or empty.
+    `loads` are the rows of the metric `loads`; `silent` is for `describe_silence`. `newest` is the time of
+    the newest turn. `night` is the problem of the last nightly run, or empty.
     """
     if not loads:
         return "Nothing has been loaded yet."
@@ -30,7 +30,10 @@ def describe_feed(
 
 
 def describe_replaced(load: Row) -> str:
-    """Return what a load removed because the content of files had changed; empty if nothing."""
+    """Return what a load replaced or removed because files had changed.
+
+    Returns an empty text when nothing was replaced.
+    """
     counts = ((load["sessions_replaced"], "replaced"), (load["sessions_removed"], "removed"))
     changes = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]
     return (
@@ -39,7 +42,7 @@ def describe_replaced(load: Row) -> str:
 
 
 def describe_status(row: Row) -> str:
-    """Return the status of a file: loaded, rejected, or merged with another file. Stored text."""
+    """Return the status of a file: loaded, rejected, or merged with another file."""
     if row["status"] == "earlier":
         return "loaded; the file has changed since"
     if row["status"] != "companion" or not row["reason"]:

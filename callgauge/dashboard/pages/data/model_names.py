@@ -1,4 +1,4 @@
-"""Card of the page Data with model names, and which of them count as the same model."""
+"""Draws a card of the page Data that lists model names and which names count as the same model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULES = {
 
 
 def show() -> None:
-    """Draw the fold on model names; a closed fold runs no query."""
+    """Draw the expander on model names. A closed expander runs no query."""
     if (fold := draw_fold("Names of models", "names")) is not None:
         with fold:
             _draw_names()

@@ -1,4 +1,4 @@
-"""Card of the page Data on the nightly job: its last runs, and the newest data of each source."""
+"""Draws a card of the page Data on the nightly job: its last runs, and the newest data of each source."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from callgauge.memory.nights.night_steps import STEPS, NightStep
 from callgauge.memory.nights.past_nights import PastNight
 from callgauge.memory.nights.source_states import SourceState
 
-_SHOWN = 7  # nights before "Show all"
+_SHOWN = 7  # nightly runs that are shown before "Show all"
 _TONES: dict[str, Tone] = {"failed": "bad", "broken off": "bad", "stopped": "bad"}
 
 
 def show() -> None:
-    """Draw the card; nothing if the nightly job never ran."""
+    """Draw the card on the nightly job; nothing if the job never ran."""
     try:
         state = store_queries.service_state()
     except MemoryProblemError as problem:
@@ -91,9 +91,9 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
 
 
 def _trouble_cell(night: PastNight) -> Cell:
-    """Return a cell with the known problem of each failed step. Stored text.
+    """Return a cell with the known problem of each failed step.
 
-    Problems contain paths of the server and of logs, which only admins may see.
+    Only admins see problems, because problems contain paths and log text.
     """
     if night.unfinished and not current_viewer().is_admin:
         return Cell("visible to admins")

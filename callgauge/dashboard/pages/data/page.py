@@ -73,7 +73,7 @@ def show() -> None:
 
 
 def _describe_calls(load: pd.Series[Any]) -> str:
-    """Return how many calls the other pages count, and how many copies they leave out."""
+    """Return how many calls the other pages count, and how many duplicate calls they leave out."""
     calls, copies = int(load["calls"]), int(load["copies"])
     return wording.plural(calls, "call") + (f" and {copies:,} copies, which count once" if copies else "")
 
@@ -140,7 +140,6 @@ def _file_row(row: Row) -> list[Cell]:
 
 
 def _describe_copies(row: Row) -> str | None:
-    """Return a phrase with other files of the same content; None if there are none."""
     if not row["copies"]:
         return None
     more = f" and {row['copies'] - 1:,} more" if row["copies"] > 1 else ""
@@ -148,12 +147,12 @@ def _describe_copies(row: Row) -> str | None:
 
 
 def _describe_left_out(privacy: str | None) -> str | None:
-    """Return the parts of the file that a load left out, such as `without results`; None if none."""
+    """Return the parts of the file that the load left out, such as `without results`; None for no parts."""
     kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
     return ", ".join(kinds) or None
 
 
-_SHOWN = 7  # loads before "Show all": a week of nights
+_SHOWN = 7  # loads before "Show all": one week of nightly runs
 _LOADED = (
     "files_loaded",
     "files_unchanged",

@@ -1,4 +1,4 @@
-"""Cards of the page Data that list unrecognised files and unreadable lines."""
+"""Draws the cards of the page Data that list unrecognised files and unreadable lines."""
 
 from __future__ import annotations
 

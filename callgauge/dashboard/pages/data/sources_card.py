@@ -1,4 +1,4 @@
-"""Cards of the page Data on sources: what each source logs, and sessions in several files."""
+"""Draws the cards of the page Data on sources: what each source logs, and sessions in several files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
-# The fact, the field of its promise, and the column that counts known calls or turns.
+# Each entry has a title, the field of the source's documentation, and two columns: measured and total.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
     ("Invalid arguments", "argument_failures", "parse_known", "calls"),
@@ -29,14 +29,14 @@ _TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
 
 
 def show_limits() -> None:
-    """Draw the fold on what each source logs; a closed fold runs no query."""
+    """Draw the expander on what each source logs. A closed expander runs no query."""
     if (fold := draw_fold("What each source logs", "formats")) is not None:
         with fold:
             _draw_limits()
 
 
 def show_copies() -> None:
-    """Draw the fold on sessions that are in several files; a closed fold runs no query."""
+    """Draw the expander on sessions that are in several files. A closed expander runs no query."""
     if (fold := draw_fold("Sessions in several files", "doubles")) is not None:
         with fold:
             _draw_copies()
@@ -101,9 +101,9 @@ def _build_promised_row(row: Row) -> list[Cell]:
 
 
 def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
-    """Return a cell with the first word of the promise: yes, partly or no.
+    """Return a cell that says whether the source logs something: yes, partly or no.
 
-    Below it are the share of loaded records with the fact, and the rest of the promise.
+    The small lines say in how many loaded records it was found, and repeat the rest of the documentation.
     """
     match = _PROMISE.fullmatch(promise or "")
     word, rest = match.groups() if match else ("not documented", promise or "")

@@ -1,4 +1,4 @@
-"""The fold with turns whose logged success and derived success differ."""
+"""Draws an expander with turns where the success in the log and the derived success differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = Mapping[Hashable, Any]
 
 
 def show() -> None:
-    """Draw the fold; a closed fold runs no query."""
+    """Draw the expander. A closed expander runs no query."""
     if (fold := draw_fold("Turns whose reported and derived success differ", "disagree")) is not None:
         with fold:
             _draw_turns(filters.chosen_filters().parameters())

@@ -1,4 +1,4 @@
-"""Card of the page Data with the loaded trial runs."""
+"""Draws a card of the page Data with the loaded trial runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.dashboard.pages.data.sources_card import file_name
 
 
 def show() -> None:
-    """Draw the fold on trial runs; a closed fold runs no query."""
+    """Draw the expander on trial runs. A closed expander runs no query."""
     if (fold := draw_fold("Trial runs", "runs")) is not None:
         with fold:
             _draw_runs()

@@ -1,4 +1,7 @@
-"""Card of the page Data that lists prompts and tools with several texts and compares two of them."""
+"""Draws a card of the page Data that lists prompts and tools with several texts.
+
+A person can compare two of the texts.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from callgauge.dashboard.components.version_texts import VersionedText, draw_dif
 
 
 def show() -> None:
-    """Draw the fold on changed prompts and tools, open if the URL names one of them."""
+    """Draw the expander on changed prompts and tools. It is open if the URL names one of them."""
     subject = _chosen_subject()
     if subject is not None:
         _draw_changed(subject)
@@ -61,7 +64,7 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _chosen_subject() -> VersionedText | None:
-    """Return the prompt or tool in the URL, or None; its name may contain colons."""
+    """Return the prompt or tool that the URL names, or None."""
     parts = (st.query_params.get("changed") or "").split(":", 2)
     return VersionedText(*parts) if len(parts) == 3 else None
 

@@ -1,4 +1,4 @@
-"""URL keys of the page Decisions; `about` is the open tab."""
+"""URL keys of the page Decisions. The key `about` names the open tab."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""The list of decisions, each with its comparison at that time and since then."""
+"""Draws the list of decisions. Each has its comparison as it was then, and repeated on later days."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.memory.decisions import FrozenComparison, FrozenSide, RecordedDecision, delete_decision
 from callgauge.memory.kept_slices import take_slice
 
-_SHOWN = 10  # decisions before "Show all": each runs queries
+_SHOWN = 10  # decisions before "Show all", because each one runs queries
 _EMPTY = "No decisions yet. Press Decide next to the verdict on Compare or on a trial run."
 
 
 @dataclass(frozen=True, slots=True)
 class LaterComparison:
-    """A decision's comparison on the days after its own; `days`: both ends inclusive."""
+    """A decision's comparison, repeated on later days. `days` are the first and the last of these days."""
 
     days: Days
     held: SliceComparison
 
 
 def draw_decisions(decisions: Sequence[RecordedDecision]) -> None:
-    """Draw the decisions, the newest first."""
+    """Draw the decisions, newest first."""
     if not decisions:
         with st.container(border=True):
             st.caption(_EMPTY)
@@ -76,10 +76,10 @@ def _ask_delete(decision: RecordedDecision) -> None:
 
 
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
-    """Return the comparison on the days after its own, up to the newest day; None if there are none.
+    """Return a decision's comparison, repeated on the days after it up to the newest day.
 
-    Sides that differ only by their days cannot be compared later. `decided`: the day of the decision, for a
-    comparison of all days. Raises MetricError.
+    Returns None when there are no later days, or when the two sides differ only in their days. `decided`, the
+    day of the decision, counts as last day when the comparison covers all days. Raises MetricError.
     """
     if figures.run or figures.measure not in RATES:
         return None
@@ -132,7 +132,7 @@ def _describe_days(side: FrozenSide) -> str:
 
 
 def _is_share(rate: RateDefinition | None, figures: FrozenComparison) -> bool:
-    """Return True when the numbers are shares: rates, and trial measures that count hits."""
+    """Return True when the numbers are shares: rates, and measures of trials that count successes."""
     sides = (figures.of, figures.against)
     return rate is not None or all(0 <= side.k <= side.n for side in sides)
 

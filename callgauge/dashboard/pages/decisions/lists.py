@@ -1,4 +1,4 @@
-"""The lists of notes, alert rules, saved views and baselines, each line with its controls."""
+"""Draws the lists of notes, alert rules, saved views and baselines. Each line has its controls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STATES: Mapping[RuleState, str] = {
 
 
 def draw_all_notes(notes: Sequence[Note]) -> None:
-    """Draw the notes, the newest first, each with a link to its subject."""
+    """Draw the notes, newest first. Each note links to its subject."""
     if not notes:
         _say_nothing(
             "No notes yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
@@ -72,7 +72,7 @@ def _subject_link(note: Note) -> str | None:
 
 
 def draw_rules(rules: Sequence[AlertRule]) -> None:
-    """Draw the rules with their result for the newest night, those that fire first."""
+    """Draw the alert rules with their result for the newest day. Rules that fire come first."""
     if not rules:
         _say_nothing("No rules yet. Add one on Overview, in Needs attention. It watches the filtered calls.")
         return
@@ -109,7 +109,7 @@ def _change_rule(rule: AlertRule) -> None:
 
 
 def draw_views(views: Sequence[SavedView]) -> None:
-    """Draw the saved views that this person sees, with controls to rename, share and delete own ones."""
+    """Draw the saved views that this person sees. Own views can be renamed, shared and deleted."""
     visible = visible_views(views)
     if not visible:
         _say_nothing("No saved views yet. Press Save this view in the navigation, or Ctrl K on any page.")
@@ -143,7 +143,7 @@ def _change_view(view: SavedView) -> None:
 
 
 def draw_baselines(baselines: Sequence[Baseline]) -> None:
-    """Draw the baselines, the newest days first."""
+    """Draw the baselines. Those with the newest days come first."""
     if not baselines:
         _say_nothing("No named days yet. Name the chosen days on Overview, above the rates.")
         return
@@ -163,5 +163,4 @@ def _say_nothing(words: str) -> None:
 
 
 def _digest(*names: str) -> str:
-    """Return a short key for the widgets of a record, whose name may be any text."""
     return sha256(json.dumps(names).encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""URL keys of the page Errors: error signatures, and the cost of failures in retries."""
+"""URL keys of the page Errors, which shows error signatures and what failures cost in retries."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""Find traits of calls that correlate with failures: a rate for each class of a trait.
+"""Finds traits of calls that correlate with failures. Each trait has classes, and each class a failure rate.
 
 A correlation is not a cause: the tool or the model may explain both the trait and the failure.
 """
@@ -23,7 +23,10 @@ _CHANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class TraitClass:
-    """One class of a trait of calls; `share` counts calls with invalid arguments among the checked calls."""
+    """One class of a trait of calls.
+
+    `share` is the share of checked calls with invalid arguments.
+    """
 
     trait: str
     number: int
@@ -36,10 +39,10 @@ class TraitClass:
 
 @dataclass(frozen=True, slots=True)
 class Standout:
-    """A trait, split where its classes differ most: calls from the class `start` on, and those below it.
+    """A trait that is split into two groups of classes where the failure rates differ most.
 
-    `difference` is `above` minus `below`. `p` is corrected by Holm's method over the `compared` splits of
-    all traits.
+    `above` covers the class `start` and all higher classes, `below` the lower classes. `difference` is
+    `above` minus `below`. `p` is corrected by Holm's method for the number of splits, `compared`.
     """
 
     start: TraitClass
@@ -55,9 +58,10 @@ class Standout:
 
 
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
-    """Return the classes with checked calls, sorted by trait as in TITLES, then by class number.
+    """Return the classes that have checked calls.
 
-    `rows`: those of the metric `traits`. Skips traits that are not in TITLES.
+    `rows` are those of the metric `traits`. Traits are sorted as in TITLES, classes by number. Traits that
+    are not in TITLES are skipped.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
     classes = [
@@ -71,11 +75,11 @@ def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Return each trait at its split with the smallest p-value, the clearest trait first.
+    """Return for each trait the split with the smallest p-value, sorted by p-value.
 
-    The classes of every trait are ordered. A split compares all calls from a class on with all calls below
-    it, if both sides have enough checked calls and sessions. Holm's correction covers the splits of all
-    traits, because the clearest one was selected afterwards.
+    A split compares all calls of a class and of higher classes with all calls of lower classes. Both groups
+    need enough checked calls and sessions. Holm's correction covers the splits of all traits, because the
+    best split is chosen after looking at all of them.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])
@@ -102,9 +106,9 @@ def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, 
 
 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
-    """Return the two classes of one trait whose intervals are furthest apart; None if all overlap.
+    """Return the two classes of one trait with the widest gap between their intervals; None if all overlap.
 
-    Only classes with enough checked calls and sessions count; the others are pale.
+    Classes with too few checked calls or sessions do not count; the page draws them pale.
     """
     gaps = [
         (other.share.interval.low - lower.share.interval.high, lower, other)
@@ -123,9 +127,9 @@ def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] |
 def describe_standout(
     standouts: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None
 ) -> str:
-    """Return sentences on the trait that correlates most with failures, or that there is none.
+    """Return sentences on the trait that correlates most with failures, or that no trait correlates.
 
-    `apart`: two classes whose intervals do not touch, which readers would otherwise wonder about.
+    `apart` holds two classes whose intervals do not overlap. A sentence says that this can be chance.
     """
     if not standouts:
         return f"No trait can be compared: it takes two classes with {RULE} each."

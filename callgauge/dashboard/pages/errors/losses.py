@@ -1,4 +1,4 @@
-"""The fold with valid calls that were lost because a parallel call failed."""
+"""Draws an expander with valid calls that were lost because a parallel call failed."""
 
 from __future__ import annotations
 
@@ -51,17 +51,16 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
 
 
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
-    """Return the shares of lost valid calls: in steps with a failed call, and in all other steps.
+    """Return two shares of lost valid calls: in steps with a failed call, and in all other steps.
 
-    `rows`: rows of the metric `parallel`, which counts only steps with several calls. A lost call was
-    denied, or got no result.
+    `rows` are those of the metric `parallel`, which counts only steps with several calls.
     """
     lost, others, all_lost, calls, bad = sum_groups(rows, "others_lost", "others", "lost", "calls", "bad")
     return Share.from_groups(lost, others), Share.from_groups(all_lost - lost, calls - bad - others)
 
 
 def describe_blast(rows: Sequence[Row]) -> str:
-    """Return a sentence on whether valid calls are lost more often in steps with a failed call."""
+    """Return a sentence on whether steps with a failed call lose valid calls more often than other steps."""
     near, far = lost_beside(rows)
     steps = sum(row["steps"] for row in rows)
     if not near.n:

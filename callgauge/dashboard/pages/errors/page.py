@@ -1,4 +1,4 @@
-"""The page Errors: failures and new errors, and in a second tab the cost of failures."""
+"""The page Errors: failures and new errors, and in a second tab what failures cost."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
 
 
 def _describe_recent(recent: signatures.RecentErrors) -> str:
-    """Return the new errors in words; empty if no earlier day has calls, because all would be new."""
+    """Return the new errors in words.
+
+    Returns an empty text when no earlier day has calls: then all errors would be new.
+    """
     if recent.day is None:
         return ""
     return describe_new_errors(

@@ -1,4 +1,4 @@
-"""Compute the outcomes of retry sequences and the cost of retries from the metric `chains`."""
+"""Computes the outcomes of retry sequences and what retries cost, from the metric `chains`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from callgauge.analysis.measures.slices import sum_groups
 from callgauge.stats import Share, relate_shares
 
 Row = Mapping[Any, Any]
-MOST = 10  # attempts; the daily sums merge ten and more
+MOST = 10  # attempts; the daily sums count ten and more attempts as ten
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
     """One stage of the funnel: the retry sequences that reached attempt `number`.
 
-    `recovered`, `abandoned`, `open`: the sequences that ended with this attempt, by outcome;
-    `continued_count`: the sequences with a further attempt.
+    `recovered`, `abandoned` and `open` count the sequences that ended with this attempt, by outcome.
+    `continued_count` counts the sequences with a further attempt.
     """
 
     number: int
@@ -34,7 +34,10 @@ class FunnelStage:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """The cost of the attempts after the first; measured on `known` of `retried` sequences."""
+    """The cost of all attempts after the first.
+
+    The cost is known for `known` of the `retried` sequences.
+    """
 
     total: float
     known: int
@@ -42,12 +45,12 @@ class RetryCost:
 
     @property
     def cost_per_chain(self) -> float | None:
-        """The mean cost of a retried sequence with known cost; None when no cost is known."""
+        """The mean cost of a retried sequence, over sequences with known cost; None when no cost is known."""
         return self.total / self.known if self.known else None
 
 
 def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows by the failure stage, model or tool of the first call."""
+    """Group the rows by the failure stage, model or tool of the sequence's first call."""
     by_slice: dict[str, list[Row]] = {}
     for row in rows:
         by_slice.setdefault(row["slice"], []).append(row)
@@ -55,7 +58,6 @@ def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def count_ended(rows: Iterable[Row], ended: str) -> int:
-    """Return the number of sequences with this outcome: recovered, abandoned or open."""
     return sum(row["chains"] for row in rows if row["ended"] == ended)
 
 
@@ -76,13 +78,13 @@ def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
 
 
 def mean_attempts(rows: Sequence[Row]) -> float:
-    """Return the mean number of attempts of a sequence; ten or more count as ten."""
+    """Return the mean number of attempts per retry sequence. Ten or more attempts count as ten."""
     chains = sum(row["chains"] for row in rows)
     return sum(row["attempts"] * row["chains"] for row in rows) / chains if chains else 0.0
 
 
 def recovery_share(rows: Sequence[Row]) -> Share:
-    """Return the share of recovered sequences among those with a known end."""
+    """Return the share of recovered retry sequences, over sequences with a known end."""
     recovered, abandoned = (
         sum_groups((row for row in rows if row["ended"] == name), "chains")[0]
         for name in ("recovered", "abandoned")
@@ -91,27 +93,33 @@ def recovery_share(rows: Sequence[Row]) -> Share:
 
 
 def relate_recoveries(by_slice: Mapping[str, Sequence[Row]]) -> dict[str, Share]:
-    """Return the recovered share of each slice, judged together as one table."""
+    """Return the share of recovered sequences for each slice.
+
+    All slices are estimated together, so each interval depends on the other slices.
+    """
     shares = [recovery_share(rows) for rows in by_slice.values()]
     return dict(zip(by_slice, relate_shares(shares), strict=True))
 
 
 def retried_share(rows: Sequence[Row]) -> Share:
-    """Return the share of sequences with a second attempt among all sequences."""
+    """Return the share of retry sequences that have a second attempt."""
     (again,) = sum_groups((row for row in rows if row["attempts"] > 1), "chains")
     return Share.from_groups(again, *sum_groups(rows, "chains"))
 
 
 def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
-    """Return the share of first retries of the given kind that worked; a sequence has one first retry.
+    """Return the share of first retries of the given kind that worked. A sequence has one first retry.
 
-    `kind`: `identical` or `changed`.
+    `kind` is `identical` or `changed`.
     """
     return Share.from_groups(*sum_groups(rows, f"first_{kind}_worked", f"first_{kind}"))
 
 
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:
-    """Return the total cost of retries. `what`: `steps` (always known), `tokens`, or `ms`."""
+    """Return the total cost of retries.
+
+    `what` is the unit: `steps` (always known), `tokens`, or `ms`.
+    """
     retried = sum(row["chains"] for row in rows if row["attempts"] > 1)
     measured = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
     return RetryCost(sum(row[what] for row in rows), measured, retried)

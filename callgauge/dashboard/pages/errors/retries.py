@@ -1,4 +1,4 @@
-"""The Retries tab of Errors: the tool given up on most, the outcome of failures, and their cost."""
+"""Draws the Retries tab of the page Errors: the outcome of failures, and what retries cost."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ from callgauge.dashboard.pages.errors.retry_table import draw_chain_table, draw_
 from callgauge.stats import Share, compare_rates
 
 Row = Mapping[Hashable, Any]
-_ROWS = 10  # tools or models before "Show all"
+_ROWS = 10  # tools or models that are shown before "Show all"
 _WAYS = {"tool": "By tool", "model": "By model", "layer": "By stage", "attempt": "By attempt"}
-_EXAMPLES = 3  # retry sequences, and calls per sequence
+_EXAMPLES = 3
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    """Draw the tab. `chosen`: the filters as parameters of the metrics."""
     rows: list[dict[Hashable, Any]] = store_queries.ask("chains", **chosen).to_dict("records")
     if not rows:
         cards.show_no_matches("failed calls")
@@ -104,9 +103,9 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw models or tools by how often they were given up on; those with too few sequences come last."""
+    """Draw models or tools. Those with the largest share of sequences given up come first."""
     by_slice = recovery.group_by_slice(rows)
-    # From the same table as on the pages Tools and Models, so that the intervals are equal.
+    # Take the shares from the table of the pages Tools and Models, so that the intervals are the same.
     shares = recovery.relate_recoveries(by_slice)
     shares |= {
         each.name: each.share
@@ -117,7 +116,8 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
     def sort_key(name: str) -> tuple[bool, float, int, str]:
         share = shares[name]
         given_up = share.n - share.k
-        is_ranked = share.has_enough and name != "unknown"  # unnamed values may be several
+        # Calls without a name may belong to several tools or models.
+        is_ranked = share.has_enough and name != "unknown"
         return not is_ranked, -given_up / share.n if is_ranked else 0.0, -given_up, name
 
     draw_chain_table(dimension, by_slice, sorted(by_slice, key=sort_key), shares=shares, shown=_ROWS)
@@ -127,7 +127,7 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
 
 
 def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
-    """Draw the newest given-up sequences: of the tool in the sentence, or of any tool."""
+    """Draw the newest retry sequences that were given up, of `tool` or of any tool."""
     title = f"Given up: {filters.short_label('tool', tool)}" if tool else "Given up: newest examples"
     narrowed = {**chosen, "tools": (tool,)} if tool else dict(chosen)
     calls = _read_examples(narrowed)
@@ -153,9 +153,8 @@ def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
 
 
 def _read_examples(chosen: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the calls of the examples: rows of the metric `sequence_calls`."""
     firsts: dict[str, Row] = {}
-    for attempts in (2, None):  # sequences with a retry show more
+    for attempts in (2, None):  # sequences with a retry come first, because they show more
         wanted = {**chosen, "attempt": "first", "chain": "abandoned", "attempts_from": attempts}
         newest = read_page(store_queries.ask, CALLS, wanted, _EXAMPLES).rows.to_dict("records")
         firsts |= {row["call_id"]: row for row in newest if len(firsts) < _EXAMPLES}

@@ -1,4 +1,7 @@
-"""The table of retry sequences by tool, model, stage or attempt; each number links to its calls."""
+"""Draws a table of retry sequences by tool, model, failure stage or attempt.
+
+Each number links to its calls.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,13 @@ from callgauge.dashboard.pages.errors import recovery
 from callgauge.stats import Share
 
 Row = Mapping[Hashable, Any]
-_AGAIN = {"attempts": "2-"}  # URL keys of the call list: sequences with a second attempt
+_AGAIN = {"attempts": "2-"}  # URL keys with which the call list shows sequences that have a second attempt
 _NO_FAILURE = ("No failure", "Only the log reports the retry")
 _OPEN = Column("Not known", "number", "The log ends before the end of the turn")
 
 
 def link_to_chains(own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str:
-    """Return a link to the first calls of retry sequences: one call for each sequence.
-
-    `own`: URL keys of the list of calls; `narrowed`: values of the filter bar.
-    """
+    """Return a link to a list with the first call of each retry sequence."""
     return filters.page_link("calls", narrowed or {}, {"attempt": "first", **own})
 
 
@@ -34,10 +34,11 @@ def draw_chain_table(
     shares: Mapping[str, Share] | None = None,
     shown: int | None = None,
 ) -> None:
-    """Draw one row for each slice, in this order.
+    """Draw one row for each slice, in the given order.
 
-    `dimension`: tool, model or layer; `shares`: the recovered share of each slice, as other pages show it;
-    by default the slices are judged as their own table. `shown`: the number of rows before "Show all".
+    `dimension` is tool, model or layer. `shares` holds the share of recovered sequences of each slice, as
+    other pages show it. By default the shares are estimated from this table alone. `shown` is the number of
+    rows before "Show all".
     """
     recoveries = shares or recovery.relate_recoveries(by_slice)
     given_up = {name: recoveries.get(name, Share(0, 0)).complement for name in by_slice}
@@ -112,9 +113,9 @@ def _count_cell(count: int, href: str, sub: str | None = None) -> Cell:
 
 
 def draw_funnel(rows: Sequence[Row], layer: str) -> None:
-    """Draw one row per attempt: how many sequences reached it, and their outcomes with it.
+    """Draw one row per attempt: how many retry sequences reached it, and how many ended with each outcome.
 
-    `layer`: the failure stage of the first call of these sequences; empty for any.
+    `layer` is the failure stage of the first call of these sequences; empty for any stage.
     """
     stages = recovery.build_funnel(rows)
     heads = [

@@ -1,4 +1,4 @@
-"""Draw new errors, the list of error signatures, or one signature with its tools and models."""
+"""Draws new errors, the list of error signatures, or one signature with its tools and models."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ from callgauge.stats.day_spread import LEAST_DAYS
 Row = Mapping[Hashable, Any]
 PER_PAGE = 200
 _SHOWN = 10  # rows of a page before "Show all"
-_NAMED = 2  # tools and models listed per cell
+_NAMED = 2  # tools and models that are listed in a cell
 
 
 @dataclass(frozen=True, slots=True)
 class RecentErrors:
-    """The errors to show first; each is a row of the metric `signatures`.
+    """The errors to show first, as rows of the metric `signatures`.
 
-    `day`: the newest chosen day with calls; None if no day before it has calls. `on_day`: first seen on it.
-    `earlier`: first seen in the six days before, and frequent since. `returned`: back after a fix.
-    `returned_count`: their number in the whole store, regardless of the filters.
+    `day` is the newest chosen day with calls; None if no earlier day has calls. `on_day` holds errors first
+    seen on that day, `earlier` those first seen in the six days before and frequent since then. `returned`
+    holds errors that came back after a fix; `returned_count` counts them in the whole store, without the
+    filters.
     """
 
     day: date | None
@@ -62,7 +63,7 @@ class RecentErrors:
 
 
 def read_recent(known_errors: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
-    """Return the new and returned errors. `chosen`: the filters as parameters of the metrics."""
+    """Return the new and returned errors."""
     rows = _ask(**chosen, **known_errors.narrow("all"))
     returned = [row for row in rows if row["signature_id"] in known_errors.returned]
     days = rows[0]["days"] if rows else None
@@ -92,7 +93,7 @@ def _ask(*, limit: int = PER_PAGE, offset: int = 0, **parameters: Any) -> Sequen
 
 
 def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
-    """Draw the card of new and returned errors; nothing without such errors."""
+    """Draw a card with new and returned errors. Draws nothing if there are none."""
     if not recent.rows:
         return
     back = {row["signature_id"] for row in recent.returned}
@@ -105,7 +106,7 @@ def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
 
 
 def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) -> None:
-    """Draw the list of error signatures without those in the card above, optionally by triage status."""
+    """Draw the error signatures that `show_recent` does not draw, optionally of one triage status."""
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     wrong = sum(
         row["calls"]
@@ -134,13 +135,12 @@ def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErr
             f"{wording.plural(total, 'signature')}: the text of the error without what differs each time."
             f"{drawn}"
         )
-        # Sorting one page of several would not show the worst of all.
+        # If there are several pages, sorting one page would not show the worst error of all.
         _draw_rows("signatures", "Errors by signature", rows, known_errors, ordered=total <= PER_PAGE)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
 def _choose_status(known_errors: KnownErrors) -> str:
-    """Return the chosen triage status; its selector is in a fold."""
     if not known_errors.states:
         return "all"
     fold = draw_fold("Filter this list", "narrow", opens=KEY in st.query_params)
@@ -157,10 +157,7 @@ def _describe_none(status: str, recent: RecentErrors) -> str:
 
 
 def _read_page(parameters: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the signatures of the page in the URL, the most frequent first.
-
-    `parameters`: those of the metric `signatures`.
-    """
+    """Return the signatures of the page in the URL, most frequent first."""
     reset_page_number("signature_page", parameters)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
@@ -177,7 +174,7 @@ def _draw_rows(
     ordered: bool = True,
     back: Set[str] = frozenset(),
 ) -> None:
-    """Draw a table of signatures. `back`: those to mark as returned after a fix."""
+    """Draw a table of signatures. Those in `back` are marked as returned after a fix."""
     built = [_build_row(row, ordered=ordered, is_back=row["signature_id"] in back) for row in rows]
     heads = list(_HEADS)
     if known_errors.states:
@@ -188,7 +185,6 @@ def _draw_rows(
 
 
 def _draw_export(key: str, chosen: Mapping[str, Any], total: int, signature: str | None = None) -> None:
-    """Draw the export of the failed calls, or of those with one signature."""
     wanted = {**chosen, "fault": "any", "signature": signature}
     read = partial(read_page, store_queries.keep_asking(), CALLS, wanted)
 
@@ -250,7 +246,6 @@ def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
 
 
 def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
-    """Return the tooltip of the bars, one day per line with its count; None without calls."""
     return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
 
 
@@ -275,7 +270,7 @@ def _calls_link(signature: str) -> str:
 
 
 def show_one(signature: str) -> None:
-    """Draw one signature: its whole text, its first and last day, and the tools and models that have it."""
+    """Draw one signature: its whole text, its first and last day, and its tools and models."""
     draw_link("all_errors", "← All errors", filters.page_link("errors", {}, {}))
     st.title("Error signature", anchor=False)
     chosen = filters.chosen_filters().parameters()

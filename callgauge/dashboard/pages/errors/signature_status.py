@@ -1,4 +1,4 @@
-"""Triage status of error signatures: which are known or fixed, and which fixed ones returned."""
+"""Triage status of error signatures: which errors are known or fixed, and which fixed errors returned."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOT_TRIAGED = "not triaged"
 
 @dataclass(frozen=True, slots=True)
 class KnownErrors:
-    """The triage status set by the team, and the returned errors, by signature."""
+    """The triage status that the team set for each signature, and the signatures of returned errors."""
 
     states: Mapping[str, SignatureState]
     returned: Mapping[str, ReturnedError]
@@ -57,11 +57,14 @@ class KnownErrors:
         return state.state if state else "new"
 
     def list_with(self, status: Status) -> tuple[str, ...]:
-        """Return the signatures with a status that somebody set."""
+        """Return the signatures to which somebody gave this status."""
         return tuple(name for name in self.states if self.find_status(name) == status)
 
     def narrow(self, chosen: str) -> dict[str, Any]:
-        """Return the `signatures` parameters for a triage status; returned errors come first."""
+        """Return parameters of the metric `signatures` that select a triage status.
+
+        Returned errors come first.
+        """
         first = {"first": tuple(self.returned) or None}
         if chosen == "all":
             return first
@@ -77,7 +80,7 @@ def read_known_errors() -> KnownErrors:
 
 
 def choose_status(known_errors: KnownErrors) -> str:
-    """Draw the selector of a triage status and return the choice; the URL key is `status`."""
+    """Draw the selector of a triage status and return the chosen status. The URL key is `status`."""
     counted = {
         status: len(known_errors.list_with(_read_status(status))) for status in _WORDS if status != "all"
     }
@@ -98,7 +101,7 @@ def _read_status(text: str) -> Status:
 
 
 def status_cell(known_errors: KnownErrors, signature: str) -> Cell:
-    """Return a cell with the triage status of a signature; empty if it has none."""
+    """Return a cell with the triage status of a signature. The cell is empty when no status is set."""
     status = known_errors.find_status(signature)
     if status == "new":
         return Cell("", values={"": _NOT_TRIAGED})
@@ -119,7 +122,7 @@ def _describe_fix(state: SignatureState) -> str:
 
 
 def draw_status(signature: str) -> None:
-    """Draw the triage status of one signature, with the control that changes it."""
+    """Draw the triage status of one signature, and the control that changes the status."""
     known_errors = read_known_errors()
     state, back = known_errors.states.get(signature), known_errors.returned.get(signature)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memory_status"):

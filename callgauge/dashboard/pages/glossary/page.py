@@ -24,7 +24,6 @@ def show() -> None:
 
 
 def _name(text: str) -> str:
-    """Return the URL name of a subject: how-rates-are-counted-and-compared."""
     return re.sub(r"\W+", "-", text.partition("\n")[0].lower())
 
 

@@ -1,4 +1,4 @@
-"""The fold with every rate, cost and latency of each model: one line each, in groups."""
+"""Draws an expander with every rate, cost and latency of each model, one line each, in groups."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from callgauge.dashboard.components.slice_table import NEARLY_ALL, calls_link, c
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.turn_effort import read_effort_rows
 
-_SHOWN = 8  # slices with a column
-_TITLE = 16  # characters per slice name in the header
+_SHOWN = 8
+_TITLE = 16  # characters of a slice name in the header
 
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One line: a rate, cost or time, its meaning, and its cell for each slice by name."""
+    """One line of the table: a rate, cost or latency, its meaning, and its cell for each slice by name."""
 
     title: str
     meaning: str | None
@@ -35,7 +35,10 @@ class RateRow:
 
 
 def draw_all_rates(by: str, names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold; it runs its queries only when open. `names`: the slices of `by`, the best first."""
+    """Draw the expander. It runs its queries only when it is open.
+
+    `names` holds the slices by the dimension `by`, the best first.
+    """
     fold = draw_fold("All rates", "all_rates")
     if fold is None or not names:
         return

@@ -1,4 +1,4 @@
-"""The Cost tab: which models succeed most for their cost, what each costs, and the prices in use."""
+"""Draws the Cost tab: which models succeed most for their cost, what each costs, and the prices in use."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from callgauge.dashboard.components.slice_table import name_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _SHOWN = 12  # rows before "Show all"
-_NAMED = 3  # models of the Pareto front in the sentence
+_NAMED = 3  # models on the Pareto front that the sentence names
 
 
 def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
-    """Draw the chart, the table and the prices of the dimension `by`."""
+    """Draw the chart, the table and the prices for the values of the dimension `by`."""
     if by not in TURNS_BY:
         st.caption(f"Turns have no single {DIMENSIONS[by].lower()}: rank by model, host or source.")
         return
@@ -91,7 +91,6 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
 
 
 def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> list[CostPoint]:
-    """Return a point for each slice with known cost and turn success."""
     rows = store_queries.ask("slices", rates=("turn_success",), by=by, **chosen)
     success = {slice_.name: slice_.share for slice_ in make_slices(rows) if slice_.share.n}
     priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn and cost.is_priced_enough}

@@ -1,4 +1,7 @@
-"""Find versions, prompts and hosts that a model first used when a rate shifted: hints, not proof."""
+"""Finds versions, prompts and hosts that a model used for the first time when a rate shifted.
+
+They are hints at the cause, not proof.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,7 @@ _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
-    """Return, for each shift, the names that the model first used on the days when the shift may have begun.
-
-    The names are agent versions, prompts, providers and strategies, joined to one text.
-    """
+    """Return for each shift what the model first used on the days when the shift may have begun."""
     if not shifts:
         return {}
     models = tuple(sorted({shift.series for shift in shifts}))

@@ -1,4 +1,4 @@
-"""Draw one rate for each pair of a model and a prompt or tool, as a table with shades."""
+"""Draws a table of one rate for each pair of a model and a prompt or tool. Darker cells are worse."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.ranking import SliceRanking
 
 _ROWS, _COLUMNS = 40, 14
-_STEPS = 5  # steps of the legend
-DEEPEST = 0.5  # deepest shade on which text stays legible
+_STEPS = 5
+DEEPEST = 0.5  # strongest colour on which text stays legible
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """A table of one rate, with a shade for each cell.
+    """A table of one rate. The colour of each cell shows how bad its rate is.
 
-    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns of these rows before
-    the limit. `worst`: the largest badness (0 to 1) of a cell with enough observations.
+    `cells` maps (row name, column name) to a slice. `columns_in_all` is the number of columns before the
+    limit. `worst` is the largest badness (0 to 1) of a cell with enough observations.
     """
 
     rows: Sequence[str]
@@ -40,10 +40,10 @@ class HeatMap:
     worst: float
 
     def cell_heat(self, slice_: Slice) -> float | None:
-        """Return the depth of the cell's shade: 0 (best) to DEEPEST (as bad as `worst`).
+        """Return the strength of the cell's colour: 0 (best) to DEEPEST (as bad as `worst`).
 
-        Return None when too little was observed for a verdict. The depth grows with the square root of the
-        badness, so that one cell much worse than the others leaves these distinguishable.
+        Returns None when there is too little data for a verdict. A square root keeps the other cells
+        distinguishable when one cell is far worse.
         """
         bad = badness(slice_)
         if bad is None or not slice_.is_solid:
@@ -51,22 +51,24 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` pairs of a shade's depth and its badness, the best first."""
+        """Return `steps` pairs of a colour's strength and the badness that it stands for, best first."""
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 
 
 def badness(slice_: Slice) -> float | None:
-    """Return the rate, or 1 minus the rate when a high rate is good; None when nothing was measured."""
+    """Return how bad the rate is: the rate itself, or 1 minus the rate when a high rate is good.
+
+    Returns None when nothing was measured.
+    """
     rate = slice_.share.rate
     return None if rate is None else 1 - rate if slice_.rate.is_good else rate
 
 
 def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
-    """Build the heat map from slices: `name` of a slice is the row, `also` the column.
+    """Build the heat map from slices. The `name` of a slice is its row, `also` is its column.
 
-    `rows`: the names of the rows, in order. `columns`: the number of columns, the most observed in these
-    rows.
+    `columns` is the number of columns; those with most observations in these rows are kept.
     """
     shown = set(rows)
     inside = [slice_ for slice_ in several if slice_.name in shown]
@@ -78,7 +80,6 @@ def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) 
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
-    """Return the names by number of observations, then by total, the largest first."""
     totals: dict[str, tuple[int, int]] = {}
     for name, slice_ in named:
         n, total = totals.get(name, (0, 0))
@@ -87,7 +88,7 @@ def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
 
 
 def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw the card: a row for each ranked slice, a column for each value of the dimension `also`."""
+    """Draw a heat map with a row for each ranked slice and a column for each value of `also`."""
     by, rate = ranking.by, ranking.rate
     grouping = {"rates": (rate.name,), "by": by, "also": also}
     take = cards.Download(
@@ -136,7 +137,7 @@ def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: floa
 
 
 def _build_cell(shown: HeatMap, slice_: Slice | None, narrowed: Mapping[str, str]) -> Cell:
-    """Return the cell of a pair: its rate, or counts if there is too little data; empty without a call."""
+    """Return a cell with the rate, or with counts if there is too little data."""
     if slice_ is None:
         return Cell("")
     href = filters.page_link(
@@ -146,7 +147,6 @@ def _build_cell(shown: HeatMap, slice_: Slice | None, narrowed: Mapping[str, str
 
 
 def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
-    """Draw the legend: a row of shaded cells and the rates that the shades mean."""
     if not shown.worst:
         st.caption(f"No shades: no cell with {RULE} has anything wrong. Counts alone: fewer.")
         return
@@ -165,7 +165,7 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 
 
 def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
-    """Draw how many of the rows and columns are shown. `rows`: the number of rows with enough sessions."""
+    """Draw how many of the rows and columns are shown."""
     parts = [
         f"{drawn} of {in_all:,} {wording.plural_of(noun)}"
         for drawn, in_all, noun in (

@@ -1,4 +1,4 @@
-"""Draw each model by host; each host is compared with the model's other hosts."""
+"""Draws the rate of each model on each host. Each host is compared with the model's other hosts."""
 
 from __future__ import annotations
 
@@ -32,16 +32,13 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_ALERTS = 2  # hosts in the sentence
-_BEFORE_ALL = 15  # rows before "Show all"
-_MOST_LINKED = 100  # most hosts in a link
+_ALERTS = 2  # alerts that the sentence lists
+_BEFORE_ALL = 15
+_MOST_LINKED = 100
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw the sentence on the hosts of the models, and the table with a row for each model and host.
-
-    `smallest`: the smallest difference of interest, a share.
-    """
+    """Draw a sentence on the hosts of the models, and a table with a row for each model and host."""
     grouping = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} by model and host"
     take = cards.Download(
@@ -53,7 +50,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
         if comparison.rows:
             _draw_table(rate, title, comparison, smallest)
             st.caption(_describe_reading(comparison))
-        # Cut both names separately, so that a long model name leaves room for the host.
+        # Both names are cut separately, so that a long model name leaves room for the host.
         named = [
             replace(
                 slice_,
@@ -67,7 +64,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
 def _describe(
     comparison: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
 ) -> str:
-    """Return the verdict on the hosts, and open alerts of hosts: rates over all days hide changes."""
+    """Return a sentence that compares the hosts and reports open alerts on hosts."""
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
     sentence = describe_hosts(comparison.rows, _label, smallest, has_thin=bool(comparison.thin))
@@ -142,7 +139,7 @@ def _build_row(
 
 
 def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
-    """Return the link to Compare with a host as B and the other hosts as A; None if there are too many."""
+    """Return the link that compares a host (B) with the other hosts (A); None if there are too many hosts."""
     if not 0 < len(against) <= _MOST_LINKED:
         return None
     model = row.slice.name

@@ -1,4 +1,4 @@
-"""Draw a source's agent versions in order of first use, and the versions that changed a rate."""
+"""Draws the agent versions of a source in order of first use, and which versions changed a rate."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SOURCES = 4  # the most used; versions of different agents are not comparable
-_SHOWN = 40  # newest versions of a source
-_BEFORE_ALL = 10  # rows before "Show all"
+_SOURCES = 4  # number of sources that get a card, because versions of different agents are not comparable
+_SHOWN = 40  # number of newest versions that a card shows
+_BEFORE_ALL = 10
 
 
 def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    """Draw one card for each of the most used sources with two versions or more."""
+    """Draw one card for each of the most used sources that have at least two versions."""
     by_source = make_slices(store_queries.ask("slices", rates=(rate.name,), by="source", **chosen))
     most_used = sorted(by_source, key=lambda slice_: (-slice_.total, slice_.name))[:_SOURCES]
     alone = [
@@ -36,7 +36,10 @@ def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
 
 
 def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> bool:
-    """Draw the card of a source; return False without a card if it has fewer than two versions."""
+    """Draw the card of a source and return True.
+
+    Returns False and draws nothing when the source has only one version.
+    """
     grouping = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
     used = trends.order_versions(make_slices(store_queries.ask("slices", **grouping, **chosen)))
     if len(used) < 2:

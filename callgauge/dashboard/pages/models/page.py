@@ -1,4 +1,4 @@
-"""The page Models: the best model by a rate, by prompt, tool and host, and all other rates."""
+"""The page Models: the best model by a rate, also by prompt, tool and host, and all other rates."""
 
 from __future__ import annotations
 

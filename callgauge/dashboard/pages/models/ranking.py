@@ -1,4 +1,4 @@
-"""The table of models: rank, the chosen rate, the difference that decides, and the leading rates."""
+"""Draws the table of models: rank, chosen rate, difference from the reference, and the leading rates."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_BEFORE_ALL = 15  # rows before "Show all"
+_BEFORE_ALL = 15
 
 
 @dataclass(frozen=True, slots=True)
 class SliceRanking:
-    """The ranked slices of one rate, as drawn. `slices`: those of each leading rate."""
+    """The ranked slices of one rate. `slices` holds the slices of each leading rate."""
 
     judged: JudgedRanking
     slices: SlicesByRate
@@ -63,7 +63,7 @@ class SliceRanking:
 
     @property
     def rows(self) -> list[SliceComparison]:
-        """The slices with enough data, the best first."""
+        """The slices with enough data, best first."""
         return [row for row in self.table.rows if row.slice.is_solid]
 
     @property
@@ -76,7 +76,7 @@ class SliceRanking:
         return [row.slice for row in self.table.rows if not row.slice.is_solid]
 
     def describe_reading(self) -> str:
-        """Return the reference of the differences, and the correction of their verdicts."""
+        """Return which slice the differences refer to, and how the verdicts are corrected."""
         if not self.table.reference.is_solid and self.is_compared:
             return f"What is compared with has too few sessions: it takes {RULE}. Choose another."
         if not self.table.pairs:
@@ -89,7 +89,7 @@ class SliceRanking:
 
 
 def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw the card with the table, and one folded line of slices with too little data."""
+    """Draw the ranking as a table, and one expander for slices with too little data."""
     by, rate = ranking.by, ranking.rate
     with cards.draw_card(
         f"{rate.title} by {ranking.noun}",
@@ -114,7 +114,7 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
 
 
 def _draw_table(ranking: SliceRanking, smallest: float) -> None:
-    """Draw the table; the deciding columns come first, because phones show the first columns."""
+    """Draw the table. The columns that decide come first, because a phone shows only the first columns."""
     by, rate, table, rows = ranking.by, ranking.rate, ranking.table, ranking.rows
     scale, reach = make_scale([row.slice.share for row in rows]), track_reach(rows)
     columns = [Column(wording.dimension(by).capitalize(), "name")]
@@ -136,7 +136,8 @@ def _draw_table(ranking: SliceRanking, smallest: float) -> None:
         add(difference_column("Difference", reach), [tagged_difference_cell(row, reach) for row in rows])
         add(Column("Verdict", "tight"), [verdict_cell(row, smallest) for row in rows])
     for name in reversed(LEADING):
-        # Next to its replacement, the chosen rate would compare values that were measured differently.
+        # If another rate replaces the chosen rate, the chosen rate is left out: its slices were measured
+        # differently.
         if name not in (rate.name, ranking.judged.asked.name):
             add(Column(RATES[name].title, "cell", RATES[name].meaning), _rate_cells(ranking, name))
     if costs := ranking.judged.context.costs:

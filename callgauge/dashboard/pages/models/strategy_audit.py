@@ -1,4 +1,4 @@
-"""Find models whose calling strategy does not suit their probe results and parse errors."""
+"""Finds models whose calling strategy does not suit their probe results and parse errors."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FALLBACK = "json_fallback"
 class StrategyUse:
     """The calls of one model on one host with one calling strategy, and the probes of that model.
 
-    `calls`: the rate of parse errors, with the model in `name` and the host in `also`. `last_ok`: whether
-    the last probe succeeded; None without a probe or a clear result.
+    `calls` is the rate of parse errors; its `name` is the model, its `also` the host. `last_ok` says whether
+    the last probe succeeded; None when there was no probe or no clear result.
     """
 
     calls: Slice
@@ -37,7 +37,7 @@ class StrategyUse:
 class AuditFinding:
     """The result of the audit for one StrategyUse.
 
-    `tone` is None for inconspicuous results. `weight` is the sort key: the lowest is the most urgent.
+    `tone` is None when nothing is wrong. Results are sorted by `weight`; the lowest is the most urgent.
     """
 
     used: StrategyUse
@@ -47,9 +47,9 @@ class AuditFinding:
 
 
 def audit_strategies(several: Sequence[StrategyUse], least: float) -> list[AuditFinding]:
-    """Return one result for each strategy use, the most urgent first.
+    """Return one result for each StrategyUse, the most urgent first.
 
-    `least`: the share of parse errors, 0 to 1, from which a natively called model is conspicuous.
+    `least` is the share of parse errors (0 to 1) from which native calls are a problem.
     """
     native = {(use.calls.name, use.calls.also): use for use in several if use.strategy == NATIVE}
     findings = [_audit_one(use, native.get((use.calls.name, use.calls.also)), least) for use in several]

@@ -1,4 +1,4 @@
-"""Tokens, seconds and steps per turn, and per successful turn."""
+"""Computes tokens, seconds and steps per turn, and per successful turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """A quantity per turn: its sum over the turns with a measurement, and the number of these turns."""
+    """A quantity per turn: its sum over the turns where it was measured, and the number of these turns."""
 
     title: str
     meaning: str
@@ -62,10 +62,7 @@ _EFFORTS: Mapping[str, Sequence[_Effort]] = {
 def read_effort_rows(
     rows: Sequence[Row], unit: Literal["tokens", "seconds"]
 ) -> list[tuple[str, str, dict[str, Cell]]]:
-    """Return title, meaning and the cell of each slice for each quantity of this unit.
-
-    `rows`: those of the metric `turn_costs`.
-    """
+    """Return (title, meaning, cell of each slice) for each quantity of this unit."""
     return [
         (effort.title, effort.meaning, {row["slice"]: _make_cell(effort, row) for row in rows})
         for effort in _EFFORTS[unit]

@@ -1,4 +1,4 @@
-"""URL keys of the page Overview: the main rates, recent changes and failures."""
+"""URL keys of the page Overview, which shows the main rates, recent changes and failures."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

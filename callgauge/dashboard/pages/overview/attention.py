@@ -1,4 +1,7 @@
-"""The card "Needs attention": changed rates, new errors and missed goals, until over or acknowledged."""
+"""Draws the card "Needs attention": changed rates, new errors and missed goals.
+
+An item stays until it is over or acknowledged.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,9 @@ _PROBLEM = "_memory_problem"
 
 
 def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
-    """Return what needs attention on the newest night; None if no day has a call.
+    """Return what needs attention on the newest day with calls; None if no day has calls.
 
-    Ignores the days of the filters: alerts do not depend on the shown days.
+    The chosen days are ignored, because alerts do not depend on the days that the page shows.
     """
     parameters = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
     return store_queries.derive(
@@ -59,7 +62,10 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 
 
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
-    """Draw the card. `chosen`: the parameters of the filter bar; `goals`, `rates`: by name of the rate."""
+    """Draw the card "Needs attention".
+
+    `goals` and `rates` map the name of a rate to its goal and its slice.
+    """
     problem = None
     records, unread = _read_records()
     acknowledgements = records.acknowledgements
@@ -100,7 +106,6 @@ def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: 
 
 
 def _list_silent_items() -> list[AttentionItem]:
-    """Return an item for each source of callgauge.toml that is silent for longer than the file allows."""
     now, items = datetime.now(UTC), []
     for source in store_queries.known_service_state().find_silent(now):
         newest = wording.utc(source.newest) if source.newest else "none came yet"
@@ -126,7 +131,7 @@ def _list_missed_goals(goals: Mapping[str, Goal], rates: Mapping[str, Slice]) ->
 
 
 def _draw_quiet_items() -> None:
-    """Draw the problems with the data, last and grey, with a link to the page Data."""
+    """Draw the items about problems with the data, in grey, with a link to the page Data."""
     load = store_queries.ask("last_load").iloc[0]
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"
@@ -139,7 +144,6 @@ def _draw_quiet_items() -> None:
 
 
 def _read_records() -> tuple[TeamRecords, str | None]:
-    """Return the records of the memory, and the problem if it cannot be read."""
     try:
         return store_queries.team_records(), None
     except MemoryProblemError as problem:
@@ -147,7 +151,7 @@ def _read_records() -> tuple[TeamRecords, str | None]:
 
 
 def _find_rule_items(rules: Sequence[AlertRule]) -> Iterator[AttentionItem]:
-    """Yield the team's rules that fire and are not muted. Filters do not apply."""
+    """Yield an item for each alert rule that fires and is not muted. The page's filters do not apply."""
     today = datetime.now(UTC).date()
     spoken = [rule for rule in rules if not rule.is_muted(today)]
     if spoken:
@@ -163,7 +167,7 @@ def _judge_rules(
     rules_text: str,  # noqa: ARG001
     _rules: Sequence[AlertRule],
 ) -> list[RuleFinding]:
-    """Return the results of the rules for the newest night, cached by generation and rules text."""
+    """Return the results of the alert rules for the newest day, cached by store file and rules."""
     return judge_rules(store_queries.ask_all, _rules)
 
 
@@ -173,7 +177,6 @@ def _find_returned_items(records: TeamRecords) -> list[AttentionItem]:
 
 
 def _draw_rules() -> None:
-    """Draw the control that adds a rule, with a link to all rules."""
     with st.container(width="content"):
         draw_popover("Rules", "alert_rules", _list_rules)
 
@@ -222,7 +225,7 @@ def _ask_who(key: str) -> None:
         draw_author_field(f"by_{place}")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
         if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
-            st.rerun()  # the whole page, not only the popover
+            st.rerun()  # runs the whole page, not only the popover
 
 
 def _acknowledge(key: str) -> None:
@@ -273,5 +276,5 @@ def _describe_acknowledgement(acknowledgement: Acknowledgement) -> str:
 
 
 def _digest(key: str) -> str:
-    """Return a short key of an alert for widgets; the full key contains log text."""
+    """Return a short widget key for an alert, because the full key contains log text."""
     return sha256(key.encode(errors="replace")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The four leading rates on the page Overview: change, goal and trend of each."""
+"""Draws the leading rates on the page Overview, each with its change, goal and trend."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from callgauge.stats import ENOUGH, Share
 
 HEADLINES = tuple(reversed(LEADING))
 _MEASURED_BY = ("defined", "recorded_ok")
-_DAYS = 28  # newest days with data in the small line
+_DAYS = 28  # newest days with data that the small line chart shows
 
 Colour = Literal["normal", "inverse", "off"]
 
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
-    """Return each headline rate by day, the earliest first; totals are sums over the days."""
+    """Return each headline rate by day, earliest day first. Totals are sums over the days."""
     days = ask_slices(rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen, related=False)
     return _group_by_rate(sorted(days, key=lambda day: day.name))
 
@@ -47,9 +47,9 @@ def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
 def read_baseline(
     rate: RateDefinition, chosen: Mapping[str, Any], *, related: bool
 ) -> Sequence[Slice] | None:
-    """Return the slices by model for the headline rates and `rate`, on the compared days.
+    """Return the headline rates and `rate` by model, on the days to compare with.
 
-    None without such days. `related`: see `make_slices`.
+    Returns None when there are no such days. For `related` see `make_slices`.
     """
     parameters = filters.baseline_parameters(chosen)
     if parameters is None:
@@ -72,7 +72,10 @@ def draw_headlines(
     goals: Mapping[str, Goal],
     costs: CostSummary | None,
 ) -> None:
-    """Draw the leading rates and the cost. `before`: the slices of `read_baseline`, unrelated."""
+    """Draw the leading rates and the cost.
+
+    `before` holds the slices of `read_baseline` with `related=False`.
+    """
     changes = _compare_with_baseline(rates, before)
     with st.grid(4 if costs else 3, min_column_width=175, gap="small"):
         for name in HEADLINES:
@@ -86,7 +89,6 @@ def draw_headlines(
 def _compare_with_baseline(
     rates: Mapping[str, Slice], before: Sequence[Slice] | None
 ) -> dict[str, SliceComparison]:
-    """Return each headline rate compared with the baseline days; {} without such days."""
     if before is None:
         return {}
     by_model = _group_by_rate(before)
@@ -103,7 +105,7 @@ def _group_by_rate(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
 
 
 def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
-    """Return the basis of the rate: calls without a definition, turns with a logged result."""
+    """Return how many calls have a definition, or how many turns have a result in the log."""
     whole = rates[name]
     if name == "parse_error":
         share = find_definition_share([whole, rates["defined"]]) if "defined" in rates else None
@@ -115,11 +117,9 @@ def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
 
 @contextmanager
 def _draw_card(title: str, figure: str, change: str | None, colour: Colour, *, few: bool) -> Iterator[None]:
-    """Draw a card; the `with` body draws the lines below the figure.
-
-    `few`: there are too few observations or sessions; the figure is pale.
-    """
-    key = f"few_{title.lower().replace(' ', '_')}" if few else None  # makes the figure pale (shell.css)
+    """Draw a card; the `with` body draws the lines below the figure. With `few` the figure is pale."""
+    # shell.css makes figures with this key pale
+    key = f"few_{title.lower().replace(' ', '_')}" if few else None
     with st.container(border=True, height="stretch", gap="xsmall", key=key):
         st.metric(title, figure, change, delta_color=colour, delta_arrow="off")
         yield
@@ -159,7 +159,7 @@ def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def _list_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days that have observations and were complete at the last load."""
+    """Return a rate on its newest days that have observations and were over at the last load."""
     last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
     rates = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
@@ -167,7 +167,7 @@ def _list_points(by_day: Sequence[Slice]) -> list[float]:
 
 
 def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour]:
-    """Return the change in words and its colour; only significant changes have a colour."""
+    """Return the change in words and its colour. Only significant changes have a colour."""
     if change is None or change.difference is None:
         return None, "off"
     standing = change.standing()
@@ -180,7 +180,6 @@ def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour
 
 
 def _draw_cost(summary: CostSummary) -> None:
-    """Draw the card of the cost per successful turn, with its change."""
     cost = summary.overall
     mean = cost.per_completed if cost else None
     few = mean is not None and (mean.turns < ENOUGH or mean.interval is None)

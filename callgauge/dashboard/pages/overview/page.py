@@ -31,7 +31,7 @@ from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
 from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.records import Goal
 
-_ANSWERS = 330  # pixels of the cards in the first row, so that nothing moves while they load
+_ANSWERS = 330  # height in pixels of the cards in the first row, so that nothing moves while they load
 
 
 def show() -> None:
@@ -69,7 +69,7 @@ def show() -> None:
         with narrow:
             fault_cards.draw_layers(chosen)
         _draw_diagnostics(chosen, rates.get("defined"))
-        # Finding changes examines many days; the rest of the page need not wait.
+        # This card comes last: it reads many days, and the rest of the page need not wait for it.
         with attention:
             draw_attention(chosen, goals, rates)
     with wide:

@@ -1,4 +1,7 @@
-"""A small line chart without axes. `st.metric` would load Vega, which takes longer than the page."""
+"""Draws a small line chart without axes.
+
+`st.metric` would load Vega, which takes longer than the whole page.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import read_source
 
-_HEIGHT = 44  # pixels, as in sparkline.css
+_HEIGHT = 44  # height in pixels, as in sparkline.css
 
 
 def draw_sparkline(key: str, values: Sequence[float], words: str) -> None:
-    """Draw two or more values as a line; `words` describe it for screen readers."""
+    """Draw two or more values as a line. `words` describe the line for screen readers."""
     draw = st.components.v2.component(
         "sparkline",
         html="<div class='spark'></div>",

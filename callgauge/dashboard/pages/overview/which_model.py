@@ -1,4 +1,4 @@
-"""The sentence on the best model, and the card with the leading rates of the models."""
+"""Builds the sentence on the best model, and a card with the leading rates of the models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS = 6
 
 @dataclass(frozen=True, slots=True)
 class ModelRanking:
-    """The models ranked by one rate, with the slices of every leading rate and the costs by model."""
+    """The models ranked by one rate, with the slices of every leading rate and the cost of each model."""
 
     judged: JudgedRanking
     slices: SlicesByRate
@@ -35,7 +35,10 @@ class ModelRanking:
 def rank_models(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, costs: CostSummary | None
 ) -> ModelRanking | None:
-    """Return the models ranked by `rate`; None when it has no calls or turns. Raises MetricError."""
+    """Return the models ranked by `rate`. Raises MetricError.
+
+    Returns None when the rate counts no calls or turns.
+    """
     slices = read_slices(rate, "model", chosen)
     if not slices[rate.name]:
         return None
@@ -51,7 +54,7 @@ def write_answer(ranking: ModelRanking) -> str:
 
 
 def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: int) -> None:
-    """Draw the card with the leading rates of the models, the best first."""
+    """Draw the card with the leading rates of the models, best model first."""
     with cards.draw_card("Models", "slices", "strata", "costs", stretch=True, height=height, verdict="rank"):
         if models is None:
             st.caption(f"No {rate.noun}s for this rate.")
@@ -67,12 +70,12 @@ def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: in
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
-    """Return the best and the worst models; all models if that is hardly more."""
+    """Return the best models and the worst one, or all models if there are hardly more."""
     return list(judged) if len(judged) <= _ROWS + 2 else [*judged[: _ROWS - 1], judged[-1]]
 
 
 def _draw_rest(ranking: JudgedRanking, thin: Sequence[Slice]) -> None:
-    """Draw the link to all models, and how many are not shown; `thin`: those without enough data."""
+    """Draw a link to all models, and how many models are not shown."""
     judged = ranking.table.judged
     between = len(judged) - len(_choose_rows(judged))
     few = sum(not slice_.share.has_enough for slice_ in thin)

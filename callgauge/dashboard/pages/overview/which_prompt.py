@@ -1,4 +1,4 @@
-"""Card that answers whether to keep the newest version of each of the most used prompts."""
+"""Draws a card that says whether the newest version of each of the most used prompts is better."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 
-_PROMPTS = 3  # most used prompts with two or more versions
+_PROMPTS = 3  # prompts on the card: the most used ones with at least two versions
 
 
 def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
-    """Draw the card: for each prompt whether its newest version is better by `rate`, and where it is not."""
+    """Draw the card on prompts.
+
+    For each prompt it says whether the newest version is better by `rate`, and for which values it is worse.
+    """
     with cards.draw_card("Prompts", "newest_prompts", "breakdown", height=height, verdict="difference"):
-        # Several sources may share the versions of a prompt.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
@@ -47,6 +49,6 @@ def draw_which_prompt(
 
 
 def _short_label(name: str, version: str) -> str:
-    """Return a version of a named prompt as @13; its full label if that does not begin with the name."""
+    """Return a short label for a prompt version, such as @13 for triage@13."""
     label = filters.value_label("prompt", version)
     return label.removeprefix(name) if label.startswith(f"{name}@") else wording.one_line(label, 40)

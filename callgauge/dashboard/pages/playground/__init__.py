@@ -1,4 +1,4 @@
-"""URL keys of the page Playground, which parses pasted text, or stored calls again."""
+"""URL keys of the page Playground, which parses pasted text and parses stored calls again."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""A form with an input for each parameter of a tool; it writes the raw arguments."""
+"""Draws a form with an input for each parameter of a tool. The form writes the raw arguments."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def is_chosen() -> bool:
 
 
 def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
-    """Draw the form, filled with the parsed arguments; rewrite the raw arguments when an input changes.
+    """Draw the form, filled with the parsed arguments. A changed input rewrites the raw arguments.
 
-    `which`: the index of the tool in the definitions. Without a tool, draw a hint instead.
+    Without a tool, draw a hint instead.
     """
     if tool is None:
         st.caption("The form needs a definition: paste one below, or load a stored one.")
@@ -59,7 +59,7 @@ def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, 
 
 
 def _draw_input(field: FormField, key: str) -> Any:
-    """Draw one input and return its value; None or an empty text omits the parameter."""
+    """Draw one input and return its value. None or an empty text omits the parameter."""
     label = wording.in_markdown(field.name, 60) + ("" if field.required else " :gray[(optional)]")
     about = wording.in_markdown(field.description, 300) if field.description else None
     value = field.value

@@ -1,4 +1,4 @@
-"""Create the form fields of a tool definition, and the raw arguments of a filled form.
+"""Creates form fields for a tool definition, and raw arguments from a filled form.
 
 Invalid JSON values are written as typed; the parser reports them.
 """
@@ -15,11 +15,11 @@ from lenient import Cardinality, ToolDefinition, ToolParameter, ValueKind
 from lenient.definitions.json_schema.value_kinds import type_names
 
 MOST = 40
-"""Maximal number of fields of a form; further parameters can be edited as text only."""
+"""Maximum number of fields in a form. Further parameters can only be edited as text."""
 
 Input = Literal["text", "choice", "truth", "whole", "number", "lines", "json"]
 
-_EXACT = 2**53 - 1  # beyond it, numbers in browsers lose digits
+_EXACT = 2**53 - 1  # browsers cannot represent larger whole numbers exactly
 _TYPED: Mapping[ValueKind, Input] = {
     ValueKind.BOOLEAN: "truth",
     ValueKind.INTEGER: "whole",
@@ -36,9 +36,9 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One parameter of the form. `input`: the kind of input widget.
+    """One parameter of the form. `input` is the kind of input widget.
 
-    `value`: the initial value; None omits the parameter. For a choice, the `options` and the `value` are
+    `value` is the initial value; None omits the parameter. For a selector, the `options` and the `value` are
     JSON texts.
     """
 
@@ -86,17 +86,16 @@ def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
     if parameter.enum is not None and parameter.enum.allowed:
         return "choice", tuple(dict.fromkeys(map(option_text, parameter.enum.allowed)))
     if parameter.schema is not None and len(names) != 1:
-        return "json", ()  # several types, or any type
+        return "json", ()
     return _TYPED.get(parameter.kind, "text"), ()
 
 
 def option_text(value: Any) -> str:
-    """Return an enum value as JSON text, which distinguishes 1 from "1"."""
+    """Return an enum value as JSON text, so that 1 and "1" are different."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def _can_show(input_kind: Input, options: tuple[str, ...], value: Any) -> bool:
-    """Return True when an input of this kind can contain the value unchanged."""
     if input_kind == "choice":
         return option_text(value) in options
     if input_kind == "lines":
@@ -116,9 +115,9 @@ def _is_line(item: Any) -> bool:
 
 
 def write_arguments(fields: Sequence[FormField], values: Sequence[Any], arguments: Mapping[str, Any]) -> str:
-    """Return the raw arguments: the values of the fields, then the arguments without a field.
+    """Return the raw arguments: the values of the fields, then the arguments that have no field.
 
-    `values` has one value per field; None and empty values are omitted.
+    `values` has one value per field. None and empty values are omitted.
     """
     shown = {field.name for field in fields}
     parts = [

@@ -1,4 +1,4 @@
-"""The left side of the playground: the origin of the texts, their editors, and the marked text."""
+"""Draws the left side of the playground: where the texts come from, their editors, and the marked text."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _RAW = '{"query": "retry policy", "top_k": "5"}'
 _DEFINITION = '{"name": "search", "input_schema": {"type": "object", "properties": {…}}}'
 _LOOKS = {"all": "All calls", "leaked": "Leaked calls only"}
 _UNKNOWN = "Unknown dialect"
-_ALL = 2000  # listed definitions
+_ALL = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundInputs:
     """The inputs of the playground: raw text, definitions text, its tools, and the called tool.
 
-    `which`: index in `tools.tools`, None without a tool. For a whole reply, `dialect` is the chosen dialect
-    (None: automatic), and with `leaked` only leaked calls are searched.
+    `which` is the index of the called tool in `tools.tools`, None without a tool. A whole reply has a
+    `dialect`, None to detect it. With `leaked`, only calls that should have been native calls are searched.
     """
 
     raw: str
@@ -54,8 +54,8 @@ def draw_inputs(
 ) -> PlaygroundInputs:
     """Draw the editors of the two texts and return the inputs.
 
-    `reply`: True when the text is a whole reply of a model, in which calls are searched. `draw_marks` draws
-    the text with the found calls, between the two editors.
+    With `reply`, the text is a whole reply of a model. `draw_marks` draws it with the found calls, between
+    the two editors.
     """
     _draw_origin(desk)
     above = st.container(gap="xsmall")
@@ -71,14 +71,14 @@ def draw_inputs(
         with marked:
             draw_marks(inputs)
     else:
-        # Reserve the space, so that the definition does not move when a text is pasted.
+        # This reserves the space, so that the definition does not move when a text is pasted.
         with marked, st.container(key="playground_no_marks"):
             st.caption("Diagnostics are marked here.")
     return inputs
 
 
 def choose_example(*, reply: bool) -> None:
-    """Draw the choice of an example, which fills the editors."""
+    """Draw the selector of an example. The chosen example fills the editors."""
     titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
     named = st.query_params.get("example")
     st.session_state["example_pick"] = named if named in titles else None
@@ -105,7 +105,10 @@ def _draw_definition(desk: EditorDesk, *, reply: bool) -> ParsedTools:
 
 
 def _choose_reply_options() -> tuple[str | None, bool]:
-    """Return the chosen dialect (None: automatic), and True to search only leaked calls."""
+    """Return the chosen dialect (None to detect it), and True to search only for leaked calls.
+
+    A leaked call is written as text instead of as a native call.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
         if look == "leaked":
@@ -126,7 +129,6 @@ def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *
 
 
 def _draw_origin(desk: EditorDesk) -> None:
-    """Draw a link to the call of the texts, and problems and notes about the texts."""
     if desk.problem:
         st.error(wording.in_markdown(desk.problem, 600))
     call = st.query_params.get("call")
@@ -142,7 +144,6 @@ def _draw_origin(desk: EditorDesk) -> None:
 
 
 def _draw_known(desk: EditorDesk) -> None:
-    """Draw the selector of a stored tool definition; the choice replaces the definition text."""
     if not store_queries.is_open():
         return
     try:
@@ -206,7 +207,6 @@ def _pick_version(rows: Sequence[Row], now: Row) -> None:
 
 
 def _choose_tool_number(tools: Sequence[ToolDefinition]) -> int | None:
-    """Return the index of the called tool, chosen by the person; None without a tool."""
     if len(tools) < 2:
         return 0 if tools else None
     names = {str(number): wording.one_line(tool.name, 60) for number, tool in enumerate(tools)}

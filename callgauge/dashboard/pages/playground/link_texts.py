@@ -1,6 +1,6 @@
-"""The two texts of the playground (raw arguments, definition) from a link, a stored call or a definition.
+"""Reads the raw arguments and the definition from a link, a stored call or a stored definition.
 
-Definitions are written in Anthropic's format, which keeps everything that a store has of them.
+Definitions are written in Anthropic's format, which keeps everything that a store has of a definition.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 from lenient.diagnostics import MAX_DEPTH
 
 LONGEST = 1_000_000
-"""Maximal length of a parsed text in characters, so that one browser tab cannot keep the server busy."""
+"""Maximum length of a parsed text in characters, so that one browser tab cannot block the server."""
 LONGEST_DEFINITION = 200_000
-_UNPACKED = 3_000_000  # bytes that a link may decompress to, against compression bombs
+_UNPACKED = 3_000_000  # maximum decompressed size of a link in bytes, against compression bombs
 
 _TEXT_IS = {
     "unattributed": "A server may have written this text again, so it may not be the text of the model.",
@@ -31,7 +31,10 @@ _TEXT_IS = {
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundTexts:
-    """The texts of the two editors; `notes` are sentences about their origin and problems."""
+    """The texts of the two editors.
+
+    `notes` are sentences about the origin of the texts and their problems.
+    """
 
     raw: str = ""
     definition: str = ""
@@ -39,7 +42,7 @@ class PlaygroundTexts:
 
 
 def read_link(parameter: str) -> PlaygroundTexts:
-    """Return the texts in the link parameter `p`. Raise LinkError when the parameter is damaged."""
+    """Return the texts in the link parameter `p`. Raises LinkError when the parameter is damaged."""
     try:
         carried = json.loads(unpack_text(parameter, _UNPACKED))
     except (ValueError, RecursionError) as damaged:
@@ -59,7 +62,7 @@ def read_link(parameter: str) -> PlaygroundTexts:
 
 
 def _is_writable(text: str) -> bool:
-    """Return True when the text can be encoded as UTF-8, without lone surrogates."""
+    """Return True when the text can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -68,15 +71,12 @@ def _is_writable(text: str) -> bool:
 
 
 def make_link_parameter(raw: str, definition: str) -> str:
-    """Return the link parameter for `read_link`. Raise LinkError when it would be too long."""
+    """Return the link parameter that `read_link` reads. Raises LinkError when it would be too long."""
     return pack_text(json.dumps({"raw": raw, "definition": definition}, ensure_ascii=False))
 
 
 def texts_of_call(call: Mapping[Any, Any], description: str | None) -> PlaygroundTexts:
-    """Return the texts of a stored call.
-
-    `call`: a row of the metric `call`; `description`: the description of the called tool, None when unknown.
-    """
+    """Return the texts of a stored call."""
     notes = []
     raw = call["raw_arguments"]
     if call["args_source"] in _TEXT_IS or raw is None:
@@ -106,14 +106,14 @@ def definition_text(name: str, description: str | None, definition: str | None) 
 def parse_tools(text: str) -> list[ToolDefinition]:
     """Return the tools that a text defines; an empty list for a blank text.
 
-    Raise ToolDefinitionError, with a sentence as message, when the text cannot be read as tool definitions.
+    Raises ToolDefinitionError, with a sentence as message, when the text cannot be read as tool definitions.
     """
     if not text.strip():
         return []
     if len(text) > LONGEST_DEFINITION:
         raise ToolDefinitionError(f"it has {len(text):,} characters; the limit is {LONGEST_DEFINITION:,}")
     try:
-        # Decode here: the catalog would treat text that is not JSON as a file path.
+        # Decode the text here: the catalog would treat text that is not JSON as a file path.
         decoded = json.loads(text)
     except RecursionError:
         raise ToolDefinitionError("it is nested too deep") from None
@@ -141,9 +141,9 @@ EXPORTS = ("Anthropic", "OpenAI", "MCP", "Gemini", "Markdown")
 
 
 def export_tool(tool: ToolDefinition, shape: str) -> str:
-    """Return the tool in a format of EXPORTS as text; JSON escapes invisible characters.
+    """Return the tool as text in one of the formats in EXPORTS. JSON escapes invisible characters.
 
-    It is meant for a model, so it omits declared defaults, which only the parser uses.
+    The text is for a model, so it omits declared defaults, which only the parser uses.
     """
     if shape == "Markdown":
         return tool.to_markdown()

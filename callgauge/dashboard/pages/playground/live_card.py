@@ -1,4 +1,7 @@
-"""Send the request again with the edited definition, several times, and show how often the call is clean."""
+"""Sends the request again with the edited definition, several times.
+
+A card shows how often the model's call is clean.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ _USUAL = 5
 
 
 def show(tool: ToolDefinition, call_id: str) -> None:
-    """Draw the card; nothing if the server cannot send requests to a model."""
+    """Draw the card for live requests; nothing if the server cannot send requests to a model."""
     sender = find_sender()
     if sender is None or not store_queries.is_open():
         return
@@ -99,7 +102,6 @@ def _draw_replies(replies: Sequence[LiveReply], model: str, tool: ToolDefinition
 
 
 def _read_reply(reply: LiveReply, catalog: ToolCatalog) -> ToolCallRequest | None:
-    """Return the first call of a reply, parsed by the edited definition; None without a call."""
     if not reply.calls:
         return None
     name, raw = reply.calls[0]
@@ -120,7 +122,6 @@ def _name_end(reply: LiveReply, read: ToolCallRequest | None) -> str:
 
 
 def _describe_cost(replies: Sequence[LiveReply], model: str) -> str:
-    """Return the tokens of all replies, and their cost at today's price."""
     counted = [reply for reply in replies if reply.tokens_read is not None]
     read = sum(reply.tokens_read or 0 for reply in counted)
     written = sum(reply.tokens_written or 0 for reply in counted)

@@ -1,8 +1,7 @@
-"""Parse a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
+"""Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-pydantic and json-repair are optional; if one is missing, its result says so. No parser can block the page:
-each gets only texts that it parses quickly, and json-repair runs in a process that is killed after PATIENCE
-seconds.
+pydantic and json-repair are optional. No parser can block the page: each parser gets only texts that it
+parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from lenient.definitions.json_schema.json_values import same_json
 
 Verdict = Literal["parsed", "rejected", "not asked", "not installed"]
 
-PATIENCE = 2.0  # seconds for json-repair, including its start
-_LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}  # characters
-_VALUE = 2_000  # characters kept of a value
+PATIENCE = 2.0  # time limit for json-repair in seconds, including the start of its process
+# Longest text for each parser, in characters.
+_LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}
+_VALUE = 2_000  # characters of a value that are kept
 _REASON = 300
 _ERRORS = 3
 _REPAIR = (
@@ -40,8 +40,8 @@ _REPAIR = (
 class ParserReading:
     """The result of one parser for the text.
 
-    `value`: the parsed value as JSON, cut to a maximum length. `same`: True when it equals the lenient
-    parser's arguments, None when one of the two has no value.
+    `value` is the parsed value as JSON, cut to a maximum length. `same` says whether it equals the arguments
+    of the lenient parser; None when one of the two parsers has no value.
     """
 
     reader: str
@@ -53,11 +53,11 @@ class ParserReading:
 
 
 class ParserRefusedError(Exception):
-    """A parser rejected the text; the message is from that parser."""
+    """Another parser rejected the text. The message is from that parser."""
 
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
-    """Return the result of each other parser, for the text and definition of `ours`."""
+    """Return the result of each other parser. `ours` is the result of the lenient parser."""
     arguments = ours.arguments
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),
@@ -94,7 +94,7 @@ def _make_reading(
         return ParserReading(reader, release, "not asked", reason=str(why_not))
     except RecursionError:
         return ParserReading(reader, release, "rejected", reason="RecursionError: nested too deep")
-    except Exception as refused:  # other parsers may raise anything
+    except Exception as refused:
         name = "" if isinstance(refused, ParserRefusedError) else f"{type(refused).__name__}: "
         return ParserReading(reader, release, "rejected", reason=f"{name}{refused}"[:_REASON])
     return ParserReading(reader, release, "parsed", value=text[:_VALUE], same=same)
@@ -118,7 +118,7 @@ def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
 
 
 def _read_with_json_repair(raw: str) -> Any:
-    # -P: modules in the server's working folder cannot replace its imports.
+    # With -P, modules in the server's working folder cannot replace the modules that the process imports.
     command = [sys.executable, "-P", "-c", _REPAIR]
     try:
         done = subprocess.run(command, input=raw.encode(), capture_output=True, timeout=PATIENCE, check=False)

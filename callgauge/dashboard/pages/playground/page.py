@@ -1,4 +1,4 @@
-"""The page Playground: parse a text, and in the second tab stored calls."""
+"""The page Playground: one tab parses a text, the other parses stored calls again."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 
 _TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
-# URL keys that a link to the other tab keeps.
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
-# On wide screens the texts stay in view next to a longer result; else they are above it.
+# On wide screens the texts stay visible next to a longer result. On other screens they are above the result.
 _STYLE = """<style>
 @media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {
@@ -70,7 +69,7 @@ def show() -> None:
     drawn_for = st.query_params.get("tab")
     with draw_tabs("tab", _TABS) as tab:
         if st.query_params.get("tab") != drawn_for:
-            st.rerun()  # only one of the tabs uses the filter bar
+            st.rerun()  # run again, because only one of the two tabs uses the filter bar
         if tab == "stored":
             replay_tab.show()
         else:
@@ -99,7 +98,7 @@ def _draw_right(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
         return
     answer = st.container()
     if inputs.tool is not None:
-        # Draw it before the result, which takes longer, so that the link is never outdated.
+        # Draw the link before the result, which takes longer, so that the link is never outdated.
         query = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
         draw_replay_link(inputs.tool.name, inputs.definition, query)
     with answer:
@@ -154,7 +153,7 @@ def _draw_examples(*, reply_wanted: bool) -> None:
 
 
 def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that save a regression case and clear the editors. Shared links contain the texts."""
+    """Draw the buttons that save a regression case and clear the editors."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:

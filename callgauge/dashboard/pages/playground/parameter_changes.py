@@ -1,4 +1,4 @@
-"""Compute the changes of each parameter of a call: the sent value, the typed value, and the reasons."""
+"""Computes how each parameter of a call changed: the sent value, the typed value, and the reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lenient.diagnostics import FORBIDDEN_HINT, render_path
 from lenient.diagnostics.codes import Severity, Stage
 
 MOST = 200
-"""Maximal number of parameters that get a row."""
+"""Maximum number of parameters that get a row."""
 
 AS_SENT, REPAIRED, CONVERTED, FLAGGED, INVALID, MISSING, DROPPED, UNDECLARED, FORBIDDEN = (
     "as sent", "repaired", "converted", "flagged", "invalid", "missing", "dropped",
@@ -28,9 +28,10 @@ _OF_STAGE = {
     Stage.COERCE: CONVERTED,
     Stage.CHECK: FLAGGED,
 }
-_FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')  # in a path: `$.name`, `$["odd name"]`
+# The first part of a path: `$.name` or `$["odd name"]`.
+_FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')
 _ABSENT = object()
-_LONGEST = 400  # characters per value
+_LONGEST = 400
 _WHOLE = (
     "unquoted_string", "single_quotes", "nonstandard_literal", "nonstandard_number", "unclosed_string",
     "truncated_literal",
@@ -40,11 +41,11 @@ _RENAMED = "parameter_name_normalised"
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter of a call, or the text around all parameters when `name` is None.
+    """One parameter of a call. When `name` is None, it is the text around all parameters.
 
-    `declared`: its types in words, None if undeclared. `sent`: the raw text of the value, or JSON after
-    repairs if `is_exact` is False; `became`: JSON; both None without a value. `verdict`: one of the words
-    above. `severity`: that of the worst diagnostic, or None. `findings`: the diagnostics in order.
+    `declared` holds the declared types in words, None if undeclared. `sent` is the raw text of the value, or
+    JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` and `became` are None without
+    a value. `verdict` is one of the words above. `severity` is that of the worst diagnostic, or None.
     """
 
     name: str | None
@@ -58,7 +59,7 @@ class ParameterChange:
 
 
 def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
-    """Return the changes of the text, of the sent parameters, and of missing parameters."""
+    """Return the changes of the text around the parameters, of sent parameters and of missing parameters."""
     arguments = request.arguments or {}
     sent, exact = _sent_values(request), read_member_texts(request)
     declared = {parameter.name: parameter for parameter in request.tool.parameters} if request.tool else {}
@@ -74,7 +75,7 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
     for name in names:
         findings = by_name[name]
         if name in former:
-            continue  # listed under its declared name
+            continue
         sent_name = name if name in sent else next((old for old, new in former.items() if new == name), name)
         value = sent.get(sent_name, _ABSENT)
         if value is _ABSENT:
@@ -89,16 +90,17 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
 
 
 def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> list[str]:
-    """Return the declared parameters without a row: optional, and not sent."""
+    """Return the declared parameters that `changes` does not list. They are optional and were not sent."""
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
     return [parameter.name for parameter in declared if parameter.name not in shown]
 
 
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
-    """Return one sentence on a result: the outcome, and the number of problems by kind, the worst named.
+    """Return one sentence on a result: the outcome and the number of problems of each kind.
 
-    Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair.”
+    It names the worst problems and contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1
+    repair.”
     """
     names = {
         word: [change.name for change in changes if change.name and change.verdict == word] for word in _KEPT
@@ -116,11 +118,11 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
 
 _NAMED = 3
 _FAULTY = (MISSING, INVALID)
-_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # verdicts that the sentence adds to the outcome
+_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # the sentence mentions these verdicts in addition to the outcome
 
 
 def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
-    """Yield the numbers of errors, lossy guesses, repairs and conversions, each with their names."""
+    """Yield the number and the names of errors, lossy guesses, repairs and conversions."""
     errors = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is Severity.ERROR]
     others = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is not Severity.ERROR]
     lossy = [diagnostic for diagnostic in others if diagnostic.lossy]
@@ -157,7 +159,6 @@ def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange
 
 
 def _name_codes(several: Sequence[Diagnostic]) -> str:
-    """Return the codes as words, the most severe first."""
     gravest_first = sorted(several, key=lambda diagnostic: -diagnostic.severity.rank)
     return _join(
         [code.replace("_", " ") for code in dict.fromkeys(diagnostic.code for diagnostic in gravest_first)]
@@ -172,7 +173,7 @@ def _join(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
-    """Return the object in the text, before type conversion."""
+    """Return the decoded object, before type conversion."""
     for step in request.steps:
         if step.stage is Stage.COERCE:
             try:
@@ -186,7 +187,7 @@ def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
 def _group_findings(
     diagnostics: Iterable[Diagnostic], names: Sequence[str]
 ) -> tuple[dict[str, list[Diagnostic]], list[Diagnostic]]:
-    """Return the diagnostics by parameter, and those about the text around all parameters."""
+    """Group the diagnostics by parameter. Also return those about the text around all parameters."""
     by_name: dict[str, list[Diagnostic]] = {name: [] for name in names}
     around: list[Diagnostic] = []
     by_place = {render_path((None, name)): name for name in names}
@@ -217,11 +218,11 @@ def _describe_parameter(
     findings: Sequence[Diagnostic],
     raw: str | None,
 ) -> ParameterChange:
-    """Describe one parameter. `raw`: its raw text, None if its limits are unknown."""
+    """Describe one parameter. `raw` is its raw text, None if unknown."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = DROPPED
-    # A diagnostic further down is about a field of this value.
+    # Only a diagnostic with this path is about the parameter; longer paths are about fields inside its value.
     place = render_path((None, name))
     undeclared = next(
         (finding for finding in findings if (finding.code, finding.path) == ("unknown_parameter", place)),
@@ -239,15 +240,15 @@ def _describe_parameter(
 
 
 def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
-    """Return the raw text of a value that a diagnostic spans completely; None without one.
+    """Return the raw text of a value if a diagnostic covers the whole value; else None.
 
-    Only for scalars: in a list or an object, such a diagnostic may be about a key.
+    Lists and objects are left out, because a diagnostic there may be about a key.
     """
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
         return None
     if any(diagnostic.code in ("duplicate_key", "repeated_member") for diagnostic in request.diagnostics):
-        return None  # the diagnostic may be about the overwritten value
+        return None  # the diagnostic may be about a value that a later duplicate replaced
     for finding in findings:
         if (
             finding.code in _WHOLE
@@ -277,7 +278,7 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the model sent it so, except for whitespace."""
+    """Return a value of a repaired text, and whether the raw text contains it except for whitespace."""
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True

@@ -1,4 +1,4 @@
-"""Parse the texts of the playground, cached per browser session, so that equal texts parse once."""
+"""Parses the texts of the playground, with a cache per browser session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lenient import (
     parse_arguments,
 )
 
-_KEPT = 8  # cached results per kind; a text may have a megabyte
+_KEPT = 8  # cached results of each kind; few, because a text may have a megabyte
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_tools_cached(definition: str) -> ParsedTools:
-    """Return the tools in a text, or a sentence why the text cannot be read."""
+    """Return the tools that a text defines, or a sentence on why the text cannot be read."""
     try:
         return ParsedTools(tuple(parse_tools(definition)))
     except ToolDefinitionError as unreadable:
@@ -38,15 +38,19 @@ def parse_tools_cached(definition: str) -> ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_request(raw: str, definition: str, which: int | None) -> ToolCallRequest:
-    """Parse the raw arguments by the tool with the index `which`, or without a definition when None."""
+    """Parse the raw arguments for the tool with the index `which`.
+
+    When `which` is None, there is no tool definition.
+    """
     return parse_arguments(raw, None if which is None else parse_tools_cached(definition).tools[which])
 
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
-    """Return the calls in a model's reply. `dialect`: the dialect of the reply, None if unknown.
+    """Return the calls in a model's reply.
 
-    `leaked`: True to find only calls that should have been native.
+    `dialect` is the dialect of the reply, None if unknown. With `leaked`, only calls that should have been
+    native calls are found.
     """
     tools = parse_tools_cached(definition).tools
     catalog = ToolCatalog.from_definitions(tools) if tools else None

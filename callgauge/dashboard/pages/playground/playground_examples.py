@@ -1,4 +1,4 @@
-"""Example texts for the playground, one for each typical fault, with the tool's definition.
+"""Example texts for the playground, one for each typical fault, with the tool definition.
 
 EXAMPLES are raw arguments, REPLIES are whole replies of a model.
 """
@@ -18,7 +18,6 @@ class PlaygroundExample:
 
 
 def _tool_text(name: str, required: list[str], properties: dict[str, Any]) -> str:
-    """Return an Anthropic tool definition as text, one parameter a line."""
     lines = ",\n".join(f"      {json.dumps(key)}: {json.dumps(schema)}" for key, schema in properties.items())
     return (
         f'{{\n  "name": "{name}",\n  "input_schema": {{\n    "type": "object",\n'

@@ -1,7 +1,7 @@
-"""Create the pydantic model that a team would write for a tool definition, or say why it is impossible.
+"""Creates the pydantic model that a team would write for a tool definition, or says why it is impossible.
 
-Accepts only JSON Schema keywords that pydantic checks with the same meaning: a model that checks less than
-the definition would make the comparison unfair. Imported only if pydantic is installed.
+A model that checks less than the definition would make the comparison unfair. So a definition may only use
+JSON Schema keywords that pydantic checks with the same meaning.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BOUNDS = {
 }  # fmt: skip
 _PLAIN: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}
 _DEEPEST = 6
-_MOST = 200  # total number of fields, because creating models is slow
+_MOST = 200  # maximum number of fields, including nested models: creating models is slow
 
 
 class NotSimpleError(Exception):
@@ -36,10 +36,7 @@ class NotSimpleError(Exception):
 
 
 def make_pydantic_model(tool: ToolDefinition) -> Any:
-    """Return the pydantic model of the tool's arguments, in lax mode.
-
-    Raise NotSimpleError when the definition cannot be expressed as a model.
-    """
+    """Return the pydantic model of the tool's arguments, in lax mode. Raises NotSimpleError."""
     schema = tool.to_json_schema()
     if type_names(schema) not in ([], ["object"]) or not isinstance(schema.get("properties"), Mapping):
         raise NotSimpleError("The definition declares no properties to make a model from.")
@@ -47,7 +44,7 @@ def make_pydantic_model(tool: ToolDefinition) -> Any:
 
 
 class _ModelMaker:
-    """Creates the nested pydantic models of one definition, and limits the number of their fields."""
+    """Creates the nested pydantic models of one definition, and limits the total number of their fields."""
 
     def __init__(self) -> None:
         self.pydantic: Any = importlib.import_module("pydantic")
@@ -104,7 +101,7 @@ class _ModelMaker:
             raise NotSimpleError(f"No model is made: {path} has the type {name[:40]!r}.")
         bounds: dict[str, Any] = {_BOUNDS[word]: schema[word] for word in _BOUNDS if word in schema}
         if name == "array":
-            bounds["fail_fast"] = True  # a list of a million wrong items has a million errors
+            bounds["fail_fast"] = True  # otherwise a list of a million wrong items gives a million errors
         return Annotated[made, self.pydantic.Field(**bounds)] if bounds and made is not datetime else made
 
     def _make_literal(self, values: Any, path: str) -> Any:

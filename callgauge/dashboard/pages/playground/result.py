@@ -1,4 +1,7 @@
-"""Draw a parsed text: the answer, the change of each parameter, the diagnostics; details in folds."""
+"""Draws the result of parsing a text: the answer, the change of each parameter, and the diagnostics.
+
+Details are in expanders.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +41,9 @@ _POLICIES = (
     (Policy.LENIENT, "notes and warnings, which are guesses"),
 )
 _PEER_TONES: dict[str, Tone] = {"parsed": "good", "rejected": "bad"}
-_NAMED = 12  # listed parameters that were not sent
-_SHORT = 1_000  # longest arguments on one line, in characters
-_REASONS = 3  # listed codes per parameter; further ones are counted
+_NAMED = 12  # parameters that were not sent and are listed
+_SHORT = 1_000  # characters up to which the arguments are written on one line
+_REASONS = 3  # codes that are listed for a parameter; further ones are only counted
 
 
 def draw_result(request: ToolCallRequest) -> None:
@@ -55,7 +58,7 @@ def draw_result(request: ToolCallRequest) -> None:
 
 
 def _warn_of_guesses(request: ToolCallRequest) -> None:
-    """Warn of guesses that may have lost or invented meaning."""
+    """Warn when the parser had to guess, so that meaning may be lost or invented."""
     guesses = list(dict.fromkeys(diagnostic.code for diagnostic in request.diagnostics if diagnostic.lossy))
     if guesses and request.outcome is not Outcome.FAILED:
         meanings = " ".join(CODES[code].summary for code in guesses[:_REASONS])
@@ -107,7 +110,10 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
 
 
 def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undeclared: str) -> list[Cell]:
-    """Return the row of a parameter. `numbers`: of each diagnostic by its identity; equal ones may occur."""
+    """Return the row of a parameter.
+
+    `numbers` maps the id() of each diagnostic to its number, because two diagnostics may be equal.
+    """
     by_code: dict[str, list[Diagnostic]] = {}
     for finding in change.findings:
         by_code.setdefault(finding.code, []).append(finding)
@@ -133,7 +139,7 @@ def _explain_code(code: str, first: Diagnostic) -> str:
 
 
 def _choose_tone(change: ParameterChange) -> Tone | None:
-    """Return the tone of a change; a note is good, because the meaning is kept."""
+    """Return the colour of a change. A note is not a problem."""
     if change.severity is None:
         return None
     return "info" if change.severity == "note" else SEVERITY_TONES[change.severity]
@@ -157,10 +163,10 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 
 
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """Draw the diagnostics, and in folds the formatted arguments and the parser's steps.
+    """Draw the diagnostics. Expanders contain the formatted arguments and the parser's steps.
 
-    `around`: diagnostics on the reply around the arguments. They come last, because their spans refer to the
-    reply.
+    `around` holds diagnostics on the reply around the arguments. They come last, because their positions
+    refer to the reply.
     """
     text = _raw_text(request)
     findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]
@@ -177,7 +183,7 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
 
 
 def draw_raw(request: ToolCallRequest) -> None:
-    """Draw the raw text with marked diagnostics, numbered as in their list."""
+    """Draw the raw text with marks for the diagnostics, numbered as in the list of diagnostics."""
     draw_marked_text(
         "playground",
         _raw_text(request),
@@ -222,7 +228,7 @@ def _show_text(text: str) -> str:
 
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
-    """Draw a fold with the results of other parsers, which run only while it is open."""
+    """Draw an expander with the results of other parsers, which run only while it is open."""
     others = draw_fold("Other parsers", "others")
     if others is None:
         return

@@ -1,4 +1,4 @@
-"""Fill the editors with the texts in the URL: example, call, link or definition.
+"""Fills the editors with the texts that the URL names: an example, a call, a link or a definition.
 
 Typed text stays in the editors for the browser session until the URL names other texts.
 """
@@ -31,7 +31,7 @@ ROADS = ("p", "call", "example")
 KNOWN = "known"
 """The URL parameter that names a stored definition by its id."""
 _DESK = "_playground"
-_ECHOED = 20_000  # characters
+_ECHOED = 20_000  # characters; longer texts are not sent back to the browser on each keystroke
 _NO_STORE = ("This call cannot be loaded: there is no store.",)
 
 
@@ -39,10 +39,10 @@ _NO_STORE = ("This call cannot be loaded: there is no store.",)
 class EditorDesk:
     """The state of the playground's two editors in a browser session.
 
-    `raw`, `definition`: the current texts. `raw_put`, `definition_put`: the texts last set by the page, with
-    a version number that increases each time. `roads`, `known`: the URL parameters from which the texts
-    came. `form`: the raw text that filled the form, None while the text itself is edited; `form_by`: the
-    definition and tool index of the form; `forms`: the number of forms opened so far.
+    `raw` and `definition` are the current texts. `raw_put` and `definition_put` are the texts that the page
+    last set; each new text increases a version number. `roads` and `known` hold the URL parameters from which
+    the texts came. `form` is the raw text that filled the form, None while a person edits the text itself.
+    `form_by` holds the definition and the tool index of the form.
     """
 
     roads: tuple[str | None, ...] | None = None
@@ -91,17 +91,14 @@ class EditorDesk:
 
 
 def _editor_beginning(text: str, put_in: str) -> str:
-    """Return the initial text of an editor: `text`, or `put_in` when `text` is long.
-
-    A long text is not sent back to the browser on each keystroke.
-    """
+    """Return the text for drawing an editor again: `text`, or `put_in` when `text` is too long to send."""
     return text if len(text) <= _ECHOED else put_in
 
 
 def open_desk() -> EditorDesk:
-    """Return the session's editors, refilled when the URL names other texts than before.
+    """Return the session's editors. They are filled again when the URL names other texts than before.
 
-    If these texts cannot be read, the editors are empty and `problem` is the reason.
+    If the named texts cannot be read, the editors are empty and `problem` is the reason.
     """
     desk: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
@@ -122,7 +119,7 @@ def open_desk() -> EditorDesk:
 
 
 def clear_desk() -> None:
-    """Empty both editors and remove the parameters of their texts from the URL."""
+    """Empty both editors and remove the parameters that name their texts from the URL."""
     begin_with(None)
     open_desk().begin_with(PlaygroundTexts())
 
@@ -169,10 +166,7 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """Return the stored definition: its `definition` (JSON Schema) and the tool's description as `text`.
-
-    Return None without an id or a store, or when the store does not contain it.
-    """
+    """Return the stored definition with the tool's description as `text`; None if none is stored."""
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

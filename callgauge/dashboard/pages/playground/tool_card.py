@@ -1,4 +1,4 @@
-"""Draw the lint's advice on a definition, and the tool in the format of each provider."""
+"""Draws lint findings about a tool definition, and the definition in the format of each provider."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 
-_SHOWN = 20_000  # characters in an export
+_SHOWN = 20_000
 
 
 def show(definition: str, which: int) -> None:
-    """Draw two folds: the lint's advice, and the tool in the format of each provider."""
+    """Draw two expanders: lint findings, and the definition in the format of each provider."""
     advice_list = _find_advice(definition, which)
     number = "" if isinstance(advice_list, str) else f" ({len(advice_list)})"
     if advice := draw_fold(f"Definition lint{number}", "advice"):
@@ -48,7 +48,7 @@ def show(definition: str, which: int) -> None:
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
 def _find_advice(definition: str, which: int) -> list[Advice] | str:
-    """Return the lint's advice on the tool with the index `which`, or the reason when it cannot be read."""
+    """Return the lint findings for the tool with the index `which`, or why it cannot be checked."""
     tool = parse_tools_cached(definition).tools[which]
     try:
         return find_advice(tool.name, tool.description, json.dumps(tool.to_json_schema()), ())

@@ -1,4 +1,4 @@
-"""Draw the calls in a model's whole reply: dialect and position of each, and one call in full."""
+"""Draws the calls in a model's whole reply: dialect and position of each call, and one call in full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs
 from callgauge.dashboard.pages.playground.parsing import find_calls
 from lenient import TextCall
 
-_LISTED = 100  # listed calls
+_LISTED = 100
 
 
 def show(inputs: PlaygroundInputs) -> None:
@@ -32,7 +32,7 @@ def show(inputs: PlaygroundInputs) -> None:
 
 
 def draw_marks(inputs: PlaygroundInputs) -> None:
-    """Draw the reply with its calls marked by number and dialect."""
+    """Draw the reply. Each call is marked with its number and dialect."""
     calls = find_calls(inputs.raw, inputs.definition, inputs.dialect, inputs.leaked)
     marks = [
         spans.TextMark(call.start, call.end, f"{number} {call.dialect}")
@@ -80,7 +80,6 @@ def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
 
 
 def _choose_call(calls: Sequence[TextCall]) -> int:
-    """Return the index of the call to show, chosen by the person."""
     if len(calls) == 1:
         return 0
     names = {

@@ -1,4 +1,7 @@
-"""The page Prompts: the versions of a prompt, their texts, and their rates compared with the one before."""
+"""The page Prompts: the versions of a prompt, their texts, and the rates of each version.
+
+Each version is compared with the version before it.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +60,9 @@ _RATES = (
     "turn_success",
 )
 _SHOWN = 40
-_LONGEST = 60  # characters per name
+_LONGEST = 60
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
-Pair = tuple[str, str]  # ids of a version and of its baseline
+Pair = tuple[str, str]  # the ids of a version and of the version it is compared with
 
 
 def show() -> None:
@@ -103,9 +106,9 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Return the prompt in the URL; by default the most used one with several versions.
+    """Draw the selector of a prompt and return the chosen prompt; None when there are no prompts.
 
-    If there is none, the prompt with most observations of the rate. Return None without prompts.
+    The default is the most used prompt with several versions, else the prompt with most observations.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -128,21 +131,20 @@ def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: S
 
 
 def _prompt_label(name: str) -> str:
-    """Return the label of a prompt; an unnamed prompt, whose name is its id, gets its first words."""
+    """Return the label of a prompt. An unnamed prompt is labelled with its first words."""
     return "no prompt in the log" if name == "unknown" else filters.value_label("prompt", name)
 
 
 def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[str]:
-    """Return the ids of the versions of a prompt, in the order of their first use."""
     return sorted(
         {slice_.name for slice_ in slices}, key=lambda prompt: (since.get(prompt, date.max), prompt)
     )
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw the selectors of a version and its baseline; by default the newest and the one before.
+    """Draw selectors for a version and its baseline and return both.
 
-    Return None for a prompt with one version.
+    The default is the newest version and the version before it. Returns None when there is only one version.
     """
     if len(versions) < 2:
         return None
@@ -160,13 +162,12 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 
 def _shorten_version(version: str) -> str:
-    """Return the part that distinguishes versions of one prompt: @5 of triage@5."""
+    """Return the part of a name that distinguishes the versions of one prompt: @5 for triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
 
 def _label_version(version: str) -> str:
-    """Return the name of a version, the same on the whole page."""
     return filters.short_label("prompt", version)
 
 
@@ -179,7 +180,6 @@ def _draw_comparison(
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> None:
-    """Draw whether the chosen version is better than its baseline, the evidence, and a breakdown."""
     newest = order[-_SHOWN:]
     current, against = (next(slice_ for slice_ in order if slice_.name == name) for name in pair)
     neighbours = list(zip(newest, [None, *newest], strict=False))
@@ -222,7 +222,6 @@ def _draw_alone(
     since: Mapping[str, date],
     smallest: float,
 ) -> None:
-    """Draw the facts about a prompt without two versions to compare."""
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with answer, st.container(key="verdict"):
         if not order:
@@ -238,7 +237,7 @@ def _draw_alone(
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day of use by prompt id; skips prompts without a known day."""
+    """Return the first day on which each prompt was used, by prompt id."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
@@ -251,7 +250,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return the mix-adjusted comparison of each pair; None without a second version."""
+    """Return the mix-adjusted comparison of each pair; None when there is no second version."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])
@@ -267,7 +266,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in order of first use; `hidden`: the number of older ones not shown."""
+    """Draw all versions in order of first use, except the `hidden` oldest ones."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):
@@ -339,7 +338,7 @@ def _time_line(name: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> No
 
 
 def find_text_events(versions: Sequence[Version]) -> list[TrendEvent]:
-    """Return an event on the first day of each version except the first; `versions`: the metric's rows."""
+    """Return an event on the first day of each version except the first version."""
     dated = sorted(
         (version for version in versions if version["first_day"]), key=lambda version: version["number"]
     )

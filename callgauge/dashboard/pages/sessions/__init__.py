@@ -1,4 +1,4 @@
-"""URL keys of the page Sessions, which lists all sessions or shows one session as a time line."""
+"""URL keys of the page Sessions, which lists all sessions or shows one session as a timeline."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""Builds the data of the time line component for a window of one session."""
+"""Builds the data that the timeline component draws: a window of one session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callgauge.dashboard.pages.sessions.timeline_items import (
 )
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace, TimelineWindow
 
-_CALLS = 400  # calls per window
+_CALLS = 400  # maximum number of calls in a window
 
 
 def make_drawing_data(
@@ -27,10 +27,10 @@ def make_drawing_data(
     target: AskedPlace,
     size: int = timelines.WINDOW,
 ) -> Item:
-    """Return the data of the time line component.
+    """Return the data for the timeline component.
 
-    `places`: all places of the session; `shown`: the window to draw; `turns`: the rows of the turns by turn
-    id; `target`: the place in the link; `size`: the number of places per window.
+    `places` holds all positions of the session; `shown` is the window to draw. `target` is the position that
+    the link asks for.
     """
     drawing = _make_drawing(session, places, shown, target)
     jumps = timelines.find_jumps(places, shown, target.call if shown.at is not None else None)
@@ -61,7 +61,6 @@ def make_drawing_data(
 def _make_width_link(
     session: ShownSession, places: Sequence[TimelinePlace], shown: TimelineWindow, size: int
 ) -> list[str] | None:
-    """Return the label and the link to show more or fewer steps; None for a short session."""
     start = {"from": shown.start + 1} if shown.start else {}
     if size > timelines.WINDOW:
         return [f"Show {timelines.WINDOW} together", session.link(**start, wide=None)]
@@ -76,7 +75,7 @@ def _turn_link(session: ShownSession, places: Sequence[TimelinePlace], index: in
         return None
     number = places[index].turn
     first = timelines.find_place(places, AskedPlace(turn=number))
-    # If two turns share a number, only its place identifies the second one.
+    # If two turns have the same number, a link to the second one must name its position.
     return session.link(turn=number) if first == index else session.link(**{"from": index + 1})
 
 

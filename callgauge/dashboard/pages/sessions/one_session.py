@@ -1,4 +1,4 @@
-"""Draw one session: facts, related sessions, search, and the time line in windows."""
+"""Draws one session: facts, related sessions, a search, and the timeline in windows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEGEND = (
     "Keys: j and k go to the next and the previous turn, n and p to a failure."
 )
 
-_FORMER_ID = 16  # characters
+_FORMER_ID = 16  # length of a call id before schema 6, in characters
 
 
 def show() -> None:
@@ -58,7 +58,7 @@ def show() -> None:
 
 
 def _draw_session_steps(session_id: str) -> None:
-    """Draw links to the previous and next session in the list from which this one was opened."""
+    """Draw links to the previous and the next session in the list from which this session was opened."""
     chosen = read_filters()
     listed = read_newest(SESSIONS, "session_page", chosen)
     file = _read_number("file")
@@ -77,7 +77,10 @@ def _step_link(step: ListStep | None) -> str | None:
 
 
 def _read_asked_call() -> str | None:
-    """Return the stored id of the call in the URL; links from before schema 6 contain its first digits."""
+    """Return the stored id of the call in the URL.
+
+    Links from before schema 6 contain only the first characters of the id.
+    """
     call = st.query_params.get("call")
     if call is None or len(call) != _FORMER_ID:
         return call
@@ -148,7 +151,10 @@ def _draw_session(row: Row, target: AskedPlace) -> None:
 
 
 def _find_days(row: Row) -> dict[str, date]:
-    """Return the parameters for the days of a session; none if copies may have other days."""
+    """Return the metric parameters for the days of a session.
+
+    Returns no parameters when copies of the session may have other days.
+    """
     times = row["started_at"], row["ended_at"]
     if row["copies"] or any(pd.isna(time) for time in times):
         return {}

@@ -1,4 +1,7 @@
-"""The page Sessions: matching sessions in pages; with `?session=` in the URL, one as a time line."""
+"""The page Sessions: a list of matching sessions.
+
+With `?session=` in the URL, it shows one session as a timeline.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
 )
 from callgauge.dashboard.shown_page import record_answer
 
-_MODELS = 3  # most names per cell, also for hosts
+_MODELS = 3
 
 
 def show() -> None:
@@ -70,7 +73,7 @@ def _draw_filters() -> None:
 
 
 def _describe_sessions(listing: ListPage) -> str:
-    """Return a sentence on how many sessions match; without page filters also the success of their turns."""
+    """Return a sentence on how many sessions match, and how many of the turns in them succeeded."""
     count = describe_count(listing, "session")
     if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
         return f"{count} match{'es' if listing.found == 1 else ''}."
@@ -180,7 +183,6 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _describe_hosts(hosts: Sequence[str]) -> list[str]:
-    """Return the line with the hosts of a session; empty in a store with a single host."""
     if not hosts or not filters.has_several_hosts():
         return []
     named = [wording.short_name(host, 40) for host in hosts[:_MODELS]]

@@ -1,4 +1,4 @@
-"""The filters of the session list: their values, and the values in the URL."""
+"""The filters of the session list: their options, and the values in the URL."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ ORDERS = {
 
 
 def list_runs() -> dict[str, str]:
-    """Return the options of the filter by run; empty if no session has a run.
+    """Return the options of the filter by run; no options if no session has a run.
 
-    Includes the run in the URL, even if it is not one of the newest.
+    The run in the URL is included, even if it is not one of the newest.
     """
     named = st.query_params.get("path_run")
     runs = dict.fromkeys([*store_queries.ask("session_runs")["run"], *([named] if named else [])])
@@ -63,6 +63,6 @@ def kept_keys(*left_out: str) -> dict[str, str]:
 
 
 def list_link(row: Row, page: str) -> str:
-    """Return the link that opens a session of the list; `page`: the number of its page."""
+    """Return the link that opens a session of the list. `page` is the number of the list page."""
     file = row["file_id"] if row["same_id"] > 1 else None
     return session_link(row["session_id"], file=file, **kept_keys("session_page"), session_page=page)

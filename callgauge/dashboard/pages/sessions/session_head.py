@@ -1,4 +1,4 @@
-"""Draw the top of a session: facts, parent session and sub-agents."""
+"""Draws the top of a session: facts, parent session and sub-agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 
-_LISTED = 12  # sub-agents
+_LISTED = 12
 _RELATIONS = {"parent": "Started by", "told_in": "Repeats turns of", "child": "Sub-agent"}
 
 
@@ -48,7 +48,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
 
 
 def _trial_cell(row: Row) -> dict[str, Cell]:
-    """Return the cell of a trial session, linked to its run; no cell for others."""
+    """Return a cell that links a trial session to its trial run; no cell for other sessions."""
     if not row["trial_run"]:
         return {}
     run = str(row["trial_run"])
@@ -71,7 +71,7 @@ def _place_cell(row: Row) -> Cell:
 
 
 def _success_cell(turns: Sequence[Row]) -> Cell:
-    """Return how many turns succeeded: as logged, or derived when the log has no result."""
+    """Return a cell with the number of successful turns, as logged or derived."""
     successes = [turn["derived_ok"] if turn["recorded_ok"] is None else turn["recorded_ok"] for turn in turns]
     measured = [success for success in successes if success is not None]
     unknown = len(turns) - len(measured)

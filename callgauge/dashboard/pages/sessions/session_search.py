@@ -1,4 +1,4 @@
-"""Draw the search in a session: the places with a text, each with a link."""
+"""Draws the search in a session. It lists the steps that contain a text, each with a link."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def show(session: ShownSession, places: Sequence[TimelinePlace]) -> None:
 def _build_hit_row(session: ShownSession, places: Sequence[TimelinePlace], row: Row) -> list[Cell]:
     place = f"Turn {row['turn']}" + (f", step {row['step']}" if row["step"] is not None else "")
     last = next(place for place in reversed(places) if place.turn == row["turn"])
-    step = last.step if row["kind"] == "answer" else row["step"]  # an answer is after the last step
+    step = last.step if row["kind"] == "answer" else row["step"]  # an answer comes after the last step
     href = session.link(turn=row["turn"], step=step, call=row["call_id"])
     return [
         Cell(place, href=href),

@@ -1,7 +1,7 @@
-"""Draw the time line of a session: turns, steps, calls, and lines that connect retries.
+"""Draws the timeline of a session: turns, steps, calls, and lines that connect retries.
 
-Text in the data is drawn as plain text, never as HTML; the caller must make invisible characters visible.
-keys.js activates the jump links with the keys n, p, j and k, regardless of the focus.
+Text in the data is drawn as plain text, never as HTML. The caller must make invisible characters visible.
+keys.js binds the keys n, p, j and k to the jump links.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from callgauge.dashboard.components.controls.component_files import read_source
 
 
 def draw_timeline(key: str, data: Mapping[str, Any]) -> None:
-    """Draw the time line. The header of timeline.js describes the format of `data`."""
+    """Draw the timeline. The format of `data` is described at the top of timeline.js."""
     draw = st.components.v2.component(
         "timeline",
         html="<div class='timeline'>\n</div>",

@@ -1,4 +1,4 @@
-"""Build the data of one turn for the time line: plain values, with invisible characters shown."""
+"""Builds the data of one turn for the timeline: plain values with invisible characters made visible."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Row = Mapping[Hashable, Any]
 Item = dict[str, Any]
 
 _NOT_SHOWN = "This store is served without content."
-_PROMPT = 20_000  # characters
-_TEXT = 1_000  # characters of raw arguments and of a result, the limit in the metric step_calls
+_PROMPT = 20_000  # characters of a system prompt
+_TEXT = 1_000  # characters of raw arguments and of a result, the same limit as in the metric step_calls
 _ENDED = {"recovered": ("recovered", "good"), "abandoned": ("given up", "bad")}
 _LAYERS = {"execution": "warn", "refused": "warn"}
 
 
 @dataclass(slots=True)
 class ShownSession:
-    """The shown session; `kept`: the URL parameters that its links repeat."""
+    """The session that the page shows. `kept` holds the URL parameters that links in the session repeat."""
 
     session_id: str
     source: str
@@ -54,7 +54,7 @@ class ShownSession:
 
 @dataclass(frozen=True, slots=True)
 class TimelineDrawing:
-    """The data that all turns of one drawn window share."""
+    """The data that all turns in one window share."""
 
     session: ShownSession
     asked: AskedPlace
@@ -67,7 +67,10 @@ class TimelineDrawing:
 
     @property
     def lit_turn(self) -> int | None:
-        """The number of the turn to highlight; None when the link asks for a step, a call or nothing."""
+        """The number of the turn to highlight.
+
+        None when the link asks for a step, for a call or for nothing.
+        """
         whole = self.asked.call is None and self.asked.step is None and self.shown.at is not None
         return self.asked.turn if whole else None
 
@@ -78,9 +81,9 @@ def turn_item(
     indexes: Sequence[int],
     turns: Mapping[str, Row],
 ) -> Item:
-    """Return the data of one turn for the time line component.
+    """Return the data of one turn for the timeline component.
 
-    `indexes`: the drawn places of the turn in `places`; `turns`: the rows of the turns by turn id.
+    `indexes` holds the turn's indexes in `places` that are drawn.
     """
     first, last = indexes[0], indexes[-1]
     place = places[first]
@@ -140,14 +143,14 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Return the tokens of a step or turn, with a dash for an unknown count; None if both are unknown."""
+    """Return the tokens of a step or turn as text; None if both counts are unknown."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Return the system prompt's item if it differs from the turn before, else None."""
+    """Return an item with the system prompt if it differs from the previous turn's prompt, else None."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None
@@ -182,10 +185,7 @@ def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) 
 
 
 def _step_facts(text_row: Row | None, calls: Sequence[Row]) -> str:
-    """Return the step's time, tokens and model latency as text.
-
-    The values are taken from the step's first call: each call of a step repeats them.
-    """
+    """Return the time, tokens and model latency of a step as text, taken from its first call."""
     row = calls[0] if calls else text_row or {}
     model_time = row.get("model_latency_ms")
     parts = [
@@ -208,7 +208,7 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     source_note = "" if row["args_source"] == "raw" else f" The text is {is_text}."
     layer = row["fault_layer"]
     bad = _LAYERS.get(layer, "bad") if layer else None
-    # Unmeasured is not a failure: the reason is in the tag's tooltip, not in a line of each call.
+    # An unmeasured call has not failed, so its reason is only in the tooltip, not in a line below the call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
     tooltip = f"The outcome of the arguments.{source_note}" + (
         f" {wording.one_line(why, 300)}" if why else ""

@@ -1,7 +1,7 @@
-"""The places of a session's time line: windows, overview cells, jumps, threads of retries.
+"""Computes what the timeline of a session draws: windows, an overview, jumps, and retry sequences.
 
-A place is one step, or a turn without steps. A session of any length has one list of places; a drawing shows
-a window of that list.
+A position (`TimelinePlace`) is one step, or a turn without steps. A session of any length is one list of
+positions; the page draws a window of that list.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 Row = Mapping[Any, Any]
 
-WINDOW = 10  # places per window: about two screens with their texts
-WIDE = 60  # places per window when a person asks for more
-CELLS = 240  # most cells of the overview
-LANES = 8  # parallel threads; further retry sequences are labelled only at their calls
-_LEAD = 4  # places shown before the target
+WINDOW = 10  # positions per window: about two screens, with their texts
+WIDE = 60  # positions per window when a person asks for more
+CELLS = 240  # maximum number of cells in the overview, the strip that shows the whole session
+LANES = 8  # maximum number of retry sequences drawn side by side; calls of further ones only get a label
+_LEAD = 4  # positions that a window shows before the target
 _ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
 
 
 @dataclass(frozen=True, slots=True)
 class TimelinePlace:
-    """One step of a turn with its calls; `step` is None for a turn without steps."""
+    """One step of a turn with its calls. `step` is None for a turn without steps."""
 
     turn_id: str
     turn: int
@@ -32,7 +32,10 @@ class TimelinePlace:
 
     @property
     def worst_kind(self) -> str:
-        """The worst event: bad (argument fault), warn (other fault), call (no fault), words (no call)."""
+        """The kind of the worst call: bad (failed by its arguments) or warn (failed otherwise).
+
+        Else it is call (no call failed) or words (there was no call).
+        """
         layers = {call["fault_layer"] for call in self.calls} - {None}
         if layers:
             return "bad" if layers & _ARGUMENTS else "warn"
@@ -40,7 +43,7 @@ class TimelinePlace:
 
 
 class AskedPlace(NamedTuple):
-    """The place in a link: a call, else a step or turn, else the window's first place."""
+    """What a link asks for: a call, else a step or a turn, else the start of a window."""
 
     call: str | None = None
     turn: int | None = None
@@ -50,7 +53,7 @@ class AskedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TimelineWindow:
-    """The places `start` to `end` (half open); `at` is the target place, or None."""
+    """The positions `start` to `end` (half open). `at` is the target position, or None."""
 
     start: int
     end: int
@@ -59,9 +62,9 @@ class TimelineWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineJumps:
-    """The targets of the jump links: call ids of faults, place indexes of turns, or None.
+    """The targets of the jump links: ids of failed calls, position indexes of turns, or None.
 
-    `faults`: the number of faults in the session.
+    `faults` is the number of failed calls in the session.
     """
 
     fault_before: str | None
@@ -73,24 +76,25 @@ class TimelineJumps:
 
 @dataclass(frozen=True, slots=True)
 class OverviewCell:
-    """One cell of the overview: the places `start` to `end` (half open).
+    """One cell of the overview: the positions `start` to `end` (half open).
 
-    `kind`: the worst kind among these places; `fault`: the call id of the first fault of that kind, None
-    without a fault.
+    `kind` is the worst kind among these positions. `fault` is the id of the first failed call of that kind,
+    None when no call failed.
     """
 
     start: int
     end: int
     kind: str
     fault: str | None
-    turns: int  # turns that begin in it
+    turns: int
 
 
 class ThreadKnot(NamedTuple):
-    """The part of a thread in one lane at one place; a thread connects the attempts of a retry sequence.
+    """The part of a retry sequence's line that is drawn at one position.
 
-    `above`, `below`: True when the thread continues to the place before or after. `fault`: True when an
-    attempt here has a fault, False when none has, None when the place contains no attempt of the sequence.
+    A line connects the attempts of a retry sequence. `above` and `below` say whether the line continues to
+    the position before or after. `fault` says whether an attempt here failed; None when the sequence has no
+    attempt here.
     """
 
     chain: str
@@ -101,7 +105,7 @@ class ThreadKnot(NamedTuple):
 
 
 def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePlace]:
-    """Return the places of all turns in order, each turn with its steps in order."""
+    """Return the positions of all turns in order. The steps of each turn are in order."""
     numbers: dict[str, int] = {turn["turn_id"]: turn["turn"] or 0 for turn in turns}
     steps: dict[str, dict[int, list[Row]]] = {turn_id: {} for turn_id in numbers}
     for row in outline:
@@ -120,9 +124,10 @@ def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePl
 
 
 def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | None:
-    """Return the index of the target place, or None.
+    """Return the index of the position that a link asks for, or None.
 
-    For a step that does not exist, it is the last step before it in the turn, or the turn's first place.
+    If the step does not exist, the position is the last step before it in the turn, or the first position of
+    the turn.
     """
     if target.call is not None:
         return next(
@@ -141,17 +146,23 @@ def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | Non
 
 
 def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int = WINDOW) -> TimelineWindow:
-    """Return the window of at most `size` places: around the target place, else from `target.start`."""
+    """Return a window of at most `size` positions.
+
+    It contains the position that the link asks for; otherwise it begins at `target.start`.
+    """
     at = find_place(places, target)
     wanted = target.start if target.start is not None and at is None else (at or 0) - _LEAD
     start = max(0, min(wanted, len(places) - size))
     if at is not None and target.step is None and target.call is None:
-        start = max(0, min(at, len(places) - size))  # show a turn from its first place
+        start = max(0, min(at, len(places) - size))
     return TimelineWindow(start, min(len(places), start + size), at)
 
 
 def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
-    """Return the jumps from `call`, else from the target place, else from the window's start."""
+    """Return the targets of the jump links.
+
+    Jumps start at `call`, else at the position that the link asks for, else at the window's start.
+    """
     position = shown.at if shown.at is not None else shown.start
     order = [(index, row) for index, place in enumerate(places) for row in place.calls]
     faulty = [number for number, (_, row) in enumerate(order) if row["fault_layer"] is not None]
@@ -171,7 +182,6 @@ def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str
 
 
 def _turn_beginnings(places: Sequence[TimelinePlace]) -> list[int]:
-    """Return the index of the first place of each turn."""
     return [
         index
         for index, place in enumerate(places)
@@ -183,7 +193,7 @@ _WORST = ("bad", "warn", "call", "words")
 
 
 def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list[OverviewCell]:
-    """Return the whole session in at most `most` cells, each with the worst kind of its places."""
+    """Return the whole session in at most `most` cells, each with the worst kind of its positions."""
     begins = _turn_beginnings(places)
     count = min(len(places), most)
     cells: list[OverviewCell] = []
@@ -200,7 +210,10 @@ def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list
 
 @dataclass(frozen=True, slots=True)
 class ChainAttempt:
-    """A call of a retry sequence: the sequence's number in its turn, and the call ids before and after it."""
+    """A call of a retry sequence.
+
+    It has the number of the sequence in its turn, and the ids of the attempts before and after the call.
+    """
 
     chain: int
     before: str | None
@@ -208,9 +221,9 @@ class ChainAttempt:
 
 
 def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
-    """Return the attempts by call id, of all retry sequences with two attempts or more.
+    """Return the attempts of all retry sequences with at least two attempts, by call id.
 
-    A sequence of one attempt is skipped, but counts in the numbering of its turn.
+    A sequence of one attempt is skipped, but it counts when the sequences of a turn are numbered.
     """
     numbers: dict[str, int] = {}
     attempts: dict[str, ChainAttempt] = {}
@@ -225,12 +238,13 @@ def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
 
 
 def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """Return the knot in each lane by place index; None for an empty lane.
+    """Return for each position index what each column draws there; None where a column is empty.
 
-    A thread connects the attempts of one retry sequence. At most LANES parallel threads are drawn.
+    A line in one column connects the attempts of one retry sequence. At most LANES lines are drawn side by
+    side.
     """
     drawn: dict[int, list[ThreadKnot | None]] = {}
-    busy: list[int] = []  # by lane, the last place of its current thread
+    busy: list[int] = []  # for each column, the last position of its current line
     for chain, members in _group_chains(places).items():
         first, last = members[0][0], members[-1][0]
         lane = next((number for number, until in enumerate(busy) if until < first), len(busy))
@@ -251,10 +265,7 @@ def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKno
 def _group_chains(
     places: Iterable[TimelinePlace], *, least: int = 2
 ) -> dict[str, list[tuple[int, TimelinePlace, Row]]]:
-    """Return retry sequences of at least `least` attempts by id, in order of their first attempt.
-
-    Each attempt is a tuple of place index, place and call.
-    """
+    """Return the retry sequences with at least `least` attempts, by id."""
     chains: dict[str, list[tuple[int, TimelinePlace, Row]]] = {}
     for index, place in enumerate(places):
         for call in place.calls:

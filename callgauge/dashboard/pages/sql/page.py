@@ -1,7 +1,7 @@
-"""The page SQL: an editor for a query, the tables of the store, and the result as table or chart.
+"""The page SQL: a query editor, the tables of the store, and the result as table or chart.
 
-The URL contains the text: `sql` is the packed text itself, `start` the name of the chosen query or metric.
-The page runs the text in the URL, so a link shows its sender's result.
+In the URL, `sql` is the compressed query, or `start` names the chosen query or metric. The page runs the
+query in the URL, so a link shows the same result to everybody.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
-_BEGUN = "_sql_begun"  # last text set in the editor, and its version
-_TOO_LONG = "_sql_too_long"  # a text that is too long for a link
+_BEGUN = "_sql_begun"  # the text that the page last set in the editor, and its version
+_TOO_LONG = "_sql_too_long"  # an edited text that is too long for a link
 _DONE = "_sql_done"
 _PAGE = "sql_page"
 _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
 
 
 class StartingText(NamedTuple):
-    """A query text to start from, with its title and question."""
+    """A query to start from, with its title and question."""
 
     title: str
     question: str
@@ -49,7 +49,7 @@ class StartingText(NamedTuple):
 
 
 class LastRun(NamedTuple):
-    """The last query of this session, its store generation, and its result or error."""
+    """The last query of this session, the store file it read, and its result or error."""
 
     generation: str
     sql: str
@@ -65,7 +65,7 @@ def show() -> None:
     left, right = st.columns([11, 4], gap="medium")
     with left:
         with st.container(border=True, gap="small"):
-            _draw_picker()  # first, because the choice changes the URL
+            _draw_picker()  # drawn first, because a choice changes the URL
             sql, problem = _read_text()
             text = _draw_editor(sql)
         if problem:
@@ -79,7 +79,6 @@ def show() -> None:
 
 
 def _read_text() -> tuple[str, str | None]:
-    """Return the query text in the URL and None, or an empty text and the problem."""
     if parameter := st.query_params.get("sql"):
         try:
             return unpack_text(parameter, 4 * LONGEST), None
@@ -91,7 +90,7 @@ def _read_text() -> tuple[str, str | None]:
 
 @cache
 def _list_starts() -> Mapping[str, StartingText]:
-    """Return the starting texts by URL name: shipped queries, then metrics without filters."""
+    """Return the queries to start from by their URL name: shipped queries, then metrics without filters."""
     shipped = {
         f"query:{query.name}": StartingText(query.title, query.question, query.sql)
         for query in queries().values()
@@ -106,7 +105,6 @@ def _list_starts() -> Mapping[str, StartingText]:
 
 
 def _draw_editor(sql: str) -> str:
-    """Draw the editor with its buttons and return its current text."""
     begun, version = st.session_state.get(_BEGUN, ("", 0))
     if sql != begun:
         version += 1
@@ -145,20 +143,20 @@ def _draw_picker() -> None:
 
 
 def _begin() -> None:
-    """Remove the edited text and the choices of the result from the URL, after a starting text was picked."""
+    """Remove the edited query and the choices for its result from the URL."""
     st.session_state.pop(_TOO_LONG, None)
     for name in ("sql", _PAGE, *query_result.CHOICES):
         write_to_url(name, None)
 
 
 def _run_edited() -> None:
-    """Run the current text of the editor, which may be newer than that of the button."""
+    """Run the current text of the editor. It may be newer than the text that the button was drawn for."""
     text, version = st.session_state[_BEGUN]
     _run(edited_text(_KEY, text, version))
 
 
 def _run(text: str) -> None:
-    """Write the text into the URL, from which the page runs it. Runs an unchanged text again."""
+    """Write the query into the URL. The page then runs the query, even if it has not changed."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)
@@ -174,7 +172,7 @@ def _run(text: str) -> None:
 
 
 def _note_text(text: str, sql: str) -> None:
-    """Let shared links contain the text in the editor; the page's URL contains the `sql` that was run."""
+    """Let shared links contain the query in the editor, which may not have been run."""
     try:
         packed = pack_text(text) if text.strip() else None
         if text != sql:
@@ -194,7 +192,7 @@ def _draw_nothing_asked() -> None:
 
 
 def _draw_answer(sql: str, *, edited: bool) -> None:
-    with st.container():  # a separate container, so that its changes move no table
+    with st.container():  # a separate container, so that a change here does not move the table
         outcome = _run_or_reuse(sql)
         if edited:
             st.caption("The text has changed since; Ctrl+Enter runs it.")
@@ -205,9 +203,9 @@ def _draw_answer(sql: str, *, edited: bool) -> None:
 
 
 def _run_or_reuse(sql: str) -> QueryResult | SqlError:
-    """Run the text and return the result or the error; reuse the session's last one for the same text.
+    """Run the query and return the result or the error.
 
-    A result is reused only for the same store generation, so turning a page does not run the query again.
+    The last result is reused for the same query and store file.
     """
     generation = store_queries.generation_file()
     done: LastRun | None = st.session_state.get(_DONE)

@@ -1,4 +1,4 @@
-"""Plot the result of a query, and describe the rows that are not drawn."""
+"""Plots the result of a query, and describes the rows that are not drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LABELS = 24
 
 @dataclass(frozen=True, slots=True)
 class QueryPlot:
-    """A figure, or None; `left_out` describes the rows that are not drawn."""
+    """A figure, or None when nothing can be drawn. `left_out` describes the rows that are not drawn."""
 
     figure: Figure | None
     left_out: str
@@ -35,7 +35,7 @@ def plot_result(
 ) -> QueryPlot:
     """Plot `heights` over `across` as bars or lines, with a colour for each value of `series`.
 
-    `kind`: `line` for lines, else bars. `y`: the series name when `series` is None.
+    `kind` is `line` for lines; any other value means bars. `y` names the series when `series` is None.
     """
     plotted = [
         _PlotPoint(place, float(height), "NULL" if name is None else str(name))
@@ -71,7 +71,7 @@ def plot_result(
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:
-    """Return the names of the series with the largest sums, one per available colour."""
+    """Return the names of the series with the largest sums, as many as there are colours."""
     sums: dict[str, float] = {}
     for point in points:
         sums[point.series] = sums.get(point.series, 0) + abs(point.height)
@@ -89,10 +89,7 @@ def _describe_left_out(others: int, unknown: int) -> str:
 
 
 def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return the x axis of a line chart and a function from values to positions on it.
-
-    Numbers and dates are placed by size, other values as categories.
-    """
+    """Return the x axis of a line chart, and a function that returns the position of a value on it."""
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
     if all(isinstance(place, date) for place in places):
@@ -101,10 +98,7 @@ def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any
 
 
 def _category_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return an axis with evenly spaced values in row order, and a function from values to positions.
-
-    A year without rows leaves no gap.
-    """
+    """Return an axis with evenly spaced values, and a function that returns a value's position."""
     labels = list(dict.fromkeys(str(place) for place in places))
     order = {label: number for number, label in enumerate(labels)}
     step = -(-len(labels) // _MOST_LABELS)

@@ -24,10 +24,10 @@ from callgauge.dashboard.plain_charts import read_figure
 from callgauge.dashboard.shown_page import record_answer, record_part
 
 _PER_PAGE = 50
-_LONGEST = 300  # characters per cell
+_LONGEST = 300
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
-"""The URL keys that apply to one result only."""
+"""The URL keys that apply to the result of one query only."""
 _VIEWS = {"table": "Table", "bar": "Bars", "line": "Lines"}
 _CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values link to a call
 _NONE = ""
@@ -122,7 +122,6 @@ def _make_cell(name: str, value: Any) -> Cell:
 
 
 def _format_value(value: Any) -> str:
-    """Return a value that is neither text nor number as readable text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):
@@ -133,7 +132,6 @@ def _format_value(value: Any) -> str:
 
 
 def _page_number(key: str, pages: int) -> int:
-    """Draw the page selector and return the page number in the URL."""
     return draw_url_widget(
         lambda name: (
             int(st.pagination(pages, default=min(pages, st.session_state[name]), key=name))

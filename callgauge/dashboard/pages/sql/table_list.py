@@ -1,4 +1,4 @@
-"""Draw the card next to the editor: the tables of the store, and notes and columns of one table."""
+"""Draws the card next to the editor: the tables of the store, and notes and columns of one table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.sql.table_notes import read_table_notes
 
 _FIRST = "tool_calls"
-_SHOWN = 20  # columns before "Show all"
+_SHOWN = 20  # columns of a table that are shown before "Show all"
 
 
 def show() -> None:

@@ -1,4 +1,4 @@
-"""Read the notes on each table of the store from table_notes.md, which `./dev docs` generates."""
+"""Reads the notes on each table of the store from table_notes.md, which `./dev docs` generates."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _SECTION = re.compile(r"^## (\w+)\n(.*?)^```sql", re.MULTILINE | re.DOTALL)
 
 @cache
 def read_table_notes() -> dict[str, str]:
-    """Return the notes by table name; the text is empty for a table without notes."""
+    """Return the notes by table name. The text is empty when a table has no notes."""
     text = _PAGE.read_text(encoding="utf-8")
     return {name: note.strip() for name, note in _SECTION.findall(text)}

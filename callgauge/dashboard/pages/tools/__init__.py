@@ -1,4 +1,4 @@
-"""URL keys of the page Tools, which ranks tools by failed calls and finds the parameters at fault."""
+"""URL keys of the page Tools, which ranks tools by failed calls and finds the parameters that cause them."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""Cards of one tool's definitions: rates under each version, a diff of two versions, the lint's advice."""
+"""Draws cards on one tool's definitions: the rates of each version, a diff of two versions, lint findings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 
 
 def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the definitions of a tool: their rates, a diff, and the lint's advice.
-
-    `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
-    """
+    """Draw the expander with the definitions of a tool: their rates, a diff, and lint findings."""
     if not versions:
         st.caption("No log has this tool's definition. Add it with: callgauge ingest PATH --tools FILE")
         return

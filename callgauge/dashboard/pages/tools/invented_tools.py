@@ -1,4 +1,4 @@
-"""List the tools that models called although they were not offered: invented names."""
+"""Lists tools that models called although no log offers them: the model invented the names."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 RATE = "unknown_tool"
 NAMELESS = "unknown"
-"""The value of the dimension tool for calls that name none."""
+"""The value of the dimension `tool` for calls without a tool name."""
 _LISTED = 50
 
 
 def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
     """Return the tools that were not offered in any of their calls.
 
-    `by_tool`: the slices of the rate `unknown_tool`. A tool that some logs offer exists.
+    `by_tool` holds the slices of the rate `unknown_tool`. If at least one log offers a tool, it is not
+    invented.
     """
     return [
         name
@@ -34,9 +35,9 @@ def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
 
 
 def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the invented tools; nothing if there are none.
+    """Draw the expander with the invented tools; nothing if there are none.
 
-    `nameless`: the number of calls without a tool name; `chosen`: the filters.
+    `nameless` is the number of calls without a tool name.
     """
     counts = []
     if invented:

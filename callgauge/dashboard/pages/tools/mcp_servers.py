@@ -1,4 +1,4 @@
-"""The scorecard of MCP servers: calls, errors, rejections, latency, and the cost of their definitions."""
+"""Draws a table of MCP servers: calls, errors, rejections, latency, and what their definitions cost."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from callgauge.dashboard.components.slice_table import judged_rate_cell, make_sc
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 NO_SERVER = "none"
-"""The value of the dimension for tools of no MCP server."""
+"""The value of the dimension for tools that belong to no MCP server."""
 _RATES = ("parse_error", "tool_rejected", "execution", "refused")
-_MOST = 50  # servers in the table
-_NAMED = 20  # tools listed in a tooltip
+_MOST = 50
+_NAMED = 20  # tools that a tooltip lists
 
 Row = Mapping[Hashable, Any]
 
@@ -33,10 +33,7 @@ def has_servers(offered: pd.DataFrame) -> bool:
 
 
 def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
-    """Draw one row per server, the most called first; tools without a server come last.
-
-    `offered`: the rows of the metric `offered_tools`; `chosen`: the filters.
-    """
+    """Draw one row per server, the most called server first. Tools without a server come last."""
     grouping: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
     rows = store_queries.ask("slices", **grouping, **chosen)
     slices: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}
@@ -108,9 +105,9 @@ def _name_cell(name: str) -> Cell:
 
 
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
-    """Return how many of a server's tools were never called, and their token cost per step.
+    """Return two cells: how many of a server's tools were never called, and its definition tokens per step.
 
-    A server's tools are mostly offered together, so the number of steps is that of its most offered tool.
+    Most steps offer all tools of a server. So the tool offered most often gives the number of steps.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

@@ -1,4 +1,4 @@
-"""Draw one tool: failures and their fix, then its models, trend and definitions."""
+"""Draws one tool: its failures and how to fix them, then its models, trend and definitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from callgauge.dashboard.components.slice_table import READING, draw_slice_table
 from callgauge.dashboard.pages.tools import definitions, edit_effect, parameter, trend
 
 RATES_SHOWN = ("parse_error", "mended", "tool_rejected", "execution", "recovered")
-JUDGED = 2_000_000  # calls whose diagnostics are read, the newest ones
+JUDGED = 2_000_000  # number of newest calls whose diagnostics are read
 _MODELS = 40
 
 

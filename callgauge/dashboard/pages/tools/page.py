@@ -1,4 +1,7 @@
-"""The page Tools: the worst tool in a sentence, then tools, most failures first; `?tool_open=` opens one."""
+"""The page Tools: a sentence on the worst tool, then the tools, most failures first.
+
+With `?tool_open=` in the URL, it shows one tool.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +45,10 @@ GIVEN_UP = RateDefinition(
     calls={"attempt": "first", "chain": "abandoned"},
 )
 _RECOVERED = "recovered"
-_EXPLAINED = ("parse_error", GIVEN_UP.name)  # rates with a tooltip in the header
-_MOST = 50  # tools in the table of all rates
+_EXPLAINED = ("parse_error", GIVEN_UP.name)  # rates whose header has a tooltip
+_MOST = 50
 
-Columns = Mapping[str, Mapping[str, Slice]]  # the slices by tool, by rate
+Columns = Mapping[str, Mapping[str, Slice]]  # for each rate, the slices by tool
 
 
 def show() -> None:
@@ -97,7 +100,6 @@ def show() -> None:
 
 
 def _group_by_rate(rows: pd.DataFrame, rates: Iterable[str]) -> dict[str, dict[str, Slice]]:
-    """Return the slices of `rows` by rate and tool; a rate without slices has an empty dict."""
     by_rate: dict[str, dict[str, Slice]] = {name: {} for name in rates}
     for tool in make_slices(rows):
         by_rate[tool.rate.name][tool.name] = tool
@@ -105,7 +107,6 @@ def _group_by_rate(rows: pd.DataFrame, rates: Iterable[str]) -> dict[str, dict[s
 
 
 def _count_given_up(recovered: Slice) -> Slice:
-    """Return the retry sequences of a slice that did not recover."""
     return replace(recovered, rate=GIVEN_UP, share=recovered.share.complement)
 
 
@@ -137,7 +138,6 @@ def _draw_solid(
 
 
 def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the other rates and the latency of the tools."""
     fold = draw_fold("All rates", "all_rates")
     if fold is None:
         return
@@ -182,10 +182,9 @@ def _draw_page(
     *,
     few: bool = False,
 ) -> None:
-    """Draw one page of a list of tools; the URL key `page_key` contains its number.
+    """Draw one page of a list of tools. The URL key `page_key` contains the page number.
 
-    `few`: True if every tool has too little data. Then rates with too little data show counts without an
-    interval.
+    With `few`, every tool has too little data, and rates show counts without an interval.
     """
     reset_page_number(page_key, {"rate": rate, **chosen})
     text = st.query_params.get(page_key)
@@ -220,7 +219,7 @@ def _build_row(tool: str, columns: Columns, scales: Mapping[str, IntervalScale],
 
 
 def _worst_cell(tool: str, row: Mapping[Hashable, Any] | None) -> Cell:
-    """Return the parameter with most failures, linked to its place on the page of the tool."""
+    """Return a cell with the parameter that fails most. It links to the parameter on the page of the tool."""
     if row is None:
         return Cell("–")
     return Cell(
@@ -246,7 +245,6 @@ def _name_cell(tool: str) -> Cell:
 def _rate_column(
     name: str, scale: IntervalScale, columns: Columns, tools: Sequence[str], few: bool
 ) -> Column:
-    """Return the header of a rate; without a scale if no tool has an interval."""
     definition = GIVEN_UP if name == GIVEN_UP.name else RATES[name]
     drawn = not few or any(columns[name][tool].is_solid for tool in tools if tool in columns[name])
     explained = f"{definition.meaning}, with its 95% interval" if name in _EXPLAINED else None

@@ -1,4 +1,4 @@
-"""Draw the parameters with failures; the one in the URL with its values and fix."""
+"""Draws the parameters with failures. The parameter in the URL is shown with its values and a fix."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from callgauge.dashboard.components.slice_table import FILTERED, make_scale, sha
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 OPEN = "parameter"
-"""The URL key of the parameter that is open; empty for the arguments as a whole."""
+"""The URL key that names the open parameter. It is empty for the arguments as a whole."""
 WHOLE = "the arguments as a whole"
 _BY = ("model", "provider", "prompt", "definition", "source", "day")
 _SHOWN, _FIRST, _MOST_SLICES, _VALUES = 100, 8, 60, 6
@@ -54,9 +54,9 @@ def link_parameter(tool: str, parameter: str) -> str:
 
 
 def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> DefinitionEdit | None:
-    """Return the edit of the newest definition that would accept the values which calls send.
+    """Return an edit of the newest definition that would accept the values that calls send.
 
-    `newest`: a row of the metric `definitions`, or None.
+    `newest` is a row of the metric `definitions`, or None.
     """
     if newest is None or fault is None or fault.kind is not FaultKind.TYPE:
         return None
@@ -66,9 +66,9 @@ def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> De
 def draw_parameters(
     tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
 ) -> None:
-    """Draw one row for each parameter with failures, those with most calls first.
+    """Draw one row for each parameter with failures. Those with failures in most calls come first.
 
-    `since`: the first counted day, if there are too many calls to count all.
+    `since` is the first counted day if there are too many calls to count all, else None.
     """
     listed = list(faults.parameters[:_SHOWN])
     more = len(faults.parameters) - len(listed)
@@ -156,7 +156,7 @@ def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
 
 
 def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
-    """Draw the parameter in the URL: sent values, callers, and the wider type to copy."""
+    """Draw the parameter in the URL: the values that calls sent, who sent them, and a wider type to copy."""
     name = st.query_params.get(OPEN)
     if name is None:
         return

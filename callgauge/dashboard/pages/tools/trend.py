@@ -1,4 +1,4 @@
-"""Draw one tool's rate by day, with the days of shifts and of new definitions."""
+"""Draws one tool's rate by day. Marks show when the rate shifted and when a definition changed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ Row = Mapping[Hashable, Any]
 
 
 def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with a rate of one tool by day.
-
-    `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
-    """
+    """Draw the expander with a rate of one tool by day."""
     fold = draw_fold("Rates by day", "by_day")
     if fold is None:
         return
@@ -43,10 +40,7 @@ def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
 
 
 def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:
-    """Return an event on the first day of each definition except the first.
-
-    `versions`: the rows of the metric `definitions`.
-    """
+    """Return an event on the first day of each definition except the first definition."""
     dated = sorted(
         (version for version in versions if version["first_day"]), key=lambda version: version["number"]
     )

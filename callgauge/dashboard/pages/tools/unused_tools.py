@@ -1,4 +1,4 @@
-"""List the tools that were offered but never called, and the cost of their definitions."""
+"""Lists the tools that were offered but never called, and what their definitions cost."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ _LISTED = 50
 
 
 def draw_unused(offered: pd.DataFrame) -> None:
-    """Draw the fold with the unused tools; nothing if there are none.
-
-    `offered`: the rows of the metric `offered_tools`.
-    """
+    """Draw the expander with the unused tools; nothing if there are none."""
     unused = offered[(offered.steps > 0) & (offered.calls == 0)].to_dict("records")
     if not unused:
         return

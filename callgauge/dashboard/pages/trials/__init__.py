@@ -1,4 +1,4 @@
-"""URL keys of the page Trials: the list of trial runs, or the verdict of one with its evidence."""
+"""URL keys of the page Trials, which lists trial runs or shows one run with its verdict and evidence."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""The variants of a trial run: the primary measure with its verdict, and the other measures."""
+"""Draws the variants of a trial run: the primary measure with its verdict, and the other measures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ Found = tuple[MeasuredDifference | None, Decision]
 
 
 def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
-    """Draw the card of the variants."""
     with cards.draw_card("Variants", "trial_results", "trial_looks", height=300):
         if not results.trials:
             st.caption("No trial has ended yet. This page updates by itself.")
@@ -125,7 +124,6 @@ def _verdict_cell(
 
 
 def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
-    """Return a scale from 0 that contains the intervals of shares."""
     highest = max(
         (total.interval.high if total.interval else total.rate or 0.0 for total in totals), default=1.0
     )
@@ -133,13 +131,16 @@ def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
 
 
 def _round_up(share: float) -> float:
-    """Round a share up to the end of a track: whole points up to ten, then steps of five."""
+    """Round a share up to the end of an axis: to whole points up to 10 %, then to steps of five points."""
     step = 0.01 if share <= 0.1 else 0.05
     return min(1.0, step * math.ceil(round(share / step, 6)))
 
 
 def _choose_reach(measure: TrialMeasure, differences: Sequence[MeasuredDifference]) -> float:
-    """Return half the width of the difference track, in the unit of the measure; 0 without differences."""
+    """Return the largest difference on the axis, in the unit of the measure.
+
+    Returns 0 when there are no differences.
+    """
     widest = max((max(abs(difference.low), abs(difference.high)) for difference in differences), default=0.0)
     return _round_up(widest) if measure.is_share else widest
 
@@ -213,7 +214,7 @@ def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
 
 
 def _draw_others(run: TrialRun, results: RunResults) -> None:
-    """Draw the other measures: one column each, with a value and its difference from the reference."""
+    """Draw the other measures, with their difference from the reference variant."""
     others = [measure for measure in MEASURES.values() if measure is not run.primary]
     totals = {
         (name, measure.name): results.total(name, measure) for measure in others for name in run.arm_names

@@ -1,4 +1,4 @@
-"""The conditions of a trial run, equal and different ones, and the results of the probes."""
+"""Draws which conditions of a trial run are equal or different, and the results of the probes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callgauge.stats.task_pairs import MOST_MISSING
 
 Row = Mapping[Hashable, Any]
 _COMPARED = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
-_SHOWN = 60  # characters per value
+_SHOWN = 60
 _CAPABILITIES = {
     "supports_tool_use": "Native tool calls",
     "supports_parallel_tools": "Parallel calls",
@@ -31,7 +31,7 @@ _CAPABILITIES = {
 
 
 def draw_conditions(run: TrialRun, results: RunResults) -> None:
-    """Draw the card; conditions that differ between variants come first."""
+    """Draw the conditions of a trial run. Those that differ between variants come first."""
     with cards.draw_card("Conditions", "trial_conditions", height=420):
         rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
         if not rows:
@@ -86,7 +86,7 @@ def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[s
 
 
 def _write_value(value: Any) -> str:
-    """Return an observed value as text; sampling is JSON: temperature 0.7, max_tokens 1024."""
+    """Return an observed value as text, such as: temperature 0.7, max_tokens 1024."""
     text = str(value)
     if not text.startswith("{"):
         return text
@@ -109,7 +109,7 @@ def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
 
 
 def _same_for_all(run: TrialRun) -> list[list[Cell]]:
-    """Return the rows of fixed conditions: tasks, seed, steps, servers and versions."""
+    """Return the rows of conditions that all variants share: tasks, seed, steps, servers and versions."""
     servers = ", ".join(
         f"{name}: {' '.join(str(endpoint.get(key)) for key in ('wire', 'server') if endpoint.get(key))}"
         for name, endpoint in run.endpoints.items()
@@ -130,9 +130,9 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 
 
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
-    """Draw reasons other than the model that may make a variant look worse.
+    """Draw how often something other than the model may have made a variant look worse.
 
-    These are misses, missing replies and repeated requests.
+    Causes are calls without a recorded result, missing replies and repeated requests.
     """
     columns = [
         Column("Variant", "name"),

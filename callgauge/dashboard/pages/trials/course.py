@@ -1,4 +1,4 @@
-"""The course of a difference over the interim analyses of a trial run, with the boundary that decides."""
+"""Draws a difference at each interim analysis of a trial run, with the boundary that decides."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _READING = (
 _GREY = "rgba(128,128,128,0.9)"
 _SHADE = "rgba(128,128,128,0.16)"
 _ALIKE = "rgba(0,150,110,0.10)"
-_ROOM = 1.15  # share of the scale beyond the drawn values
-_MOST_ARMS = 8  # buttons in a row
+_ROOM = 1.15  # factor by which the axis is longer than the largest drawn value
+_MOST_ARMS = 8
 Place = Callable[[float | None], float]
 
 
 def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> None:
-    """Draw the card; nothing for a run of one variant."""
+    """Draw the course of the difference. Draws nothing for a run with a single variant."""
     if not run.others or not results.trials:
         return
     with cards.draw_card("Course of the difference", "trial_looks", height=420):
@@ -60,7 +60,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
 
 
 def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
-    """Return the figure; differences of shares are drawn in points."""
+    """Return the course as a Plotly figure. Differences of shares are drawn in percentage points."""
     factor = 100.0 if run.primary.is_share else 1.0
     measured = [look for look in looks if look.estimate is not None and look.reach is not None]
     limit = factor * _choose_limit(run, points, measured)
@@ -112,7 +112,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
 
 
 def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
-    """Return the end of the scale: the differences, the last interval and the equivalence band must fit."""
+    """Return the end of the axis. The differences, the last interval and the equivalence band must fit."""
     settled = points[len(points) // 5 :]
     ends = [
         run.smallest,
@@ -131,7 +131,7 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
 
 
 def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
-    """Return the boundary line of an interim analysis; both lines share one entry in the legend."""
+    """Return one of the two boundary lines, with a point for each interim analysis."""
     y = [place(sign * (look.reach or 0.0)) for look in looks]
     return _line([look.tasks for look in looks], y) | {
         "name": "Decided beyond",
@@ -190,7 +190,6 @@ def _name_axis(measure: TrialMeasure) -> str:
 
 
 def _draw_alike(run: TrialRun, factor: float, limit: float) -> list[charts.Figure]:
-    """Return the band in which variants count as equivalent."""
     size = min(limit, factor * run.smallest)
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
     return [across | {"y0": -size, "y1": size, "fillcolor": _ALIKE}] if size else []

@@ -1,4 +1,4 @@
-"""A decision on a trial run: the variants, the difference in the primary measure, the verdict."""
+"""Records a decision on a trial run: the variants, the difference in the primary measure, the verdict."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_trial_decision(
     run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
 ) -> None:
-    """Draw the popover that records a decision on a run; nothing for a run of one variant.
+    """Draw the popover that records a decision on a run.
 
-    `sentence`: the verdict on the page.
+    Draws nothing when the run has a single variant.
     """
     figures = {
         name_arm(name): (_suggest_title(run, name, looks), _freeze(run, results, looks, name, sentence))

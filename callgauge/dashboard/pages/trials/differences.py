@@ -1,4 +1,4 @@
-"""Differences between the variants of a trial run by tool, parameter or diagnostic code."""
+"""Draws how the variants of a trial run differ by tool, parameter or diagnostic code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_VERDICT = "The largest differences come first. They are hints, not verdicts.
 
 
 def draw_differences(run: TrialRun) -> None:
-    """Draw the card with the table in the URL key `differ_by`."""
+    """Draw the table of differences that the URL key `differ_by` names."""
     with cards.draw_card(
         "Where they differ" if run.others else "By tool and parameter", "trial_differences", height=420
     ):
@@ -72,7 +72,7 @@ def _row(run: TrialRun, by: str, value: str, arms: Mapping[str, Mapping[Hashable
 
 
 def _calls_link(run: TrialRun, by: str, row: Mapping[Hashable, Any]) -> str | None:
-    """Return the link to the counted calls of a cell; None if no list shows exactly these."""
+    """Return a link to the calls that a cell counts; None if no page can list exactly these calls."""
     narrowed = {"run": run.run, "arm": str(row["arm"])}
     if by == "tool":
         return filters.page_link(

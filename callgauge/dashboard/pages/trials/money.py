@@ -1,4 +1,4 @@
-"""The cost per success of each variant of a trial run."""
+"""Draws the cost per success for each variant of a trial run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ _READING = (
 
 
 def draw_money(run: TrialRun, results: RunResults) -> None:
-    """Draw the card with a row for each variant."""
     with cards.draw_card("Cost of a success", "trial_results", caption=_READING, height=260):
         costs = {name: results.cost_of_success(name) for name in run.arm_names}
         if not any(cost.priced for cost in costs.values()):

@@ -1,4 +1,4 @@
-"""The page Trials: the list of trial runs, or one of them with its verdict and the evidence."""
+"""The page Trials: the list of trial runs, or one run with its verdict and the evidence."""
 
 from __future__ import annotations
 
@@ -67,10 +67,7 @@ def show() -> None:
 
 
 def _read_run() -> str | None:
-    """Return the run that the URL opens, or the one in the filters; None for none or several.
-
-    An opened run is not a filter: the next page counts logs again.
-    """
+    """Return the run that the URL opens, or else the only run in the filters; None otherwise."""
     runs = filters.chosen_filters().runs
     return st.query_params.get("trial") or (runs[0] if runs and len(runs) == 1 else None)
 
@@ -125,7 +122,6 @@ def _draw_tab(tab: str, run: TrialRun, results: RunResults) -> None:
 
 
 def _draw_steps(run: TrialRun) -> None:
-    """Draw the link back to the list, and links to the previous and next run."""
     runs = make_runs(store_queries.ask("trial_runs"))
     names = [run.run for run in runs]
     at = names.index(run.run)

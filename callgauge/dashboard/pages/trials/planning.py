@@ -1,4 +1,4 @@
-"""Plan a trial: the number of tasks and the cost, estimated from the history of the store."""
+"""Plans a trial: estimates the number of tasks and the cost from the calls in the store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.stats import ENOUGH
 from callgauge.stats.sample_size import look_factor, tasks_needed_at, trial_worth
 
-# The rate of the nightly logs that corresponds to a trial measure.
+# Maps each measure of a trial to the corresponding rate of the calls in logs.
 _RATES = {"refused": "parse_error", "mended": "mended", "right": "recorded_ok"}
 _TITLES = {"refused": "Invalid calls", "mended": "Repaired calls", "right": "Successful turns"}
 _SIZES = (0.01, 0.02, 0.05, 0.1, 0.2)
 _ARMS = ("2", "3", "4", "6")
 _ALL = ""
-_MOST = 60  # options in a selector
-_LOOKS, _ALPHA = 5, 0.05  # defaults of a plan
+_MOST = 60
+_LOOKS, _ALPHA = 5, 0.05  # number of interim analyses and significance level of a plan
 _READING = (
     f"An upper bound with {_LOOKS} interim analyses and 80% power: a run pairs its tasks and may stop early. "
     "One trial of each task by each variant."
@@ -35,7 +35,7 @@ _READING = (
 
 
 def draw_planning() -> None:
-    """Draw the card: controls, estimates from the history, and a table by the smallest difference."""
+    """Draw the card that plans a trial: controls, estimates, and one row for each smallest difference."""
     with cards.draw_card("Tasks needed", "slices", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
         names = [
@@ -74,7 +74,7 @@ def draw_planning() -> None:
 
 def _choose_tool(measure: str, model: str) -> str:
     if measure == "right":
-        return _ALL  # turns have no tool
+        return _ALL  # a turn belongs to no single tool
     tools = make_slices(
         store_queries.ask("slices", rates=(_RATES[measure],), by="tool", **_narrow(model, _ALL))
     )
@@ -98,8 +98,8 @@ def _read_history(rate: str, model: str, tool: str) -> Slice | None:
 
 
 def _read_calls(model: str) -> float:
-    """Return how many calls a turn with a call makes on average."""
-    # One rate counts all calls, the other all turns with a call.
+    """Return the mean number of calls per turn, over turns with at least one call."""
+    # The rate `emission` counts all calls, `retried` all turns with a call.
     rows = store_queries.ask("slices", rates=("emission", "retried"), **_narrow(model, _ALL))
     counts = dict(zip(rows["rate"], rows["n"], strict=True))
     return (
@@ -110,7 +110,7 @@ def _read_calls(model: str) -> float:
 
 
 def _read_cost(model: str) -> tuple[float, str] | None:
-    """Return the mean cost of a turn, and the currency; None without prices."""
+    """Return the mean cost of a turn, and the currency; None when too few turns have a price."""
     try:
         costs = ask_costs(**_narrow(model, _ALL))
     except MetricError:

@@ -1,4 +1,4 @@
-"""The list of the trial runs, the newest first."""
+"""Draws the list of trial runs, newest first."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ _RANK = ("worse", "withheld", "better", "alike", "not decided", "go on")
 
 
 def run_link(run: str) -> str:
-    """Return the relative URL of one run."""
     return filters.page_link("trials", {"run": (), "arm": ()}, {"trial": run})
 
 
 def list_link() -> str:
-    """Return the relative URL of the list of runs."""
     return filters.page_link("trials", {"run": (), "arm": ()}, {})
 
 
 def draw_runs(runs: Sequence[TrialRun], now: datetime) -> None:
-    """Draw the table of the runs. `now`: naive UTC."""
+    """Draw the table of trial runs. `now` is the current time in UTC, without time zone."""
     take = cards.Download("trial_runs", store_queries.ask_later("trial_runs"))
     with cards.draw_card("Trial runs", "trial_runs", take=take):
         columns = [

@@ -1,4 +1,4 @@
-"""The grid of tasks by variant; tasks on which the variants differ come first."""
+"""Draws a table of tasks by variant. Tasks on which the variants differ come first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ORDERS = {"unlike": "Differing first", "run": "Order of the run"}
 
 
 def draw_tasks(run: TrialRun, results: RunResults) -> None:
-    """Draw the card with one page of the grid. Each cell links to the time line of its session."""
+    """Draw one page of tasks. Each cell links to the timeline of its session."""
     take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
     with cards.draw_card("Task by task", "trial_results", take=take, height=480):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -55,13 +55,16 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
 
 
 def read_page_number() -> int:
-    """Return the page number in the URL; 1 without one."""
+    """Return the page number in the URL; 1 when the URL has no number."""
     text = st.query_params.get("tasks_page")
     return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
 
 def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
-    """Return the tasks whose id contains a text; with `order` unlike, those that differ come first."""
+    """Return the tasks whose id contains a text.
+
+    With `order` "unlike", tasks on which the variants differ come first.
+    """
     tasks = [task for task in results.tasks if not text or text.lower() in task.lower()]
     if order == "unlike":
         tasks.sort(key=lambda task: -measure_disagreement(results, task))
@@ -69,7 +72,10 @@ def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
 
 
 def measure_disagreement(results: RunResults, task: str) -> float:
-    """Return how much the variants differ on a task, by the primary measure, then by correctness."""
+    """Return how much the variants differ on a task in the primary measure.
+
+    If they do not differ there, correctness decides.
+    """
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
         counts = results.counts(measure)
@@ -90,7 +96,7 @@ def _group(run: TrialRun, task: str) -> str | None:
 
 
 def _cell(several: Sequence[TriedTask]) -> Cell:
-    """Return the cell of a variant's trials of a task, linked to the trial that needs attention most."""
+    """Return the cell with a variant's trials of a task. It links to the trial with the worst result."""
     if not several:
         return Cell("–", title="Not tried by this variant", values={"": None})
     first = min(several, key=_badness)
@@ -122,7 +128,7 @@ def _cell(several: Sequence[TriedTask]) -> Cell:
 
 
 def _heat(several: Sequence[TriedTask]) -> float | None:
-    """Return the depth of a cell's shade: the share of trials that failed."""
+    """Return the strength of a cell's colour, proportional to the share of trials that failed."""
     bad = sum(tried.right is False or (tried.right is None and bool(tried.refused)) for tried in several)
     return 0.22 * bad / len(several) if bad else None
 

@@ -1,4 +1,4 @@
-"""Figures and words of trials: measures with units, decisions, and the result of a run."""
+"""Writes figures of trials in words: measures with units, decisions, and the result of a trial run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TONES: Mapping[Decision, Tone] = {
     "not decided": "calm",
     "withheld": "warn",
 }
-"""The colour of each decision, as tables show words."""
+"""The colour in which tables show each decision."""
 _VERBS = {
     "refused": "of its calls invalid",
     "mended": "of its calls repaired",
@@ -46,7 +46,10 @@ _VERBS = {
 
 
 def write_value(measure: TrialMeasure, value: float | None) -> str:
-    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, $0.0012; a dash for None."""
+    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, $0.0012.
+
+    Returns a dash when the value is None.
+    """
     bare = write_bare(measure, value)
     return f"{bare} tokens" if measure.unit == "tokens" and value is not None else bare
 
@@ -59,14 +62,14 @@ def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
 
 
 def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
-    """Return the basis of a value: k / n, or the number of trials with the value."""
+    """Return what a value is based on: k / n, or the number of trials that have the value."""
     if measure.is_share:
         return wording.fraction(int(total.k), int(total.n))
     return wording.plural(int(total.n), "trial")
 
 
 def write_decision(run: TrialRun, decision: Decision) -> str:
-    """Return a decision in words: better, equivalent within 5 points."""
+    """Return a decision in words, such as: better, equivalent within 5 points."""
     if decision == "alike" and run.smallest:
         return f"equivalent within {write_size(run.primary, run.smallest)}"
     return {"go on": "still open", "withheld": "no verdict", "not decided": "no clear difference"}.get(
@@ -75,7 +78,7 @@ def write_decision(run: TrialRun, decision: Decision) -> str:
 
 
 def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
-    """Return the decision on each variant in words: (decision, “new: better”)."""
+    """Return the decision on each variant as (decision, text), such as “new: better”."""
     return [
         (look.decision, f"{name_arm(name)}: {write_decision(run, look.decision)}")
         for name in run.others
@@ -84,7 +87,7 @@ def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
 
 
 def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> str:
-    """Return the result of a run in sentences, with its figures."""
+    """Return the result of a trial run in sentences, with its figures."""
     if not run.others:
         return _describe_single(run, results)
     variants = []
@@ -129,19 +132,22 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
 
 
 def describe_more(results: RunResults, arm: str) -> str:
-    """Return how many more tasks would decide if the difference stays the same; empty if unknown."""
+    """Return how many more tasks would decide if the difference stays the same.
+
+    Returns an empty text when the number is not known.
+    """
     more = results.tasks_to_go(arm)
     return write_more(more) if more else ""
 
 
 def describe_state(run: TrialRun, now: datetime) -> str:
-    """Return the progress of a run in words; `now` is naive UTC."""
+    """Return the progress of a trial run in words. `now` is the current time in UTC, without time zone."""
     state = run.state(now)
     return "stopped early" if state == "done" and run.stopped_at else state
 
 
 def describe_run(run: TrialRun, now: datetime) -> str:
-    """Return the facts of a run in a line: name, start, size, cost."""
+    """Return the facts about a trial run in one line: name, start, size, cost."""
     parts = [
         run.name,
         f"started {wording.utc(run.created_at)}",
@@ -155,7 +161,7 @@ def describe_run(run: TrialRun, now: datetime) -> str:
 
 
 def write_cost(run: TrialRun) -> str:
-    """Return the cost of a run, and how many trials have no price."""
+    """Return the cost of a trial run, and how many trials have no price."""
     if run.cost is None:
         return "cost unknown"
     unpriced = f" and {run.unpriced:,} unpriced trials" if run.unpriced else ""

@@ -1,1 +1,1 @@
-"""The tab Stored calls of the page Playground: parse stored calls again with other settings."""
+"""The tab Stored calls of the page Playground, which parses stored calls again with other settings."""

@@ -1,4 +1,7 @@
-"""Draw the result of a replay: the sentence, outcomes before and after, changed calls; details in folds."""
+"""Draws the result of a replay: a sentence, outcomes before and after, and the calls that changed.
+
+Details are in expanders.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
 def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
-    """Draw the answer sentence, the settings in full, and the calls that could not be parsed."""
+    """Draw the answer sentence, all settings, and how many calls could not be parsed."""
     answer, conditions = describe_replay(job.asked.scenario, summary), describe_settings(job.asked.scenario)
     cards.draw_answer(answer, 600)
     notes = [
@@ -51,7 +54,7 @@ def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
 
 
 def show(job: ReplayJob, summary: ReplaySummary) -> None:
-    """Draw the outcomes before and after, the changed calls, and the rest in folds."""
+    """Draw the outcomes before and after, the changed calls, and the rest in expanders."""
     if not summary.replayed_calls:
         return
     _draw_flows(summary)
@@ -226,7 +229,7 @@ def _draw_changed(job: ReplayJob, summary: ReplaySummary) -> None:
 
 
 def _choose_flow(summary: ReplaySummary) -> tuple[str, str] | None:
-    """Draw the selector of changed calls, and return their outcomes before and after; None means all."""
+    """Draw the selector of changed calls, and return the chosen outcomes before and after; None means all."""
     moved = {
         f"{before}-{after}": (before, after, calls)
         for before, after, calls in summary.flows
@@ -287,7 +290,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
         "replay", lambda: [row["call_id"] for row in job.read_changed_calls(0, testsets.MOST)], listed
     )
     if refuse_file(of_texts=True):
-        return  # the export above shows the reason
+        return
     st.download_button(
         "JSON Lines",
         lambda: b"".join(
@@ -303,7 +306,6 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
 
 
 def _changed_frame(job: ReplayJob) -> pd.DataFrame:
-    """Return the changed calls as a DataFrame, with lists as JSON text."""
     return pd.DataFrame(
         [
             {

@@ -1,4 +1,4 @@
-"""Describes a replay: its result in one sentence, and its settings in full."""
+"""Describes a replay: its result in one sentence, and all its settings."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _CHANGES = {
 _REPAIRED = frozenset({"coerced", "repaired"})
 _PASSED = _REPAIRED | {"clean"}
 _ALL = frozenset(Outcome)
-_NAMED = 3  # listed edits or codes; further ones are counted
-_IN_HEADLINE = 2  # edits listed in the sentence itself
+_NAMED = 3  # edits or codes that are listed; further ones are only counted
+_IN_HEADLINE = 2  # edits that the sentence itself lists
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 
 
@@ -46,7 +46,7 @@ def describe_replay(scenario: Scenario, summary: ReplaySummary) -> str:
 
 
 def describe_order(summary: ReplaySummary) -> str:
-    """Return the number of changed calls by kind, in list order."""
+    """Return the number of changed calls of each kind, in the order in which the list shows the kinds."""
     counts = [
         f"{summary.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if summary.changes.get(kind)
     ]
@@ -73,7 +73,10 @@ def _name_condition(scenario: Scenario) -> str:
 
 
 def describe_settings(scenario: Scenario) -> str:
-    """Return a sentence with all settings; empty if they change nothing."""
+    """Return a sentence with all settings.
+
+    Returns an empty text when the settings change nothing.
+    """
     conditions = list(_list_conditions(scenario))
     return f"{' and '.join(conditions)}." if conditions else ""
 
@@ -108,7 +111,7 @@ def _list_edits(scenario: Scenario) -> Iterator[str]:
 
 
 def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return clauses about the edits of a schema, each worded to follow “if”."""
+    """Return clauses on how a schema was edited. Each clause can follow the word “if”."""
     if before == after:
         return []
     old, new = schema_properties(before), schema_properties(after)
@@ -136,7 +139,7 @@ def _with_article(kind: str) -> str:
 
 
 def _list_moves(summary: ReplaySummary) -> Iterator[str]:
-    """Yield clauses that describe the changed results, each worded to follow a condition."""
+    """Yield clauses on how results changed. Each clause can follow the condition of the sentence."""
 
     def count(before: Container[str], after: Container[str]) -> int:
         return sum(calls for old, new, calls in summary.flows if old in before and new in after)

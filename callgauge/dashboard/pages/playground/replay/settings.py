@@ -1,4 +1,4 @@
-"""Draw the settings of a replay; the URL keeps their values."""
+"""Draws the settings of a replay. The URL keeps their values."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from callgauge.dashboard.url_keys import write_to_url
 from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"
-_FURTHER = ("replay_against", "refuse", "silent")  # the URL keys of the folded settings
-_NAMED = 3  # edits described in words; the diff shows all
-_TALLEST, _LINES = 330, 16  # pixels of a diff, and the number of lines after which it scrolls
-_LONGEST = 1_000_000  # bytes that the definition in a link may decompress to
+_FURTHER = ("replay_against", "refuse", "silent")
+_NAMED = 3  # edits that are described in words; the diff shows all edits
+# Height of a long diff in pixels, and the number of lines from which a diff scrolls.
+_TALLEST, _LINES = 330, 16
+_LONGEST = 1_000_000  # maximum decompressed size of the definition in a link, in bytes
 _POLICIES = {
     "lenient": "Lenient: accepts warnings",
     "safe": "Safe: accepts notes only",
@@ -42,9 +43,9 @@ _POLICIES = {
 
 
 def choose_settings() -> tuple[str, Scenario | None]:
-    """Draw the settings; return the chosen tool (empty: all tools) and the scenario.
+    """Draw the settings; return the chosen tool and the scenario.
 
-    The scenario is None when the settings are invalid.
+    The tool is empty for all tools. The scenario is None when the settings are invalid.
     """
     with st.grid(2, min_column_width=260, gap="medium"):
         tool = _choose_tool()
@@ -67,7 +68,7 @@ def choose_settings() -> tuple[str, Scenario | None]:
 
 
 def make_run_mark(tool: str, scenario: Scenario) -> str:
-    """Return the value of the URL key `run` that starts a replay with exactly these settings."""
+    """Return the value for the URL key `run` that starts a replay with exactly these settings."""
     values = json.dumps([tool, *asdict(replace(scenario, newest=None)).values()])
     return hashlib.blake2b(values.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
@@ -109,9 +110,9 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
-    """Draw the definition editor; return the newest definition of the tool and the edited one.
+    """Draw the definition editor; return the newest stored definition and the edited one.
 
-    Each is None if missing; the edited definition is also None if the text was not changed.
+    Each is None if it does not exist. The edited one is also None if the text is unchanged.
     """
     if not tool:
         return None, None
@@ -144,7 +145,6 @@ def _edit_definition(tool: str) -> tuple[str | None, str | None]:
 
 
 def _read_tools(text: str) -> list[ToolDefinition]:
-    """Return the tools in a text; empty if it cannot be read."""
     try:
         return list(parse_definitions(text).values())
     except ScenarioError:
@@ -152,7 +152,6 @@ def _read_tools(text: str) -> list[ToolDefinition]:
 
 
 def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
-    """Draw the edits of the definition in words, and as a diff that ignores formatting."""
     st.markdown("**Your edits**")
     before = next((definition for definition in _read_tools(begun) if definition.name == tool), None)
     after = next((definition for definition in _read_tools(edited or "") if definition.name == tool), None)
@@ -197,13 +196,13 @@ def _describe_versions(versions: Sequence[Mapping[Any, Any]], newest: str | None
 
 
 def _warn_of_other_tool(tool: str, edited: str | None) -> None:
-    """Warn when the edited text defines another tool; only calls of the chosen tool are parsed again."""
+    """Warn when the edited text defines another tool, whose calls are not parsed again."""
     if edited is None:
         return
     try:
         names = parse_definitions(edited)
     except ScenarioError:
-        return  # reported below
+        return
     if tool not in names:
         named = ", ".join(wording.in_markdown(name, 60) for name in names)
         called = wording.in_markdown(tool, 60)
@@ -211,10 +210,7 @@ def _warn_of_other_tool(tool: str, edited: str | None) -> None:
 
 
 def _linked_text() -> str | None:
-    """Return the definition text in the URL; None if it is missing or damaged.
-
-    A URL parameter that this page did not write resets the editor.
-    """
+    """Return the definition text in the URL; None if it is missing or damaged."""
     parameter = st.query_params.get(_TEXT)
     if parameter != st.session_state.get("_url_definition"):
         st.session_state["_url_definition"] = parameter

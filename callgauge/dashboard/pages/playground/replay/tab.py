@@ -1,4 +1,7 @@
-"""The tab Stored calls: parse stored calls again with the settings in the URL, and show the changes."""
+"""Draws the tab Stored calls, which parses stored calls again and shows the changes.
+
+The URL contains the settings.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +32,17 @@ from callgauge.dashboard.pages.playground.replay import moves, settings
 from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
-SIZED = 2_000_000  # newest calls whose texts and parser versions are counted
-MOST = 1_000_000  # most calls per replay; beyond that, whole sessions are sampled evenly
+SIZED = 2_000_000  # number of newest calls that are counted by parser version
+MOST = 1_000_000  # maximum number of calls in a replay; if more match, whole sessions are sampled evenly
 _RUN = "reading"
-_SETTINGS = "replay_settings"  # the fold of the settings
+_SETTINGS = "replay_settings"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSlice:
-    """How many calls match, and how many are stored by parser version.
+    """How many calls match the filters, and how many of them each parser version has parsed.
 
-    `since`: `sizes` cover the days from this one on; None when they cover all days.
+    `sizes` covers the days from `since` on; all days when `since` is None.
     """
 
     calls: int
@@ -49,7 +52,6 @@ class ReplayedSlice:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())
 def _session_replay() -> SessionReplay:
-    """Return the replay of this browser session; it is released when the session ends."""
     return SessionReplay(open_queue())
 
 
@@ -98,7 +100,7 @@ def _say_no_store() -> None:
 
 
 def _fold_settings(job: ReplayJob | None) -> None:
-    """Close the settings once a replay is done: its answer includes them, and the result comes first."""
+    """Close the expander with the settings when a replay is done, because the answer repeats them."""
     done = job is not None and job.state == JobState.DONE
     if done and st.session_state.get("_replay_folded") is not job:
         st.session_state[_SETTINGS] = False
@@ -112,8 +114,7 @@ def _list_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 def _run(request: ReplayRequest, replayed_slice: ReplayedSlice, mark: str | None) -> None:
     """Draw the button that starts the replay, and the number of calls that can be parsed again.
 
-    `mark`: the value of the URL key `run` with which a link starts the replay; None when the settings are
-    invalid, which disables the button.
+    A link with `mark` in the URL key `run` starts the replay. When `mark` is None, the button is disabled.
     """
     replay = _session_replay()
     going = replay.job is not None and replay.job.state in (JobState.WAITING, JobState.RUNNING)
@@ -134,7 +135,7 @@ def _run(request: ReplayRequest, replayed_slice: ReplayedSlice, mark: str | None
         write_to_url("moved_page", None)
         write_to_url("flow", None)
     elif not linked:
-        write_to_url(_RUN, None)  # a replay with other settings
+        write_to_url(_RUN, None)  # the URL asks for a replay with other settings
         return
     elif replay.job is not None and replay.job.asked == request:
         return
@@ -221,7 +222,10 @@ def _describe_days(request: ReplayRequest) -> str:
 
 
 def measure_slice(parameters: Mapping[str, Any]) -> ReplayedSlice:
-    """Count the calls of the chosen filters: recent ones in the store, older ones in the daily sums."""
+    """Count the calls that match the filters.
+
+    Recent calls are counted in the store, older calls in the daily sums.
+    """
     days = store_queries.ask("call_days", **parameters)
     since = oldest_of_newest(days, SIZED)
     newest = parameters if since is None else {**parameters, "from_day": since}
@@ -230,7 +234,7 @@ def measure_slice(parameters: Mapping[str, Any]) -> ReplayedSlice:
     if since is not None:
         kept_since = store_queries.ask("kept_since").facts_before.iloc[
             0
-        ]  # older calls are deleted, but their sums are kept
+        ]  # the daily sums still count older calls, which are deleted
         calls += sum(
             int(most)
             for day, most in zip(days.day, days.most, strict=True)
