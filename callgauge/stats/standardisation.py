@@ -1,13 +1,13 @@
-"""Mix-adjusted differences of two arms, and how much of a plain difference is the mix.
+"""Mix-adjusted differences of two arms, and how much of a plain difference comes from the mix.
 
 Two models that get different work cannot be compared by their plain rates: the model with the harder tools
-looks worse (Simpson 1951). So each stratum (say, a tool) is compared with itself, and the differences are
-averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985): a stratum
-counts as much as both arms have of it together, so one that an arm hardly has cannot decide.
+looks worse (Simpson 1951). So the arms are compared within each stratum (such as a tool), and the differences
+are averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985). A
+stratum that one arm hardly has gets little weight.
 
-Whether a stratum is unlike the others is tested by contrast: its difference minus that of the rest at the
-same mix. The largest contrast is the test of a dimension, so that it also names the stratum. Cochran's Q
-would need the variance of each stratum from its own few sessions; a stratum without a hit has none.
+A contrast tests whether a stratum differs from the others: its difference minus that of the rest at the same
+mix. The largest contrast is the test of a dimension and also names the stratum. Cochran's Q would need a
+variance from the few sessions of each stratum, and a stratum without a hit has none.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from callgauge.stats.differences import Difference, compare_differences, compare
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
-REPRESENTATIVE = 0.8  # below this share of the observations, the common mix represents something else
-COMPARABLE = 0.5  # below this, the arms do different work, and there is no verdict
-_MATTERS = 0.25  # part of half the interval: a bias of a quarter costs two points of coverage
+REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the arms
+COMPARABLE = 0.5  # below this share, the arms do different work, and there is no verdict
+_MATTERS = 0.25  # in half-widths of the interval: a bias of a quarter costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
-"""The shares (of, against) of each stratum; 0 of 0 where an arm has none."""
+"""The shares (of, against) of each stratum; 0 of 0 if an arm does not have the stratum."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedDifference:
     """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: how many strata both arms have. `covered`: the share of an arm's observations in these strata,
-    for the arm with the smaller share. `by_mix`: the part of the plain difference that comes from the arms'
-    different mixes (Kitagawa 1955): within these strata, and from strata that only one arm has.
+    `strata`: the number of strata that both arms have. `covered`: the share of an arm's observations in these
+    strata, for the arm with the smaller share. `by_mix`: the part of the plain difference that comes from the
+    different mixes (Kitagawa 1955), within these strata and from strata that only one arm has.
     """
 
     difference: Difference
@@ -78,10 +78,10 @@ def standardise_all(
 ) -> list[StandardisedDifference | None]:
     """Return the difference of each pair of arms at the same mix; None if no stratum occurs in both.
 
-    A stratum that occurs in only one group of sessions of an arm is left out: it cannot show how sessions
-    differ. The parts of a session in several strata count together (callgauge.stats.rates). `likeness`: for
-    each pair, the intra-session likeness from the tables of both arms. `excesses`: what days add to the
-    variance of each plain difference; the mix hardly changes it.
+    A stratum that occurs in only one group of sessions of an arm is left out, because it cannot show how
+    sessions differ. The parts of a session in several strata count together (callgauge.stats.rates).
+    `likeness`: for each pair, the intra-session correlation from the tables of both arms. `excesses`: the
+    variance that days add to each plain difference, which the mix hardly changes.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -98,7 +98,9 @@ def standardise_all(
 def estimate_at_mix(
     strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both arms at the same mix, with their uncertainty; None as in `standardise`."""
+    """Return the rates of both arms at the same mix, with their uncertainty; None if no stratum occurs in
+    both.
+    """
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
 
@@ -132,7 +134,7 @@ def _estimate_arms(
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """The strata that both arms have: k and n (2 arms by strata) and their weights.
+    """The strata that both arms have: k and n, of shape (2 arms, strata), and their weights.
 
     `totals`: k and n of all strata, of shape (2, 2 arms).
     """
@@ -162,7 +164,7 @@ class _Mix:
         return all(share.by_group is not None for pair in self.used for share in pair)
 
     def estimate_independent(self) -> tuple[Estimate, Estimate]:
-        """Return the rates of both arms, if all observations are independent."""
+        """Return the rates of both arms, assuming that all observations are independent."""
         precision = (self.weights**2 / self.n).sum(1)
         estimate, against = (
             Estimate(rate, 1 / float(each), inf, inf)
@@ -205,8 +207,8 @@ def contrast_strata(
 ) -> list[Difference | None]:
     """Return for each stratum by how much its difference exceeds that of all others together.
 
-    `judged`: the places of the strata to contrast; None for the others, and where no other stratum is in both
-    arms. `likeness`: what the tables of both arms tell of how alike calls of a session are.
+    `judged`: the positions of the strata to contrast. The others get None, and so does a stratum if no other
+    stratum is in both arms. `likeness`: the intra-session correlation from the tables of both arms.
     """
     others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
     excesses = measure_excesses(
@@ -232,10 +234,11 @@ def _sum_arms(strata: Strata) -> tuple[Share, Share]:
 
 
 def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
-    """Return the p-values adjusted over all families at once; each family gets the same part of the level.
+    """Return the p-values adjusted over all families together; each family gets the same part of the level.
 
-    Holm's weighted procedure (1979): the chance of any false positive stays at the level, and a dimension of
-    many strata does not take the level away from one of few. None stays None and counts for nothing.
+    Holm's weighted procedure (1979) keeps the chance of any false positive at the level. A dimension with
+    many strata does not make the test of a dimension with few strata stricter. A p-value of None stays None
+    and is not counted.
     """
     families_of_p = [[p for p in family if p is not None] for family in families]
     weights = [1 / len(family) for family in families_of_p for _ in family]
