@@ -1,4 +1,6 @@
-"""The sentences on retries: the tool that is given up on most, what retries fix, whether changes help."""
+"""Sentences on retries: the tool whose errors are given up most often, what retries fix, and whether changes
+help.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.analysis.verdicts.tools import ToolVerdict
 from callgauge.stats import Share, compare_rates
 
-_NAMED = 3  # maximum number of tools of a group in a sentence
+_NAMED = 3  # maximum number of tools in a sentence
 
 
 def find_given_up(verdict: ToolVerdict) -> Slice | None:
@@ -22,9 +24,9 @@ def find_given_up(verdict: ToolVerdict) -> Slice | None:
 
 
 def write_given_up(verdict: ToolVerdict) -> str:
-    """Return the sentence on the tool that is given up on most. Contains log text.
+    """Return the sentence on the tool whose errors are given up most often. Contains log text.
 
-    `verdict`: for the slices of the rate `recovered`, one per tool.
+    `verdict`: the verdict on the rate `recovered`, with one slice per tool.
     """
     judged, worst = verdict.judged, verdict.worst
     if not judged:
@@ -62,7 +64,10 @@ def write_given_up(verdict: ToolVerdict) -> str:
 
 
 def describe_recovery(share: Share) -> str:
-    """Describe how many failures a retry fixed. `share`: recovered sequences of those with a known end."""
+    """Describe how many failures a retry fixed.
+
+    `share`: the recovered retry sequences among those with a known end.
+    """
     if not share.n:
         return "No retry sequence has a known end."
     counts = f"{share.k:,} of {wording.plural(share.n, 'retry sequence')}"
@@ -70,9 +75,10 @@ def describe_recovery(share: Share) -> str:
 
 
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
-    """Describe the cost of retries; "" without retries. `steps`: their model calls.
+    """Describe the cost of retries; "" without retries. `steps`: the model calls of the retries.
 
-    `tokens`: the tokens of the `measured` of `retried` sequences whose log has tokens.
+    `retried`: the number of retry sequences. `measured`: the number of those whose log has tokens. `tokens`:
+    the sum of their tokens.
     """
     if not retried:
         return ""
@@ -106,7 +112,7 @@ def _sort_by_share(several: Sequence[Slice]) -> list[Slice]:
 
 
 def _count(each: Slice) -> int:
-    """Return the number of sequences that were given up."""
+    """Return the number of retry sequences that were given up."""
     return each.share.n - each.share.k
 
 
