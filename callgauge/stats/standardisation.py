@@ -1,9 +1,9 @@
-"""Mix-adjusted differences of two arms, and how much of a plain difference comes from the mix.
+"""Mix-adjusted differences of two slices, and how much of a plain difference comes from the mix.
 
 Two models that get different work cannot be compared by their plain rates: the model with the harder tools
-looks worse (Simpson 1951). So the arms are compared within each stratum (such as a tool), and the differences
-are averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985). A
-stratum that one arm hardly has gets little weight.
+looks worse (Simpson 1951). So the slices are compared within each stratum (such as a tool), and the
+differences are averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins
+1985). A stratum that one slice hardly has gets little weight.
 
 A contrast tests whether a stratum differs from the others: its difference minus that of the rest at the same
 mix. The largest contrast is the test of a dimension and also names the stratum. Cochran's Q would need a
@@ -26,22 +26,22 @@ from callgauge.stats.differences import Difference, compare_differences, compare
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
-REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the arms
-COMPARABLE = 0.5  # below this share, the arms do different work, and there is no verdict
+REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the slices
+COMPARABLE = 0.5  # below this share, the slices do different work, and there is no verdict
 _MATTERS = 0.25  # in half-widths of the interval: a bias of a quarter costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
-"""The shares (of, against) of each stratum; 0 of 0 if an arm does not have the stratum."""
+"""The shares (of, against) of each stratum; 0 of 0 if a slice does not have the stratum."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedDifference:
-    """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
+    """The `difference` of two slices at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: the number of strata that both arms have. `covered`: the share of an arm's observations in these
-    strata, for the arm with the smaller share. `by_mix`: the part of the plain difference that comes from the
-    different mixes (Kitagawa 1955), within these strata and from strata that only one arm has.
+    `strata`: the number of strata that both slices have. `covered`: the share of an slice's observations in
+    these strata, for the slice with the smaller share. `by_mix`: the part of the plain difference that comes
+    from the different mixes (Kitagawa 1955), within these strata and from strata that only one slice has.
     """
 
     difference: Difference
@@ -53,12 +53,12 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True if the strata of both arms contain at least 80 % of each arm's observations."""
+        """True if the strata of both slices contain at least 80 % of each slice's observations."""
         return self.covered >= REPRESENTATIVE
 
     @property
     def is_comparable(self) -> bool:
-        """True if the strata of both arms contain at least half of each arm's observations."""
+        """True if the strata of both slices contain at least half of each slice's observations."""
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
@@ -67,7 +67,7 @@ class StandardisedDifference:
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two arms at the same mix; None if no stratum occurs in both."""
+    """Return the difference of two slices at the same mix; None if no stratum occurs in both."""
     return standardise_all([strata])[0]
 
 
@@ -76,11 +76,11 @@ def standardise_all(
     likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
     excesses: Sequence[DayExcess] | None = None,
 ) -> list[StandardisedDifference | None]:
-    """Return the difference of each pair of arms at the same mix; None if no stratum occurs in both.
+    """Return the difference of each pair of slices at the same mix; None if no stratum occurs in both.
 
-    A stratum that occurs in only one group of sessions of an arm is left out, because it cannot show how
+    A stratum that occurs in only one group of sessions of an slice is left out, because it cannot show how
     sessions differ. The parts of a session in several strata count together (callgauge.stats.rates).
-    `likeness`: for each pair, the intra-session correlation from the tables of both arms. `excesses`: the
+    `likeness`: for each pair, the intra-session correlation from the tables of both slices. `excesses`: the
     variance that days add to each plain difference, which the mix hardly changes.
     """
     mixes = [_Mix.read(strata) for strata in several]
@@ -98,7 +98,7 @@ def standardise_all(
 def estimate_at_mix(
     strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both arms at the same mix, with their uncertainty; None if no stratum occurs in
+    """Return the rates of both slices at the same mix, with their uncertainty; None if no stratum occurs in
     both.
     """
     mix = _Mix.read(strata)
@@ -108,7 +108,7 @@ def estimate_at_mix(
 def _estimate_arms(
     mixes: Sequence[_Mix], likeness: Sequence[tuple[Likeness | None, Likeness | None]]
 ) -> list[tuple[Estimate, Estimate]]:
-    """Return the rates of both arms at each mix, with their uncertainty.
+    """Return the rates of both slices at each mix, with their uncertainty.
 
     Mixes with the same number of strata are calculated together.
     """
@@ -134,9 +134,9 @@ def _estimate_arms(
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """The strata that both arms have: k and n, of shape (2 arms, strata), and their weights.
+    """The strata that both slices have: k and n, of shape (2 slices, strata), and their weights.
 
-    `totals`: k and n of all strata, of shape (2, 2 arms).
+    `totals`: k and n of all strata, of shape (2, 2 slices).
     """
 
     used: Strata
@@ -156,7 +156,7 @@ class _Mix:
 
     @property
     def rates(self) -> Floats:
-        """The rates of both arms at the mix."""
+        """The rates of both slices at the mix."""
         return np.asarray((self.k / self.n * self.weights).sum(1))
 
     @property
@@ -164,7 +164,7 @@ class _Mix:
         return all(share.by_group is not None for pair in self.used for share in pair)
 
     def estimate_independent(self) -> tuple[Estimate, Estimate]:
-        """Return the rates of both arms, assuming that all observations are independent."""
+        """Return the rates of both slices, assuming that all observations are independent."""
         precision = (self.weights**2 / self.n).sum(1)
         estimate, against = (
             Estimate(rate, 1 / float(each), inf, inf)
@@ -190,7 +190,7 @@ class _Mix:
 
 
 def _read_counts(strata: Strata) -> Floats:
-    """Return k and n of each arm in each stratum, of shape (2, 2 arms, strata)."""
+    """Return k and n of each slice in each stratum, of shape (2, 2 slices, strata)."""
     counts = [[[share.k for share in pair], [share.n for share in pair]] for pair in strata]
     return np.array(counts, dtype=float).transpose(1, 2, 0)
 
@@ -208,7 +208,7 @@ def contrast_strata(
     """Return for each stratum by how much its difference exceeds that of all others together.
 
     `judged`: the positions of the strata to contrast. The others get None, and so does a stratum if no other
-    stratum is in both arms. `likeness`: the intra-session correlation from the tables of both arms.
+    stratum is in both slices. `likeness`: the intra-session correlation from the tables of both slices.
     """
     others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
     excesses = measure_excesses(
@@ -228,7 +228,7 @@ def contrast_strata(
 
 
 def _sum_arms(strata: Strata) -> tuple[Share, Share]:
-    """Return the shares of both arms over all strata."""
+    """Return the shares of both slices over all strata."""
     shares, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
     return reduce(add, shares, _UNSEEN), reduce(add, against, _UNSEEN)
 

@@ -417,7 +417,7 @@ def _make_difference(
     return MeasuredDifference(pairs.tasks, pairs.of or 0.0, pairs.against or 0.0, estimate, low, high, kind)
 
 
-# --- settings of arms: arms that differ in one setting only are compared in that setting ------------------
+# --- settings: variants that differ in one setting only are compared in that setting ---------------------
 # A setting is compared over all variants and within each value of the other settings.
 # The intervals are those of a single analysis, because interim analyses are not planned for settings.
 
