@@ -40,7 +40,7 @@ class Arm:
         return parameters | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
-        """Return the parameters under the names of a metric on two slices: a_models, b_models, …"""
+        """Return the parameters with the names for a metric on two slices: a_models, b_models, …"""
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:

@@ -44,7 +44,7 @@ def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
 
 
 def _has_no_fields(kind: pa.DataType) -> bool:
-    """Return True for the type of an object without fields, or of lists of it: Parquet cannot store them."""
+    """Return True for an object type without fields, or for a list of it: Parquet cannot store them."""
     if pa.types.is_struct(kind):
         return not kind.num_fields or any(_has_no_fields(field.type) for field in kind)
     return pa.types.is_nested(kind) and any(

@@ -166,10 +166,7 @@ _NOT_JUDGED = "arguments not measured"
 
 
 def outcome(name: str | None) -> str:
-    """Return the displayed name of an outcome of a call's arguments.
-
-    It is never "unmeasured", which is a word for rates.
-    """
+    """Return the displayed name of an outcome of a call's arguments; "unmeasured" is only used for rates."""
     return _NOT_JUDGED if name == "unmeasured" else name or "–"
 
 

@@ -1,11 +1,11 @@
 """Widens the interval of the difference of two rates by the variation between days.
 
-Sessions of the same day share causes, such as a host in trouble or a changed task list. The jackknife over
-sessions does not see these causes. The functions here measure how much of the variance of a difference the
-sessions do not explain. They use the ratio estimator with days as clusters (Cochran 1977, chapter 6). They
-then widen the estimates of both rates by this excess. If both sides have days in common, these days are
-paired: an effect of a day on both sides cancels. Neighbouring days may be correlated, which makes the mean of
-many days less certain. docs/statistics.md has the simulated error rates.
+Sessions of the same day share causes, such as a host in trouble, which the jackknife over sessions does not
+see. The functions here measure how much of the variance of a difference the sessions do not explain, and add
+this excess to both rates (the ratio estimator with days as clusters; Cochran 1977, chapter 6). If both sides
+have days in common, these days are paired, so an effect of a day on both sides cancels. Neighbouring days may
+be correlated, which makes the mean of many days less certain. docs/statistics.md has the simulated error
+rates.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
 """If two sides ran on different days, at least one of them needs this many days for a verdict."""
-_ALIKE = 0.6  # assumed correlation of neighbouring days; in simulations it suffices up to a true one of 0.5
+_ALIKE = 0.6  # assumed correlation of neighbouring days; it suffices for true ones up to 0.5
 _LEAST_FREEDOM = 4.0  # the smallest degrees of freedom of a difference with few days
 _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of a mean over this many days, divided by its variance if days were independent.
+    """Return the variance of a mean over this many days, divided by its variance for independent days.
 
-    The days are assumed to be an AR(1) series of equal sizes with the correlation 0.6. The ratio is 1 for one
-    day, 2.96 for seven days and 3.73 for 28 days.
+    The days are an AR(1) series of equal sizes with the correlation 0.6. The ratio is 1 for one day, 2.96 for
+    seven days and 3.73 for 28 days.
     """
     many = np.maximum(1.0, days)
     return np.asarray(
@@ -62,7 +62,7 @@ NO_EXCESS = DayExcess(0.0, 0.0, 0.0, 1.0)
 def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
     """Return for each pair of rates the variance that days add to their difference.
 
-    A pair gets `NO_EXCESS` if one of its rates has no counts by day or no observation.
+    The result is `NO_EXCESS` if a rate has no counts by day or no observation.
     """
     excesses = [NO_EXCESS] * len(pairs)
     places: dict[int, int] = {}
@@ -184,7 +184,7 @@ def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) ->
         replace(each, effective_n=each.effective_n / (1 + part))
         for each, part in ((estimate, excess.of), (against, excess.against))
     ]
-    # Both rates get the degrees of freedom that give the difference `freedom` by Satterthwaite's formula.
+    # With these degrees of freedom of both rates, Satterthwaite's formula gives `freedom`.
     variances = [_variance(each) for each in widened]
     freedom *= sum(v * v for v in variances) / sum(variances) ** 2
     first, second = (replace(each, freedom=freedom) for each in widened)

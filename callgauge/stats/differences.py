@@ -35,8 +35,8 @@ class _Rates(NamedTuple):
 class Difference:
     """The difference of two shares, `of` minus `against`, with its 95 % interval.
 
-    -0.013 means that the first share is 1.3 points lower. `p` is the two-sided p-value. `method` is the
-    displayed name of the statistical method.
+    -0.013 means 1.3 points less. `p` is the two-sided p-value. `method` is the displayed name of the
+    statistical method.
     """
 
     estimate: float
@@ -93,7 +93,7 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
 
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
-    """Return how much the difference of the first pair exceeds that of the second: an interaction contrast.
+    """Return how much the first pair's difference exceeds the second pair's: an interaction contrast.
 
     The intervals of both differences are combined like the intervals of two rates (MOVER; Zou & Donner 2008).
     All four rates use the same quantile of Student's t.
@@ -223,7 +223,7 @@ def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _
 
 
 def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
-    """Return `_shared_part` of each pair of rates."""
+    """Return the correlation of each pair of rates, as `_shared_part` does."""
     size = np.sqrt((first.moves**2).sum(-1) * (other.moves**2).sum(-1))
     alike = np.where(size > 0, (first.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
     behind = np.minimum(first.own_freedom, other.own_freedom)
@@ -252,9 +252,9 @@ def bootstrap_interval(
 ) -> tuple[float, float] | None:
     """Return the 95 % bootstrap interval (low, high) of the difference of two rates, to check other methods.
 
-    It is the percentile interval over resampled sessions, each given as (k, n). `weights` holds for each of
-    the two lists how many sessions have each (k, n), so that millions of sessions need little memory. Return
-    None if a list is empty. The same seed gives the same interval.
+    It is the percentile interval over resampled sessions, each given as (k, n). `weights` holds for each list
+    how many sessions have each (k, n), which saves memory for millions of sessions. Return None if a list is
+    empty. The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 

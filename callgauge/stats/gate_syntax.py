@@ -21,8 +21,8 @@ class GateSyntaxError(ValueError):
 def read_gate_text(text: str, names: Collection[str], what: str, example: str) -> tuple[str | None, float]:
     """Return the name and the margin of a gate: `no-worse=0.02`, `no-worse=2%`, `no-worse:right=0.02`.
 
-    `names`: the valid names. `what`: the noun for such a name in error messages. `example`: one valid name.
-    Raises GateSyntaxError.
+    `names`: the valid names. `what`: the noun for a name in messages. `example`: a valid name. Raises
+    GateSyntaxError.
     """
     matched = _SYNTAX.fullmatch(text)
     if matched is None:

@@ -30,11 +30,11 @@ class _Moves(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairedMean:
-    """A mean difference of pairs. It has a test against 0 and an interval at any confidence.
+    """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
     `error`: the standard error, in the unit of the difference. `freedom`: the degrees of freedom of Student's
-    t. `moves` is set for differences of shares. Then the test and the interval are those of Tango (1998),
-    else those of Student.
+    t. `moves` is set for differences of shares, whose test and interval are those of Tango (1998). Others use
+    Student's.
     """
 
     estimate: float
@@ -172,7 +172,7 @@ def _compare(
     moments = _measure(moved, size, many, most)
     p = moments.p
     low, high = moments.interval(Z)
-    # Rounding must not let the interval exclude 0 when the p-value is not significant.
+    # A rounding error must not make the interval contradict the p-value.
     if p >= _ALPHA:
         low, high = min(low, 0.0), max(high, 0.0)
     elif low <= 0 <= high:

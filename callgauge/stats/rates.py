@@ -233,7 +233,7 @@ def make_shares(
     tables: Sequence[object] | None = None,
     by_day: Sequence[DayCounts] | None = None,
 ) -> list[Share]:
-    """Return a share for each (k, n, sessions) of a table; they share their intra-session correlation.
+    """Return a share for each (k, n, sessions) of a table, with the table's intra-session correlation.
 
     `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as in `relate_shares`. `by_day`: the counts of
     each row by day.
@@ -292,7 +292,7 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
     k, n = counts[:, 0], counts[:, 1]
     hits, totals = k.sum(-1), n.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # `each` holds the weight of one observation in each stratum.
+        # `each` is the weight of one observation.
         each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)
         rates = np.where(totals > 0, hits / totals, 0.0)
         rest = 1 - n / np.maximum(totals, 1)[..., None]
@@ -367,9 +367,8 @@ def _lend(
     beyond, most = sum_up((effect - 1) * unit), sum_up((whole - 1) * unit)
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(most > 0, np.clip(beyond / most, 0.0, 1.0), 0.0)[table]
-    # The logarithms of the design effects vary by chance, with the variance of a log chi-squared variable,
-    # and by more if the intra-session correlation varies between rates. The degrees of freedom are those of a
-    # chi-squared variable whose logarithm has exactly this extra variance.
+    # If the intra-session correlation differs between rates, the log design effects vary more than by chance.
+    # The degrees of freedom are those of a log chi-squared variable with exactly this extra variance.
     half = np.where(freedom > 0, freedom, 1.0) / 2
     chance = trigamma(half)
     apart = np.log(np.maximum(effect, 0.1) / (1 + correlation * (whole - 1)))
@@ -385,7 +384,7 @@ def _lend(
 class RateArrays:
     """The fields of many `Estimate`s, each as one array of shape (rates,); `moves` is (rates, GROUPS).
 
-    `n`: the observations of each rate. `has_enough`: as of `Share`.
+    `n`: the observations of each rate. `has_enough`: as in `Share`.
     """
 
     rate: Floats

@@ -74,9 +74,9 @@ def tasks_needed_at(
     The formula is that of `sessions_needed`, without earlier data. The two rates are `difference` apart
     around `rate`. A trial is worth `worth` independent observations. `comparisons`: the number of variants
     that are compared with the reference, each at `alpha` / `comparisons`. `correlation`: the correlation of
-    two trials of one task, in the same variant or not. At 0 the variants count as independent, and a trial
-    run needs somewhat fewer tasks. With the same power, the variants must also differ in at least
-    `FEWEST_UNLIKE` tasks. Return None without a difference.
+    two trials of one task, in the same variant or not. At 0 the variants count as independent, and a run
+    needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE` tasks. Return
+    None without a difference.
     """
     if not difference or worth <= 0:
         return None
@@ -108,8 +108,8 @@ def tasks_needed_for_amount(
 def trial_worth(history: Share, calls: float) -> float:
     """Return how many independent calls have as much information as the calls of one trial.
 
-    `calls`: the mean number of calls in a trial. Calls of a trial are assumed to be as correlated as calls of
-    a session (Kish 1965: the design effect is 1 + correlation · (size - 1)).
+    `calls`: the mean number of calls in a trial. They are assumed to be as correlated as calls of a session
+    (Kish 1965: the design effect is 1 + correlation · (size - 1)).
     """
     if not history.n or not history.sessions or not history.effective_n:
         return max(1.0, calls)

@@ -55,7 +55,7 @@ def ndtr(x: Any) -> Any:
 
 def ndtri(chance: Any) -> Any:
     """Return the quantile of the normal distribution (Wichura 1988, AS 241, PPND16)."""
-    with np.errstate(invalid="ignore"):  # for comparisons with nan
+    with np.errstate(invalid="ignore"):
         return np.asarray(_normal_quantiles(np.asarray(chance, dtype=float)), dtype=float)[()]
 
 
@@ -94,11 +94,10 @@ def stdtrit(freedom: Any, chance: Any) -> Any:
 
 
 def stdtrit_of(chance: float) -> Callable[[Any], Any]:
-    """Return `stdtrit` of one chance between 0.5 and 1, as a function of finite degrees of freedom.
+    """Return `stdtrit` of one chance between 0.5 and 1, as a fast function of finite degrees of freedom.
 
-    It is fast for many values. From 1 degree of freedom on, it uses a Chebyshev series (Trefethen 2013,
-    Approximation Theory and Approximation Practice, chapter 8) of the quantile's depth over 1 / (freedom +
-    1).
+    From 1 degree of freedom on, it uses a Chebyshev series (Trefethen 2013, Approximation Theory and
+    Approximation Practice, chapter 8) of the quantile's depth over 1 / (freedom + 1).
     """
     series = _depth_series(chance)
 

@@ -39,7 +39,7 @@ Strata = Sequence[tuple[Share, Share]]
 class StandardisedDifference:
     """The `difference` of two slices at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: the number of strata that both slices have. `covered`: the share of an slice's observations in
+    `strata`: the number of strata that both slices have. `covered`: the share of a slice's observations in
     these strata, for the slice with the smaller share. `by_mix`: the part of the plain difference that comes
     from the different mixes (Kitagawa 1955), within these strata and from strata that only one slice has.
     """
@@ -78,7 +78,7 @@ def standardise_all(
 ) -> list[StandardisedDifference | None]:
     """Return the difference of each pair of slices at the same mix; None if no stratum occurs in both.
 
-    A stratum that occurs in only one group of sessions of an slice is left out, because it cannot show how
+    A stratum that occurs in only one session group of a slice is left out, because it cannot show how
     sessions differ. The parts of a session in several strata count together (callgauge.stats.rates).
     `likeness`: for each pair, the intra-session correlation from the tables of both slices. `excesses`: the
     variance that days add to each plain difference, which the mix hardly changes.
@@ -228,7 +228,6 @@ def contrast_strata(
 
 
 def _sum_arms(strata: Strata) -> tuple[Share, Share]:
-    """Return the shares of both slices over all strata."""
     shares, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
     return reduce(add, shares, _UNSEEN), reduce(add, against, _UNSEEN)
 

@@ -135,7 +135,7 @@ class PairedTasks:
 
     `mean` is None with fewer than two tasks (or groups). `unlike`: the number of tasks in which the variants
     differ. `of`, `against`: the means over these tasks. `missing`: the trials of both without a reply.
-    `most_missing`: the share of these trials in the variant with the higher share.
+    `most_missing`: the larger share of such trials.
     """
 
     tasks: int
@@ -587,5 +587,4 @@ def _contrast_place(
 
 
 def _exceed(values: Sequence[float], place: int) -> float:
-    """Return by how much the value at `place` exceeds the mean of the others."""
     return values[place] - (sum(values) - values[place]) / (len(values) - 1)

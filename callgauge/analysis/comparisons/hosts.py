@@ -121,7 +121,6 @@ def _adjust_mix(
 
 
 def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
-    """Return the sum of the strata of several hosts."""
     sums: dict[Stratum, Share] = {}
     for host in hosts:
         for stratum, share in work.by_arm.get(host, {}).items():

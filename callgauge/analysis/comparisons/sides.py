@@ -58,13 +58,12 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
 
 
 def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
-    """Return a sentence if few sessions contain most calls of a side, else ""."""
     calls = [replace(each, name="all") for each in slices if each.rate.name == "emission"]
     return find_concentrated(ask, calls, None, arm.parameters()).get("all", "")
 
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
-    """Return the slices of both sides from the table of their dimension; None if the table lacks one."""
+    """Return the slices of both sides from the table of their dimension; None if a side is missing there."""
     first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
     if len(dimensions) != 1 or first_arm.days != second_arm.days:
@@ -81,14 +80,13 @@ def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Sli
 
 
 def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices of both sides; their rates share one estimate of the intra-session correlation."""
     rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
     slices = make_slices(pd.concat(rows, ignore_index=True))
     return slices[: len(rows[0])], slices[len(rows[0]) :]
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
-    """Return the rate by which both sides may be compared if `rate` is requested, and why it differs."""
+    """Return the rate by which both sides may be compared instead of `rate`, if necessary, and the reason."""
     slices = [
         side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
     ]
@@ -106,7 +104,7 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B compared with A, mix-adjusted where that matters; None if the rate is missing on a side."""
+    """Return B compared with A, mix-adjusted where that matters; None if a side lacks the rate."""
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None

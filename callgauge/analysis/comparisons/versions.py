@@ -1,4 +1,4 @@
-"""Compares versions, such as those of a prompt: which is better, for which calls, and at what price."""
+"""Compares versions, such as those of a prompt: which is better, where, and which other rates get worse."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def judge_pair(
 
     `pair`: the judged slice and its baseline. `work`: the strata of both. `smallest`: the smallest difference
     of interest, a share. `measured`: the slices of both values that show by which rate they may be compared;
-    without it, they are read. If that rate is not the requested one, both values are compared by it.
+    they are read if `measured` is missing. If that is another rate, both values are compared by it.
     """
     candidate, against = pair
     rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}
@@ -106,10 +106,7 @@ def judge_pair(
 def _count_weekly(
     ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return for each value of `dimension` the observations of `names` in the newest seven days.
-
-    `names`: values of the dimension `by`.
-    """
+    """Return the newest seven days' observations of the values `names`, for each value of `dimension`."""
     newest = ask("extent").iloc[0].last_day
     if newest is None:
         return {}

@@ -75,8 +75,8 @@ class RuleFinding:
     """The result of one rule on the newest night.
 
     `days`: the first and the last judged day. `share`: the rate on these days. Both are None without a call.
-    `since`: if the rule fires, the first of the nights without a quiet night up to now. `change`: the change
-    that a rule on changes found.
+    `since`: if the rule fires, the first night of the period without a quiet night. `change`: the change that
+    a rule on changes found.
     """
 
     rule: AlertRule
@@ -157,13 +157,12 @@ def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
 
 
 def _sum_days(by_day: DayShares, days: Days) -> Share:
-    """Return the rate of several days together. The last day has calls."""
     first, *others = (share for day, (share, _) in by_day.items() if days[0] <= day <= days[1])
     return sum(others, first)
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
-    """Return the first night since which a rule has fired without a quiet night."""
+    """Return the first night of the period in which a rule has fired without a quiet night."""
     since = newest
     for night in sorted((day for day in by_day if newest - timedelta(STANDS) < day < newest), reverse=True):
         state = judge_bound(rule, by_day, night).state

@@ -28,7 +28,7 @@ Days = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class AlertPlace:
-    """The value of another dimension in which a change happened, only there or mostly there."""
+    """The value of another dimension that has all, or most, of the affected calls."""
 
     dimension: str
     value: str
@@ -40,11 +40,11 @@ class Alert:
     """A changed rate of one value of a dimension, or of a pair of values of two dimensions.
 
     `key`: the name of the alert in the decisions and notes. `values`: the affected value of each dimension.
-    `found`: the night that found the change. `since`: the first day of the change. `back`: the first day on
-    which the rate was back to normal. `over`: the night that showed this. `now`: the rate on the `days` of
-    the change, with its `interval`. `before`: the rate on the days of the `baseline`. `difference`: `now`
-    minus `before`, including the variation between days; None if unknown. `q`: the corrected p-value of the
-    night that found the change. `part_of`: the key of the alert that this one is a part of.
+    `found`: the night that found the change. `since`: its first day. `back`: the first day on which the rate
+    was back to normal. `over`: the night that showed this. `now`: the rate on the `days` of the change, with
+    its `interval`. `before`: the rate on the days of the `baseline`. `difference`: `now` minus `before`,
+    including the variation between days; None if unknown. `q`: the corrected p-value on the night `found`.
+    `part_of`: the key of the alert that includes this alert.
     """
 
     key: str
@@ -112,7 +112,7 @@ class AlertNight:
     """The alerts of a night, the worst first, and which changes the night could have found.
 
     `series`: how many rates were compared. `tests`: the number of comparisons. `in_a_night`, `in_a_week`: the
-    smallest rise of a model's parse errors that a night, or a week, is likely to show, a share or None.
+    smallest rise of a model's parse errors that is likely to be found in that time, a share or None.
     """
 
     night: date

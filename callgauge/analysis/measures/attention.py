@@ -23,7 +23,7 @@ from callgauge.stats.day_spread import LEAST_DAYS
 class Attention:
     """The items of the night `newest`. `days`: the number of days with calls up to that night.
 
-    `night`: its alerts; None when there are too few days.
+    `night`: the alerts; None with too few days.
     """
 
     newest: date
@@ -92,8 +92,7 @@ def find_attention(
 class ReturnedError:
     """An error that was marked as fixed and was seen again later. `text` is log text.
 
-    `state`: the note about the fix. `calls`, `sessions`: the numbers of calls and sessions with the error
-    since the fix.
+    `state`: the note about the fix. `calls`, `sessions`: those with the error since the fix.
     """
 
     state: SignatureState

@@ -59,7 +59,7 @@ class StratumComparison:
 
     @property
     def is_unlike_others(self) -> bool:
-        """True when the difference here is not the difference in the other strata: an interaction.
+        """True when the difference in this stratum is unlike that in the others: an interaction.
 
         False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
@@ -69,7 +69,7 @@ class StratumComparison:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A dimension for whose values one slice is clearly better or worse, the surest value first."""
+    """A dimension by which the verdict splits, with the better and the worse strata, the surest first."""
 
     dimension: str
     better: Sequence[StratumComparison]
@@ -80,9 +80,9 @@ class Split:
 class Breakdown:
     """The difference `whole` of two slices, broken down by each dimension, the most observed stratum first.
 
-    `prices`: if one slice is better by this rate, the comparisons of both slices by the other leading rates.
-    `weekly`: the weekly observations of each value of the dimension that splits the verdict; empty without a
-    split. `basis`: the rate by which the two may be compared, and why, if this was requested.
+    `prices`: if one slice is better by this rate, the comparisons by the other leading rates. `weekly`: the
+    weekly observations of each value of the dimension that splits the verdict; empty without a split.
+    `basis`: if requested, the rate by which the two slices may be compared.
     """
 
     whole: SliceComparison
@@ -241,7 +241,7 @@ def _plain_p(stratum: StratumComparison) -> float | None:
 def _contrast(
     strata: Sequence[StratumComparison], likeness: tuple[Likeness | None, Likeness | None]
 ) -> list[Difference | None]:
-    """Return the contrast of each stratum with the others. Strata without a name in the log are left out."""
+    """Return the contrast of each stratum with the others, without the unnamed value."""
     shares = [
         (_read_share(each.b), _read_share(each.a)) if each.name != _UNNAMED else (_UNSEEN, _UNSEEN)
         for each in strata

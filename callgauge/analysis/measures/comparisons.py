@@ -178,8 +178,8 @@ def _hold_against(
 class Place:
     """The place of a slice in a ranking; the slices of a tie group share one place.
 
-    The first tie group is the slices that may be the best. The next group is those that may be the best of
-    the remaining slices, and so on.
+    The first tie group contains the slices that may be the best. The next contains those that may be the best
+    of the remaining slices, and so on.
     """
 
     number: int
@@ -343,7 +343,7 @@ def rank_table(
 def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
     """Return the place of each slice. `wins`: the decided pairs (better, worse). `best`: the first group.
 
-    Slices that beat each other in a cycle have no place, and neither have those behind them.
+    Slices that beat each other in a cycle have no place, and neither do the slices behind them.
     """
     left = list(names)
     places: dict[str, Place] = {}
@@ -363,7 +363,7 @@ def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) ->
     """Return the rows by their places, then the rows without a place, those with enough data first.
 
     Slices that share a place, or have none, are in the order of their rates, the best first. Unnamed slices
-    come last. The order is the same on every page, and it does not depend on the reference.
+    come last. Every page uses this order, whatever the reference is.
     """
 
     def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:

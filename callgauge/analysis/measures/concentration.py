@@ -23,8 +23,8 @@ Ask = Callable[..., pd.DataFrame]
 class Concentration:
     """How concentrated the calls of a slice are in few sessions.
 
-    `largest`: the number of calls in the largest session, as a share. `effective`: the number of sessions of
-    equal size with as much information as the slice (Kish 1965).
+    `largest`: the share of calls in the largest session. `effective`: the number of equally large sessions
+    with as much information (Kish 1965).
     """
 
     largest: float

@@ -25,7 +25,7 @@ COMMAND = "callgauge prices FILE --store DIR"
 
 @dataclass(frozen=True, slots=True)
 class MeanCost:
-    """The mean cost of each of `turns` turns, with its 95 % interval over sessions.
+    """The mean cost of `turns` turns, with its 95 % interval over sessions.
 
     `interval` is None with fewer than eight groups of sessions. `by_group`: the cost and the number of turns
     in each random group of sessions.
@@ -45,11 +45,11 @@ class MeanCost:
 class Cost:
     """The cost of one slice's turns, in `currency`; None means unknown, never 0. `calls`: model calls.
 
-    `told_calls`: model calls with tokens in the log. `priced_calls`: those of them whose model has a price on
-    that day. `per_turn`: the mean cost of turns in which every call is priced. `per_completed`: the cost of
-    the turns with known success, divided by the number of successful turns. `judged`: the number of turns
-    with known success. `reported`: those of them whose success the log reports. `retries`: the cost of the
-    model calls for retries. `retry_priced`: the number of `retry_calls` with a price.
+    `told_calls`: model calls with tokens in the log. `priced_calls`: those of them with a price on their day.
+    `per_turn`: the mean cost of turns in which every call is priced. `per_completed`: the cost of the
+    `judged` turns, whose success is known, per successful turn. `reported`: how many of the judged turns have
+    a reported success or failure. `retries`: the cost of the model calls for retries. `retry_priced`: the
+    number of `retry_calls` with a price.
     """
 
     slice: str

@@ -48,9 +48,8 @@ class ComparisonBasis:
     """The rate by which slices are compared.
 
     `rate`: its name; None if the slices cannot be compared. `reason`: why the requested rate is not used, as
-    the end of a sentence; empty if it is used. `shares`: how each slice was measured, by slice name. It is
-    the share of calls with a tool definition, or of turns whose success the log reports. A slice with nothing
-    measured is left out.
+    the end of a sentence; empty if it is used. `shares`: by slice name, the share of calls with a tool
+    definition, or of turns whose success the log reports. A slice with nothing measured is left out.
     """
 
     rate: str | None
@@ -122,7 +121,7 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
 
 
 def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
-    """Return the rate for comparing turn success: the reported success, else the derived one, else none.
+    """Return the rate for comparing turn success: the reported success, else the derived, else none.
 
     Derived success needs tool definitions.
     """

@@ -64,10 +64,10 @@ class ArmStrata:
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
         """Return the mix-adjusted difference of each pair, first minus second; None without common work.
 
-        A pair holds the names of two slices and the whole slices. The strata are the finest ones in which
-        both slices have most of their work in common. Finer strata may be useless: a prompt that is unique to
-        a session does not occur in the other slice. An unnamed value matches no other value. A dimension
-        without named values in both slices is left out.
+        A pair holds the names of two slices and both slices. The strata are the finest ones in which both
+        slices have most of their work in common. Finer strata may be useless: a prompt that is unique to a
+        session does not occur in the other slice. An unnamed value matches no other value. A dimension
+        without named values is left out.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
@@ -111,7 +111,6 @@ class ArmStrata:
         )
 
     def _named_dimensions(self, *arms: str) -> list[int]:
-        """Return the indexes of the dimensions in which some stratum has a named value."""
         strata = [stratum for arm in arms for stratum in self.by_arm.get(arm, {})]
         return [
             number

@@ -195,7 +195,7 @@ class TrendChart:
         return f"{tick:.1%}" if self.ticks[1] - self.ticks[0] < 0.0099 else f"{tick:.0%}"
 
     def label_level(self, level: Level) -> str:
-        """Return the name of a level; it says so if the level is beyond the scale."""
+        """Return the name of a level, with a remark if the level is beyond the scale."""
         beyond = " (above the scale)" if level.rate > self.ticks[-1] else ""
         beyond = " (below the scale)" if level.rate < self.ticks[0] else beyond
         return wording.one_line(level.text, _LABEL) + beyond
@@ -276,7 +276,6 @@ def _sum_by_unit(points: Sequence[DayRate], unit: TimeUnit, last_whole: date | N
 
 
 def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
-    """Return the line with the points beyond the scale moved to `left_out`."""
     inside = tuple(point for point in line.points if ticks[0] <= point.rate <= ticks[-1])
     outside = tuple(point for point in line.points if point not in inside)
     return TrendLine(line.series, line.label, line.colour, inside, outside)

@@ -19,7 +19,7 @@ LOOKED_AT = 6  # maximum number of searched series, because each search takes lo
 NAMED = 5
 """The number of series that have their own line if there are too many for all."""
 _MOST_USED = 3
-DAYS = 120  # maximum number of days with data in each series; the newest are used
+DAYS = 120  # maximum number of days with data in a series, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
     """Return the series that a chart names, the most used first.
 
-    Up to six series are all named. Of more series, the three most used and the two worst of the others are
-    named. Only series with enough observations and sessions count as worst. If fewer than two have enough,
-    the next most used take their place.
+    Up to six series are all named. Of more series, the three most used are named, and the two worst of the
+    others with enough observations and sessions. If fewer than two have enough, the next most used take their
+    place.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
@@ -98,7 +98,7 @@ def _sort_series(
     if not rate.better:
         return by_use, []
     way = -1 if rate.better == "low" else 1
-    # A sum over days counts a session once per day, so groups of sessions are counted instead.
+    # A sum over days counts a session once per day, so session groups are counted instead.
     solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
     worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
     return by_use, worst[: NAMED - _MOST_USED]

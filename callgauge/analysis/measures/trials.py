@@ -292,11 +292,10 @@ class StoredLook:
 
 @dataclass(frozen=True, slots=True)
 class ArmTotal:
-    """The result of a variant's trials by one measure.
+    """The result of a variant's trials by one measure: k of n, or the sum `k` of an amount over `n` trials.
 
-    For a share, it is k of n; for an amount, `k` is the sum and `n` the number of trials. `rate`: k / n with
-    its 95 % interval, with `tasks` as the independent units. `unmeasured`: the number of trials with a reply
-    but without this measure, of the `replied` trials.
+    `rate`: k / n with its 95 % interval over the independent `tasks`. `unmeasured`: the number of trials
+    without this measure, of the `replied` trials.
     """
 
     k: float
@@ -462,9 +461,7 @@ class RunResults:
 
 
 def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
-    """Return the 95 % interval of a mean over tasks, limited to 0 to 1 for a share and to 0 or more for an
-    amount.
-    """
+    """Return the 95 % interval of a mean over tasks, from 0 to 1 for a share and from 0 for an amount."""
     if alone.mean is None:
         return None
     low, high = alone.mean.interval(Z)

@@ -1,14 +1,13 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
 A file begins with a comment header: `title:`, `question:`, `unit:`, `days:` (how the query uses the days of
-daily sums, see `DaysUsed`), `facts:` (which rows of calls and turns it reads, see `FactsUsed`), a `note:`
-line for each sentence that a reader needs, and a `column NAME:` line for each result column that needs an
-explanation. Missing `$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are
-NULL, trials are excluded. `{filters: days, models}` becomes the clauses of these filters in
-`clauses/filters.sql`, joined by AND. `{filters a_: models}` becomes the same clauses with the parameters
-`$a_models` and so on. `{value: by}` becomes the value of the dimension that `$by` names
-(`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables that sum up the groups of sessions by
-these columns (`clauses/groups.sql`).
+daily sums, see `DaysUsed`), `facts:` (which calls and turns it reads, see `FactsUsed`), a `note:` line for
+each sentence that a reader needs, and a `column NAME:` line for each result column that needs words. Missing
+`$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are
+excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by
+AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value: by}`
+becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes
+the tables that sum up session groups by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -316,7 +315,7 @@ def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str
 def _narrow(
     cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Restrict a cursor to the monthly or daily files of the store that the answer of a metric depends on."""
+    """Restrict a cursor to the data files of the store that the answer of a metric depends on."""
     first_day, last_day = parameters.get("first_day"), parameters.get("last_day")
     # A metric with both parameters reads no calls or turns of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:

@@ -31,7 +31,7 @@ _LOCKED_DOWN = """
 
 
 _OPENING = Lock()
-# This dict has the inode and the modification time of each file that this process has opened.
+# This dict has inode and modification time of each file that this process has opened.
 _files: dict[Path, tuple[int, int]] = {}
 
 

@@ -28,7 +28,7 @@ from callgauge.analysis.replay.tally import ReplaySummary
 from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
 from ingest.processes import describe_exit
 
-_KILLED, _TOO_LONG = 9, 24  # the signals SIGKILL and SIGXCPU by number, because Windows does not define them
+_KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not define
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # maximum number of waiting jobs
 AT_ONCE = 200_000  # maximum number of calls for which a link starts its replay automatically

@@ -57,7 +57,7 @@ class ChangeKind(StrEnum):
 
     FAILS = "fails"
     PASSES = "passes"
-    OUTCOME = "outcome"  # another outcome, but not failed before or after
+    OUTCOME = "outcome"  # another outcome; neither outcome is failed
     VALUES = "values"  # other values with the same outcome
     FINDINGS = "findings"  # other findings with the same outcome and values
 

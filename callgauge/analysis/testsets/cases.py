@@ -37,8 +37,8 @@ class TestsetCase:
 
     `sent`: the raw arguments that the stored model sent. `right`: raw arguments that are known to be right,
     either `sent` or those of a later attempt that worked; None when none are known. A failed call whose own
-    arguments worked later has none, because they were not right at that point. `tools`: first the tool that
-    the call names, then the tools of the earlier calls.
+    arguments worked later has none, because the arguments were not right at that point. `tools`: first the
+    tool that the call names, then the tools of the earlier calls.
     """
 
     call_id: str

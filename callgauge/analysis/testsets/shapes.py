@@ -124,7 +124,7 @@ def _as_accepted(value: Any) -> Any:
 
 
 def _sample_line(case: TestsetCase) -> Line:
-    # This call raises without right arguments: a scorer accepts every answer if the target is empty.
+    # This call raises without right arguments: with an empty target, a scorer accepts every answer.
     right_arguments(case)
     return {
         "id": case.call_id,
@@ -217,8 +217,7 @@ def _keep_validated(schema: Any) -> Any:
 def _no_template(value: Any) -> str:
     """Return a value as JSON in which no string contains the beginning of a template.
 
-    Outside of strings, the characters that begin a template are never adjacent, so the escape does not change
-    the value.
+    Outside of strings, JSON has no such text, so the escape does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 

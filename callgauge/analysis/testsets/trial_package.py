@@ -71,7 +71,7 @@ def gather_tasks(
         rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
         turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
         ids_by_session = _read_sessions(ask, rows)
-        # A step gets one task, from a failed call if it has one.
+        # If a step has a failed call, its task is made from that call.
         for row in sorted(rows, key=lambda row: row["fault_layer"] is None):
             turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
             if step in seen:
@@ -326,7 +326,6 @@ def _write_prompt(prompt: StoredPrompt, path: str) -> str:
 
 
 def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
-    """Return comments that list the edits for people."""
     lines = [
         "# The linter's suggestions. Check them first: the tool must accept what its definition declares."
     ]

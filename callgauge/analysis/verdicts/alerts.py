@@ -59,7 +59,7 @@ class AttentionItem:
 
 
 def describe_item(item: Alert | NewError, newest: date, label: Label) -> AttentionItem:
-    """Describe an alert or a new error. `newest`: the night."""
+    """Describe an alert or a new error. `newest`: the newest night."""
     return (
         _describe_new_error(item, newest)
         if isinstance(item, NewError)
@@ -68,7 +68,7 @@ def describe_item(item: Alert | NewError, newest: date, label: Label) -> Attenti
 
 
 def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
-    """Describe an alert. `newest`: the night.
+    """Describe an alert. `newest`: the newest night.
 
     Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. An alert that is over:
     Parse errors of basalt-mini returned to 2.6% on 27 Nov.
@@ -176,7 +176,6 @@ def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
 
 
 def _days_before(days: Days) -> Days:
-    """Return the same number of days, directly before the given days."""
     length = (days[1] - days[0]) + timedelta(1)
     return days[0] - length, days[1] - length
 

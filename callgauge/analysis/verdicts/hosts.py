@@ -19,9 +19,9 @@ def describe_hosts(
 ) -> str:
     """Describe which model is worse on which host.
 
-    If no difference is clear, describe a pair that differs only without the correction, or the size of
-    difference that could have been found. `rows`: hosts compared with the other hosts of their model; the
-    correction covers all rows. `smallest`: the smallest difference of interest, a share. `has_thin`: True if
+    If no difference is clear, describe a pair that differs only without the correction, or the smallest
+    difference that could have been found. `rows`: hosts compared with the other hosts of their model,
+    corrected over all rows. `smallest`: the smallest difference of interest, a share. `has_thin`: True if
     some model ran on two hosts with too little data.
     """
     judged = [row for row in rows if row.p is not None]

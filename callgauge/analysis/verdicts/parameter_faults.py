@@ -118,7 +118,7 @@ class ToolFaults:
 def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
     """Return the errors of a tool from the rows of the metric `parameter_faults`."""
     all_rows = [dict(row) for row in rows]
-    for row in all_rows:  # in text columns, pandas may represent NULL as None or NaN
+    for row in all_rows:  # pandas may represent NULL texts as None or NaN
         row.update({name: None for name in ("parameter", "fault", "sent") if not isinstance(row[name], str)})
     slices = {row["slice"]: row for row in all_rows if row["parameter"] is None and row["fault"] is None}
     by_place: dict[tuple[str | None, str | None], list[Row]] = {}

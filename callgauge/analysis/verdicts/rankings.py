@@ -64,7 +64,7 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
 
 
 def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences. If two in a row begin with "But", the second begins with "And" instead."""
+    """Yield the sentences. If two in a row begin with "But", the second gets "And" instead."""
     for place, sentence in enumerate(sentences):
         follows = place > 0 and sentences[place - 1].startswith("But ")
         yield sentence.replace("But ", "And ", 1) if follows and sentence.startswith("But ") else sentence

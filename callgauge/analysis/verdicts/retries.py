@@ -77,8 +77,7 @@ def describe_recovery(share: Share) -> str:
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
     """Describe the cost of retries; "" without retries. `steps`: the model calls of the retries.
 
-    `retried`: the number of retry sequences. `measured`: the number of those whose log has tokens. `tokens`:
-    the sum of their tokens.
+    `tokens`: the tokens of those retry sequences whose log has tokens, `measured` of all `retried`.
     """
     if not retried:
         return ""
@@ -94,7 +93,7 @@ def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str
 
 
 def describe_kinds(changed: Share, identical: Share) -> str:
-    """Describe whether a changed retry succeeds more often than an identical one."""
+    """Describe whether a changed retry succeeds more often than an unchanged one."""
     difference = compare_rates(changed, identical)
     if difference is None:
         return "Changed and identical retries cannot be compared: one kind does not occur."
@@ -112,7 +111,6 @@ def _sort_by_share(several: Sequence[Slice]) -> list[Slice]:
 
 
 def _count(each: Slice) -> int:
-    """Return the number of retry sequences that were given up."""
     return each.share.n - each.share.k
 
 

@@ -33,9 +33,8 @@ class ToolVerdict:
 
     `judged`: the compared tools with enough data, the most failures first. `worst`: the judged tools that are
     not known to be better than another. `wins`: pairs of tool names, of which the first tool is known to be
-    better. `reach`: words for the difference between the two most used tools that could not be detected yet.
-    `undefined`: the number of tools that were not compared because their calls have no definition and those
-    of other tools have one.
+    better. `reach`: the difference between the two most used tools that is not yet detectable, in words.
+    `undefined`: how many tools were not compared, because only calls of other tools have a definition.
     """
 
     judged: Sequence[Slice]
@@ -46,8 +45,8 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool to describe: one of `worst`, preferably with a better tool; None if every tool may be the
-        worst.
+        """The tool to describe: one of `worst`, preferably one that another tool beats; None if any may be
+        the worst.
         """
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
@@ -180,7 +179,6 @@ def _describe_extreme(named: Slice) -> str:
 
 
 def _list(several: Sequence[Slice], *, rates: bool = False) -> str:
-    """Return the names of the first tools, and the number of others."""
     names = [f"{_name(each)} ({_rate(each)})" if rates else _name(each) for each in several[:_NAMED]]
     more = len(several) - _NAMED
     return wording.list_words([*names, f"{more} more"] if more > 0 else names)

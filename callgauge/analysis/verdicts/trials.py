@@ -55,9 +55,8 @@ class TrialUnit(Protocol):
 class VariantAnswer:
     """The result of a run for a variant by its primary measure.
 
-    `more`: how many more tasks would decide, if the variant is undecided. `lost`: the number of its trials
-    without a reply, and the number of all its trials. `bounds`: the range of the difference over all possible
-    results of the missing trials.
+    `more`: how many more tasks would decide, if undecided. `lost`: how many trials of the variant have no
+    reply, of how many. `bounds`: the range of the difference over all possible results of the missing trials.
     """
 
     name: str
@@ -72,11 +71,10 @@ class VariantAnswer:
 class TrialAnswer:
     """The results of a run so far. `smallest`: the smallest difference of interest, in the unit of `measure`.
 
-    `lost`: the number of the reference's trials without a reply, and of all its trials. `factors`: the
-    comparisons of settings in which variants differ. `done`: the number of completed tasks, of `planned`.
-    `stopped_at`: the interim analysis that ended the run early, the number of planned analyses, and the tasks
-    at that analysis. `next_at`: the number of tasks at which the next analysis is due. `spent`: the spent
-    share of the budget.
+    `lost`: how many trials of the reference have no reply, of how many. `factors`: the comparisons of
+    settings in which variants differ. `done`: the number of completed tasks, of `planned`. `stopped_at`: if
+    the run ended early, its last interim analysis, the number of planned analyses, and the tasks so far.
+    `next_at`: the number of tasks at which the next analysis is due. `spent`: the spent share of the budget.
     """
 
     measure: TrialUnit
@@ -101,7 +99,7 @@ def write_trial(answer: TrialAnswer) -> list[str]:
     """
     decided = [each for each in answer.variants if each.decision in _ORDER]
     if answer.factors and answer.is_over:
-        # The model comes last, because a plan over several models asks about the change in each model.
+        # The model comes last: a plan over several models asks about the change in each model.
         factors = sorted(answer.factors, key=lambda each: each.factor == "model")
         sentences = [sentence for each in factors for sentence in _describe_factor(answer, each)]
     elif len(answer.variants) == 1:

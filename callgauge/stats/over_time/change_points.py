@@ -191,8 +191,8 @@ def _range_of_days(
 ) -> tuple[int, int]:
     """Return the first and the last day on which the change may have begun.
 
-    The statistic of a day is how much worse a split there explains the counts than the best split. The
-    critical values of some days are simulated; the values of the days between them are interpolated.
+    The statistic of a day is how much worse a split there explains the counts than the best split. Critical
+    values are simulated for some days and interpolated for the others.
     """
     gains = _likelihood_gains(part)
     best, end = split.at - start - SHORTEST, len(gains) - 1
@@ -284,7 +284,6 @@ def _likelihood_gains(part: _Series) -> _Array:
 
 
 def _log_likelihood(k: _Array, n: _Array) -> _Array:
-    """Return the maximum log likelihood of k hits out of n."""
     return np.asarray(_x_log_x(k) + _x_log_x(n - k) - _x_log_x(n))
 
 

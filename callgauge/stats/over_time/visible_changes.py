@@ -39,8 +39,8 @@ def find_visible_changes(
 ) -> tuple[float | None, float | None]:
     """Return the smallest rise that a night, and a week, is likely to show, as the median over some series.
 
-    Both rises are shares: 0.06 is 6 points. A rise is None if the sessions are too few to show any. `tests`:
-    the number of tests in a night.
+    A rise is a share: 0.06 is 6 points. It is None if the sessions are too few to show any rise. `tests`: the
+    number of tests in a night.
     """
     sizes = [[find_visible_change(series, place, days, tests) for place in places] for days in (NIGHT, WEEK)]
     night, week = (median(size if size is not None else inf for size in row) if row else inf for row in sizes)
@@ -74,7 +74,7 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     # Few sessions give few degrees of freedom, as in `estimate_rates`.
     shares = counts[1].sum(axis=0) / n.sum()
     squares = (float((shares**2).sum()) - 1 / GROUPS) / (1 - 1 / GROUPS)
-    # This many sessions of equal size have as much information as the sessions of the newest days.
+    # This many sessions of equal size have as much information as those of the newest days.
     evenly = part / max(squares, 1e-9)
     known_well = float(before.freedom[0])
     few = min(known_well, max(LEAST_FREEDOM, OF_SESSIONS * (evenly - 1)))

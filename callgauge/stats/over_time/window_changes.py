@@ -1,17 +1,15 @@
-"""Finds changes of rates: every night it compares the newest days of many series with the weeks before.
+"""Finds changes of rates: each night compares the newest days of many series with the weeks before.
 
-A night tests four windows of each series: the newest 1, 3, 7 and 14 days. Each window is compared with the 28
-days before it. All p-values of a night are corrected together (Benjamini & Hochberg 1995). A p-value is that
-of the difference of two rates over sessions (`compare_estimates`). Before that, both effective numbers are
-reduced by the variation between days that sessions do not explain. This variance is estimated from both spans
-together (the ratio estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom by
-Satterthwaite (1946).
+A night tests four windows of each series, the newest 1, 3, 7 and 14 days, against the 28 days before the
+window. All p-values of a night are corrected together (Benjamini & Hochberg 1995). A p-value compares two
+rates over sessions (`compare_estimates`). Before the comparison, the variation between days that sessions do
+not explain reduces both effective numbers. This variation is estimated from both spans together (the ratio
+estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom by Satterthwaite (1946).
 
-While a change of a series is open, the series is not tested, and its baseline remains the days before the
-change. The change is over when the newest 7 days no longer differ from that baseline and are nearer to it
-than to the changed rate. The days of a past change are then left out, both from windows and from baselines.
-After 42 days, the changed rate becomes the usual rate. docs/statistics.md has the simulated false alarms and
-the power.
+While a change is open, its series is not tested, and the baseline remains the days before the change. The
+change is over when the newest 7 days no longer differ from the baseline and are nearer to it than to the
+changed rate. The days of a past change are left out of windows and baselines. After 42 days, the changed rate
+becomes the usual rate. docs/statistics.md has the simulated false alarms and the power.
 """
 
 from __future__ import annotations
@@ -44,7 +42,8 @@ STANDS = 42
 """The number of days after which a changed rate becomes the usual rate."""
 EARLIER = max(WINDOWS) + BEFORE + STANDS
 """The number of days before the first night that it needs: a window, its baseline and a past change."""
-_NIGHTS = STANDS + 14  # minimum number of nights; a change before them would be the usual rate by now
+# At least so many nights are followed: the rate of an earlier change has become the usual rate.
+_NIGHTS = STANDS + 14
 _STEP = 28
 LOOK_BACK = 6
 """A change may have begun up to this many days before the window that showed it."""
@@ -95,8 +94,8 @@ class DailySeries:
     def from_days(
         cls, days: int, places: Sequence[int], by_group: Floats, sessions: Sequence[int]
     ) -> DailySeries:
-        """Return one series of `days` days. `by_group`: k and n of each place, of shape (len(places), 2,
-        GROUPS).
+        """Return one series of `days` days. `by_group`: k and n on the days `places`, of shape (len(places),
+        2, GROUPS).
         """
         counts, numbers = np.zeros((1, 2, days, GROUPS), dtype=np.float32), np.zeros((1, days))
         counts[0, :, list(places)] = by_group
@@ -137,9 +136,9 @@ class Walk:
 
 
 def choose_first_night(newest: int) -> int:
-    """Return the night at which the walk to the newest night starts; nights are `date.toordinal` numbers.
+    """Return the night from which to follow changes up to the night `newest` (`date.toordinal` numbers).
 
-    The first night stays the same for four weeks, so that a change keeps its first day from night to night.
+    The result stays the same for four weeks, so that a change keeps its first day from night to night.
     """
     return newest - _NIGHTS - newest % _STEP
 
@@ -413,7 +412,7 @@ def _end_changes(
     later = [later[place] for place in judged.tolist()]
     begin = np.array([change.baseline[0] for change in later])
     ends = np.array([change.found + 1 for change in later])
-    alone = np.arange(len(later))  # each rate is its own table, so rates share no estimates
+    alone = np.arange(len(later))  # each rate has its own table
     now = _Spans.measure(state, rows, starts, stop, alone).estimates
     before = _Spans.measure(state, rows, begin, sinces, alone).estimates
     hits, totals = _count_rows(state, rows, sinces, ends)
