@@ -223,7 +223,6 @@ def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _
 
 
 def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
-    """Return the correlation of each pair of rates, as `_shared_part` does."""
     size = np.sqrt((first.moves**2).sum(-1) * (other.moves**2).sum(-1))
     alike = np.where(size > 0, (first.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
     behind = np.minimum(first.own_freedom, other.own_freedom)

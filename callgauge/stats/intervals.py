@@ -31,7 +31,6 @@ def t_quantile(freedom: float) -> float:
 
 
 def t_quantiles(freedom: Floats) -> Floats:
-    """Return `t_quantile` of each element."""
     is_finite = np.isfinite(freedom)
     return np.where(is_finite, stdtrit_of(0.5 + LEVEL / 2)(np.where(is_finite, freedom, 1.0)), Z)
 

@@ -396,11 +396,9 @@ class RateArrays:
     has_enough: np.ndarray[Any, np.dtype[np.bool_]]
 
     def take(self, rows: np.ndarray[Any, Any]) -> RateArrays:
-        """Return the estimates of some rows."""
         return RateArrays(*(getattr(self, each.name)[rows] for each in fields(self)))
 
     def make_estimate(self, row: int) -> Estimate:
-        """Return one of the estimates."""
         numbers = (self.rate, self.effective_n, self.freedom, self.own_freedom)
         rate, effective_n, freedom, own = (float(column[row]) for column in numbers)
         return Estimate(rate, effective_n, freedom, own, self.moves[row])

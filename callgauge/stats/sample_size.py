@@ -147,7 +147,6 @@ def look_factor(looks: int, alpha: float = 0.05) -> float:
 
 
 def _mean_variance(middle: float, difference: float) -> float:
-    """Return the mean variance of one observation of two rates that are `difference` apart around `rate`."""
     return sum(end * (1 - end) for end in _ends(middle, difference)) / 2
 
 

@@ -156,7 +156,6 @@ class _Mix:
 
     @property
     def rates(self) -> Floats:
-        """The rates of both slices at the mix."""
         return np.asarray((self.k / self.n * self.weights).sum(1))
 
     @property

@@ -46,7 +46,6 @@ class HostComparison:
 
     @property
     def judged(self) -> list[SliceComparison]:
-        """The comparisons with a verdict."""
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
@@ -80,7 +79,6 @@ def compare_hosts(
 
 
 def _name_hosts(several: Sequence[Slice], by_model: Mapping[str, Sequence[Slice]]) -> list[Slice]:
-    """Return the slices of the compared hosts, each named by its model and host."""
     compared = {
         (slice_.name, slice_.also) for slices in by_model.values() for slice_ in slices if slice_.is_solid
     }
@@ -98,7 +96,6 @@ def _adjust_mix(
     hosts: Mapping[str, Sequence[str]],
     chosen: Mapping[str, Any],
 ) -> list[SameMix | None]:
-    """Return the mix-adjusted difference of each pair. `hosts`: the hosts of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
     for model in dict.fromkeys(slice_.name for slice_, other in shown if other is not None):
         selection = {**chosen, "models": (model,)}

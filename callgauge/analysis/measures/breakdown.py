@@ -204,7 +204,6 @@ def break_down(
 def _pair_slices(
     dimension: str, a: Sequence[Slice], b: Sequence[Slice], work: ArmStrata | None, arms: tuple[str, str]
 ) -> list[StratumComparison]:
-    """Return the parts of both slices paired by value of a dimension, the most observed first."""
     firsts, seconds = {slice_.name: slice_ for slice_ in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
     mixes = None

@@ -305,7 +305,6 @@ class SessionReplay:
 
 
 def _describe_end(code: int, words: str) -> str:
-    """Return one or two sentences on why a worker ended without a result."""
     if code == LATE or code == -_TOO_LONG:
         return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
     rest = ". Narrow the slice." if code == -_KILLED else f": {words}" if words else "."

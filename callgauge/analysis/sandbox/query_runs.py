@@ -129,7 +129,6 @@ def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool
 
 
 def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> tuple[int, bytes]:
-    """Return the exit code and the standard output of the query's process."""
     request = {
         "generation": str(generation.resolve()),
         "sql": sql,

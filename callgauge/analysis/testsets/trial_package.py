@@ -92,7 +92,6 @@ def gather_tasks(
 
 
 def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Return the ids of the known definitions of each session, by tool."""
     ids_by_session: dict[str, dict[str, str]] = {}
     sessions = sorted({row["session_id"] for row in rows})
     for row in ask("session_definitions", {"sessions": sessions}) if sessions else ():
@@ -364,7 +363,6 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return a text as a basic string of TOML."""
     whole = text.encode("utf-8", "replace").decode()  # replaces a lone surrogate, which TOML cannot contain
     return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
 

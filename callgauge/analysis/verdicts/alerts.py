@@ -205,7 +205,6 @@ def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
 
 
 def _describe_power(in_a_night: float | None, in_a_week: float | None) -> str:
-    """Describe the smallest detectable change of a model's parse errors."""
     if in_a_week is None:
         return "With so few sessions a day, a change in a model takes more than a week to show."
     week = _round_points(in_a_week)

@@ -305,7 +305,6 @@ def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> st
 
 
 def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
-    """Return True when the difference within a stratum is larger than the whole difference."""
     difference, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
     return difference is not None and whole is not None and abs(difference.estimate) >= abs(whole.estimate)
 
@@ -342,7 +341,6 @@ def _describe_rates(comparison: SliceComparison) -> str:
 
 
 def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
-    """Return both rates in words, mix-adjusted if the verdict is."""
     if comparison.is_at_same_mix and comparison.same_mix and comparison.p is not None:
         adjusted = comparison.same_mix.found
         return wording.percent(adjusted.of), wording.percent(adjusted.against)

@@ -49,7 +49,6 @@ def describe_hosts(
 
 
 def _find_own_p(row: SliceComparison) -> float:
-    """Return the p-value of a pair without the correction for other hosts."""
     return 1.0 if row.difference is None else row.difference.p
 
 

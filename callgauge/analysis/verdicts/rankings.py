@@ -97,7 +97,6 @@ def _write_top(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_missing(table: RankedTable, noun: str) -> str:
-    """Explain why nothing is ranked."""
     several = wording.plural_of(noun)
     named = [row.slice for row in table.rows if row.slice.is_named]
     if len(named) < 2:
@@ -133,7 +132,6 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_group(table: RankedTable, names: Names, noun: str) -> str:
-    """Name the slices that may be the best, and describe the others."""
     best, title = table.best, table.rate.phrase
     names_of_best = {each.name for each in best}
     others = [each for each in table.judged if each.name not in names_of_best]
@@ -267,7 +265,6 @@ def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> 
 
 
 def _write_concentrated(names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield sentences on why some slices with enough calls are not ranked."""
     for name, why in list((context.concentrated or {}).items())[:_NAMED]:
         yield f"{names.get(name, name)} is not ranked: {why}."
 

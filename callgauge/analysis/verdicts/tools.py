@@ -146,7 +146,6 @@ def _measure_badness(each: Slice) -> tuple[float, float]:
 
 
 def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row]) -> str:
-    """Name the worst tool, the tools that are clearly better, and the others."""
     others = sorted(
         (each for each in verdict.judged if each is not named), key=_measure_badness, reverse=True
     )
@@ -185,7 +184,6 @@ def _list(several: Sequence[Slice], *, rates: bool = False) -> str:
 
 
 def _describe_most(verdict: ToolVerdict, named: Slice) -> str:
-    """Name the tool with most failures, if it is not the worst one."""
     most = verdict.judged[0]
     if most is named or most.rate.is_good or most.rate.noun == "turn":
         return ""

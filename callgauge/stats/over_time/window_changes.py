@@ -356,7 +356,6 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
 
 
 def _count_observed(state: _CountedDays, first: _Rows, last: int) -> Floats:
-    """Return how many observations each series has on the days `first` to `last` - 1."""
     sums = state.summed[:, 1, last].sum(axis=-1) - state.summed[state.places, 1, first].sum(axis=-1)
     return np.asarray(sums, dtype=float)
 
