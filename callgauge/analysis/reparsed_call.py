@@ -55,7 +55,7 @@ class ReparsedCall(NamedTuple):
 
 
 def restore_definition(call: Mapping[Any, Any], description: str | None) -> ToolDefinition | None:
-    """Return the definition with which a row of the metric `call` was judged; None without a readable one."""
+    """Return the definition with which a row of the metric `call` was judged; None if it cannot be read."""
     try:
         schema = json.loads(call["definition"] or "null")
         return ToolDefinition.from_json_schema(

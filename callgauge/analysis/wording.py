@@ -23,9 +23,10 @@ if TYPE_CHECKING:  # output to a terminal does not need numpy
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 # Streamlit turns these addresses into links without Markdown, even if they are escaped.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # has no width; inserted to break an address
+_WORD_JOINER = "\u2060"  # this character has no width and breaks an address
 _LONGEST_LABEL = 120  # maximum number of characters of a label; every page sends all labels
-_EXACT = 100  # with fewer observations, one hit moves a share by over a point, so a third digit means nothing
+# With fewer observations, one hit moves a share by over a point, so a third digit is meaningless.
+_EXACT = 100
 STALE = timedelta(hours=36)  # loads are nightly, so at least one was missed
 # Spreadsheets ignore blanks and zero-width characters before a sign, and accept full-width signs.
 _NO_WIDTH = r"\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"

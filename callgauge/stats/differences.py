@@ -15,7 +15,7 @@ from callgauge.stats.rates import Estimate, RateArrays, Share
 from callgauge.stats.special_functions import stdtrit_of
 
 _AT_ONCE = 1_000_000  # maximum number of random numbers in memory
-_WORTH_A_SEARCH = 0.05  # with thousands of differences, only smaller p-values are computed
+_WORTH_A_SEARCH = 0.05  # with thousands of differences, larger p-values are not computed
 _MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
 
 EstimatePair = tuple[Estimate, Estimate]
@@ -159,9 +159,7 @@ def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Seque
 
 
 def _joint_freedom(several: Sequence[_Rates]) -> Floats:
-    """Return Satterthwaite's degrees of freedom, with the variance of Agresti & Coull (1998), which is never
-    0.
-    """
+    """Return Satterthwaite's degrees of freedom. The variances, by Agresti & Coull (1998), are never 0."""
     total, squares = np.zeros(1), np.zeros(1)
     for rate, n, freedom in several:
         centre = (rate * n + 2) / (n + 4)

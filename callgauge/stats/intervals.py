@@ -45,7 +45,7 @@ def wilson_bounds(rate: Floats, n: Floats, quantile: Floats) -> tuple[Floats, Fl
     """Return both ends of the Wilson score interval (Wilson 1927) for each rate.
 
     `n`: the (effective) numbers of observations, which need not be whole. `quantile`: a quantile of the
-    normal distribution or of Student's t. With the latter and an effective n, the result is the modified
+    normal distribution or of Student's t. With Student's t and an effective n, the result is the modified
     Wilson interval of Dean & Pagano (2015).
     """
     squared = quantile * quantile

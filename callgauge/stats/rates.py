@@ -38,7 +38,7 @@ _CAUTION = 0.8  # factor for the degrees of freedom, because hits in sessions ar
 _LENT, _DOUBT = 6.0, 100.0  # prior degrees of freedom that the table gives a rate, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
 OF_SESSIONS = 0.8  # the table gives a rate at most this factor times (sessions - 1) degrees of freedom
-_NOTHING = (0.0, 0.0, 1.0, 1.0)  # used for a rate without degrees of freedom
+_NOTHING = (0.0, 0.0, 1.0, 1.0)  # the values of a rate that has no degrees of freedom
 LEAST_FREEDOM = 4.0  # the table may always give a rate this many degrees of freedom
 _UTMOST = 2.0  # limit of the interval, in design effects of equal observations per session; from simulations
 
@@ -192,7 +192,7 @@ class Share:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The rate with its uncertainty; None without observations."""
+        """The rate with its uncertainty; None when there are no observations."""
         if not self.n:
             return None
         rate = self.k / self.n
@@ -215,7 +215,7 @@ class Share:
 
     @property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the rate; None without observations."""
+        """The 95 % interval of the rate; None when there are no observations."""
         estimate = self.estimate
         return estimate.interval if estimate else None
 
@@ -324,7 +324,7 @@ def _count_evenly(amounts: Floats) -> Floats:
 
 
 def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
-    """Return for each share of a table the intra-session correlation from the other shares; None without one.
+    """Return for each share of a table the intra-session correlation from the other shares, or None.
 
     The correlation is a ratio of sums over the table's rates, so that a rate with more information has more
     weight. It has more degrees of freedom if the design effects of the rates are close to those that it

@@ -12,7 +12,8 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-_ENDS = 0.15  # between an exact interval (0), which is too wide, and Jeffreys' (0.5), too narrow near 0 and 1
+# 0 gives the exact interval, which is too wide; 0.5 gives Jeffreys', too narrow near 0 and 1.
+_ENDS = 0.15
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def tasks_needed_at(
     that are compared with the reference, each at `alpha` / `comparisons`. `correlation`: the correlation of
     two trials of one task, in the same variant or not. At 0 the variants count as independent, and a run
     needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE` tasks. Return
-    None without a difference.
+    None if `difference` is 0.
     """
     if not difference or worth <= 0:
         return None

@@ -101,8 +101,8 @@ def adjust_estimate(
 ) -> AdjustedEstimate:
     """Return the median-unbiased drift and its (1 - alpha) interval, from the stage-wise order.
 
-    The arguments are those of `chance_above`. To convert the drift to the unit of the estimate, multiply it
-    by √information times the standard error of the last interim analysis.
+    The arguments are those of `chance_above`. The drift in the estimate's unit is drift · √information · the
+    standard error of the last interim analysis.
     """
     at = sqrt(information[-1])
 

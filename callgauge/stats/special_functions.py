@@ -22,10 +22,10 @@ _END = 40.0  # the quadrature ends where the integrand is e^-40 of its first val
 _AT_ONCE = 256  # elements per block, so that the quadrature fits into the processor's cache
 _LEAST_SHAPE = 3.0  # from this shape on, the quadrature is exact to 14 digits
 _MOST_STEPS = 40  # maximum number of Newton steps; about five are needed
-_SHIFT = 10  # from here on, the asymptotic series of digamma and trigamma are exact to 16 digits
+_SHIFT = 10  # from this x on, the asymptotic series of digamma and trigamma are exact to 16 digits
 _TERMS = 40  # number of terms of the Chebyshev series of a quantile of Student's t
 _MOST_FRACTIONS = 100_000  # terms; beta distributions of a million observations need 1,000
-_TINY = 1e-300  # replaces a 0 in a continued fraction
+_TINY = 1e-300  # this value replaces a 0 in a continued fraction
 
 
 def _normal_quantile(chance: float) -> float:

@@ -28,7 +28,7 @@ from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, meas
 
 REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the slices
 COMPARABLE = 0.5  # below this share, the slices do different work, and there is no verdict
-_MATTERS = 0.25  # in half-widths of the interval: a bias of a quarter costs two points of coverage
+_MATTERS = 0.25  # half-widths of the interval: a bias of 0.25 costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]

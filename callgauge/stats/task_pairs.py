@@ -340,7 +340,7 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
 
     The estimate of a variant that was stopped early is biased away from 0. The median-unbiased estimate of
     the stage-wise order corrects this. `earlier`: the previous interim analyses of the same variant. Return
-    None without an estimate.
+    None when there is no estimate.
     """
     if (
         look.statistic is None

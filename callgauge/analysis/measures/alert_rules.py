@@ -74,9 +74,9 @@ class RuleChange:
 class RuleFinding:
     """The result of one rule on the newest night.
 
-    `days`: the first and the last judged day. `share`: the rate on these days. Both are None without a call.
-    `since`: if the rule fires, the first night of the period without a quiet night. `change`: the change that
-    a rule on changes found.
+    `days`: the first and the last judged day. `share`: the rate on these days. Both are None when no day has
+    a call. `since`: if the rule fires, the first night of the period without a quiet night. `change`: the
+    change that a rule on changes found.
     """
 
     rule: AlertRule

@@ -23,7 +23,7 @@ from callgauge.stats.day_spread import LEAST_DAYS
 class Attention:
     """The items of the night `newest`. `days`: the number of days with calls up to that night.
 
-    `night`: the alerts; None with too few days.
+    `night`: the alerts; None when there are too few days.
     """
 
     newest: date

@@ -81,8 +81,8 @@ class Breakdown:
     """The difference `whole` of two slices, broken down by each dimension, the most observed stratum first.
 
     `prices`: if one slice is better by this rate, the comparisons by the other leading rates. `weekly`: the
-    weekly observations of each value of the dimension that splits the verdict; empty without a split.
-    `basis`: if requested, the rate by which the two slices may be compared.
+    weekly observations of each value of the dimension that splits the verdict; empty when the verdict does
+    not split. `basis`: if requested, the rate by which the two slices may be compared.
     """
 
     whole: SliceComparison

@@ -39,9 +39,9 @@ class Standing(Enum):
 class SliceComparison:
     """A slice compared with another slice.
 
-    `difference`: the difference to report, mix-adjusted where the mix matters; None without another slice or
-    without observations. `p`: its p-value, adjusted for all comparisons of the table; None if no verdict may
-    be given. `other`: the slice it is compared with. `plain`: the unadjusted difference. `same_mix`: the
+    `difference`: the difference to report, mix-adjusted where the mix matters; None when there is no other
+    slice or no observation. `p`: its p-value, adjusted for all comparisons of the table; None if no verdict
+    may be given. `other`: the slice it is compared with. `plain`: the unadjusted difference. `same_mix`: the
     mix-adjusted comparison, even if it is not reported. `is_apart`: the two slices have no work in common.
     `compared`: the approximate number of comparisons that the p-value is adjusted for. `family`: the name of
     the compared things in the plural. `is_thin`: one of the two slices has too little data for a verdict.
@@ -363,7 +363,7 @@ def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) ->
     """Return the rows by their places, then the rows without a place, those with enough data first.
 
     Slices that share a place, or have none, are in the order of their rates, the best first. Unnamed slices
-    come last. Every page uses this order, whatever the reference is.
+    come last. Every page uses this order.
     """
 
     def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:

@@ -179,7 +179,7 @@ def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
 
 
 def cost_per_turn(amount: float, turns: int) -> float | None:
-    """Return the mean cost of a turn; None without turns."""
+    """Return the mean cost of a turn; None when there are no turns."""
     return amount / turns if turns else None
 
 

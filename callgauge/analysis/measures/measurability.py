@@ -58,7 +58,7 @@ class ComparisonBasis:
 
     @property
     def sentence(self) -> str:
-        """The reason as a sentence; empty without a reason."""
+        """The reason as a sentence; empty when there is no reason."""
         return f"{self.reason[0].upper()}{self.reason[1:]}." if self.reason else ""
 
 
@@ -147,7 +147,7 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
-    """Return the share of measured calls with a tool definition, over all slices; None without such calls."""
+    """Return the share of measured calls with a tool definition, over all slices; None if none is measured."""
     return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 

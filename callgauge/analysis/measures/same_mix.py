@@ -62,7 +62,7 @@ class ArmStrata:
     by_arm: Mapping[str, Mapping[Stratum, Share]]
 
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
-        """Return the mix-adjusted difference of each pair, first minus second; None without common work.
+        """Return the mix-adjusted difference of each pair, first minus second; None if they share no work.
 
         A pair holds the names of two slices and both slices. The strata are the finest ones in which both
         slices have most of their work in common. Finer strata may be useless: a prompt that is unique to a

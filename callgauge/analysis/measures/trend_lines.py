@@ -15,7 +15,7 @@ OTHERS = "other models"
 MOST_IN_ONE = 3
 """The maximum number of lines in one panel; if there are more, each has its own panel."""
 COLOURS = 6
-_FAR = 2  # as a multiple of the highest rate; a goal beyond this is written at the edge
+_FAR = 2  # multiple of the highest rate, from which on a goal is written at the edge
 _NEAR_ALL = 0.5  # if all rates are above this, the scale does not begin at zero
 _STRETCH = 0.5  # unreliable rates may widen the scale by this share of the range of reliable rates
 _LEAST_SPAN = 0.02

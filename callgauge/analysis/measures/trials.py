@@ -257,7 +257,9 @@ class TrialRun:
 
     @property
     def spent(self) -> tuple[float, str] | None:
-        """The spent share of the budget, and the kind of budget; None without a budget of cost or tokens."""
+        """The spent share of the budget, and the kind of budget; None if the plan limits neither cost nor
+        tokens.
+        """
         shares = [
             (value / self.budget[name], name)
             for name, value in (("cost", self.cost), ("tokens", self.tokens))
@@ -309,7 +311,7 @@ class ArmTotal:
 
 @dataclass(frozen=True, slots=True)
 class SuccessCost:
-    """The cost of a success of a variant, in USD, with its 95 % interval over tasks; None without a success.
+    """The cost of a success of a variant, in USD, with its 95 % interval over tasks; None if none succeeded.
 
     `cost`: the cost of the `priced` trials whose success is known, of which `won` succeeded.
     """

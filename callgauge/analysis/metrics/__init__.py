@@ -59,7 +59,7 @@ class DaysUsed(StrEnum):
     days.
     """
 
-    ADDED_UP = "added up"  # except by the dimension 'day', and on days when $prices change
+    ADDED_UP = "added up"  # sums of months suffice, except by 'day', and on days when $prices change
     KEPT_APART = "kept apart"
     ALL = "all"
 
@@ -125,7 +125,8 @@ def include_filters(sql: str) -> str:
         joined = f"\n{indent}{'' if before.startswith('AND') else '  '}AND ".join(clauses)
         return indent + before + PARAMETER.sub(rf"${prefix}\1", joined)
 
-    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may contain two placeholders
+    # The loop is needed because a line may contain two placeholders.
+    while (included := _FILTERS.sub(write_clauses, sql)) != sql:
         sql = included
     return sql
 

@@ -55,7 +55,7 @@ _KEPT = frozenset(
         *("secondary", "task_groups", "task_order", "versions"),
     }
 )
-_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # only the code in a text code:detail
+_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # this expression keeps the code of code:detail
 _WORD = "nullif(regexp_extract({0}, '^[\\w.:-]{{1,40}}$'), '')"
 _TASK = "if(trial_run IS NULL, left(md5({0}), 16), left({0}, 1000000))"
 _TOLD = "if({0} IS NULL, NULL, 'not shown')"

@@ -281,7 +281,7 @@ class SessionReplay:
         self.job = job
 
     def poll(self) -> int:
-        """Return how many replays run or wait before the session's job; 0 without a job."""
+        """Return how many replays run or wait before the session's job; 0 when the session has no job."""
         if self.job is None:
             return 0
         before = self._desk.poll(self.job)

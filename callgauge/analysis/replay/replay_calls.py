@@ -57,7 +57,7 @@ class ChangeKind(StrEnum):
 
     FAILS = "fails"
     PASSES = "passes"
-    OUTCOME = "outcome"  # another outcome; neither outcome is failed
+    OUTCOME = "outcome"  # another outcome; neither is "failed"
     VALUES = "values"  # other values with the same outcome
     FINDINGS = "findings"  # other findings with the same outcome and values
 
@@ -128,7 +128,7 @@ class CallReplay:
 
 
 def restore_definition(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | None:
-    """Return the definition from the rows of the metric `replayed_definition`; None without a row."""
+    """Return the definition from the rows of the metric `replayed_definition`; None when there is no row."""
     if not rows:
         return None
     row = rows[0]

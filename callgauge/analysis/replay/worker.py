@@ -58,7 +58,7 @@ def main() -> None:
     except (MetricError, ScenarioError, UnshownStoreError) as refused:
         told = {"refused": str(refused)}
     _write(folder / SUMMARY, told)
-    os._exit(0)  # exits although a thread still waits for standard input
+    os._exit(0)  # a thread still waits for standard input, so a normal exit would hang
 
 
 def _watch_time() -> None:

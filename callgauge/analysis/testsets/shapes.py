@@ -217,7 +217,7 @@ def _keep_validated(schema: Any) -> Any:
 def _no_template(value: Any) -> str:
     """Return a value as JSON in which no string contains the beginning of a template.
 
-    Outside of strings, JSON has no such text, so the escape does not change the value.
+    The beginning of a template occurs only in strings, so escaping it does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 

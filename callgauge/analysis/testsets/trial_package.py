@@ -363,7 +363,7 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    whole = text.encode("utf-8", "replace").decode()  # replaces a lone surrogate, which TOML cannot contain
+    whole = text.encode("utf-8", "replace").decode()  # TOML cannot contain a lone surrogate
     return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

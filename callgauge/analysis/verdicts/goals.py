@@ -21,7 +21,7 @@ class GoalState(Enum):
 
 
 def judge_goal(rate: RateDefinition, share: Share, goal: Goal) -> GoalState | None:
-    """Return the state of a rate's goal; None without an interval."""
+    """Return the state of a rate's goal; None when the rate has no interval."""
     bounds = share.interval
     if bounds is None:
         return None

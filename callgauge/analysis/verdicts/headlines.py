@@ -114,7 +114,7 @@ def _advise_split(
 
 
 def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:
-    """Return values with both rates: owl (3.9% instead of 13.9% parse errors); "" without values."""
+    """Return values with both rates: owl (3.9% instead of 13.9% parse errors); "" if there are no values."""
     if not strata:
         return ""
     listed = [
@@ -135,7 +135,7 @@ def _describe_choice(comparison: SliceComparison, smallest: float) -> str:
 
 
 def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
-    """Describe the weekly gain of the change, where it helps and for all values; "" without traffic."""
+    """Describe the weekly gain of the change, where it helps and for all values; "" if there is none."""
     rate = breakdown.whole.slice.rate
     gain = _sum_gain(split.better, breakdown.weekly, rate)
     everywhere = _sum_gain(breakdown.strata[split.dimension], breakdown.weekly, rate)

@@ -32,8 +32,8 @@ class FaultCount:
     """The number of calls with one kind of error.
 
     `failed`: the calls that failed because of the error; the others were repaired. `n`: the calls in which
-    the error could be detected. `by_slice`: the share of calls with the error for each model or other slice,
-    the most such calls first. Slices without a call in which the error could be detected are left out.
+    the error could be detected. `by_slice`: for each model or other slice with such calls, the share with the
+    error, the most frequent first.
     """
 
     calls: int

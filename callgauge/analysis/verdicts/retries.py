@@ -75,7 +75,7 @@ def describe_recovery(share: Share) -> str:
 
 
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
-    """Describe the cost of retries; "" without retries. `steps`: the model calls of the retries.
+    """Describe the cost of retries; "" when there are none. `steps`: the model calls of the retries.
 
     `tokens`: the tokens of those retry sequences whose log has tokens, `measured` of all `retried`.
     """

@@ -122,7 +122,8 @@ def describe_effect(effect: EditEffect) -> str:
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
     """Say which share of a tool's results report a failure in their content, and that these count as failed.
 
-    `rows`: the rows of the metric `failure_envelopes` for one tool. Return None without such results.
+    `rows`: the rows of the metric `failure_envelopes` for one tool. Return None when there are no such
+    results.
     """
     if not rows:
         return None

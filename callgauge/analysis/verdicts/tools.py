@@ -88,7 +88,7 @@ def estimate_failures(slice_: Slice | None) -> float:
     """Estimate the number of failed calls or turns, assuming that unmeasured ones fail as often as the
     others.
 
-    Return 0 without a slice or a measurement.
+    Return 0 when nothing was measured.
     """
     if slice_ is None or slice_.share.rate is None:
         return 0.0

@@ -34,7 +34,7 @@ at 0.6 if days have so many calls that the calls add no noise.
 SHORTEST = 2  # minimum number of days on each side of a change
 _OUTSIDE = 0.05  # the chance that the range does not contain the day of the change
 _RANGE_SHUFFLES = 199  # number of shuffles for each day whose critical value is simulated
-_ENOUGH_FOUND = 8  # if fewer shuffled series have a detected change, all of them count
+_ENOUGH_FOUND = 8  # with fewer detected changes in shuffled series, all series count
 _STEPS = (0, 2, 8, 32)  # distances in days, from the best day, at which critical values are simulated
 # If days are correlated, this is the smallest simulated correlation of one day's deviation with the next.
 _MEMORY = 0.6

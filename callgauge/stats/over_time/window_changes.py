@@ -411,7 +411,7 @@ def _end_changes(
     later = [later[place] for place in judged.tolist()]
     begin = np.array([change.baseline[0] for change in later])
     ends = np.array([change.found + 1 for change in later])
-    alone = np.arange(len(later))  # each rate has its own table
+    alone = np.arange(len(later))  # each rate is its own table, so no estimates are shared
     now = _Spans.measure(state, rows, starts, stop, alone).estimates
     before = _Spans.measure(state, rows, begin, sinces, alone).estimates
     hits, totals = _count_rows(state, rows, sinces, ends)
