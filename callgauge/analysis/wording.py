@@ -260,8 +260,7 @@ def short_name(text: str, limit: int) -> str:
 
 
 def isolate(text: str) -> str:
-    """Return the text with runs of right-to-left script isolated, so that they do not move the text after
-    them.
+    """Return the text with runs of right-to-left script isolated, so that the text after them does not move.
 
     Use it only for display: files, copies and addresses must not contain the invisible characters.
     """

@@ -63,7 +63,7 @@ def compare_rates(share: Share, against: Share) -> Difference | None:
 def compare_shares(
     pairs: Sequence[tuple[Share, Share]], excesses: Sequence[DayExcess] | None = None
 ) -> list[Difference | None]:
-    """Return the difference of each pair of rates, as `compare_rates`, including the variation between days.
+    """Return the difference of each pair of rates, including the variation between days.
 
     `excesses`: the result of `measure_excesses` for these pairs, if it is already known.
     """

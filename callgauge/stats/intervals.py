@@ -24,9 +24,7 @@ class Interval:
 
 
 def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom (`inf`: the normal
-    quantile).
-    """
+    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom; `inf` is normal."""
     return Z if freedom == np.inf else float(stdtrit_of(0.5 + LEVEL / 2)(freedom))
 
 

@@ -141,8 +141,9 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
 
 
 def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference | None:
-    """Return how much a share changed when the same calls were judged again; None with fewer than two
-    sessions.
+    """Return how much a share changed when the same calls were judged again.
+
+    Return None with fewer than two sessions.
 
     `before`, `after` and `n` have one number for each session: the hits before, the hits after, and the
     calls. Each call is paired with itself, and the sessions are the independent units. With one call in each

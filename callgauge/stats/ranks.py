@@ -71,9 +71,7 @@ def rank_arms(
 
 
 def _find_best(alone: Mapping[Pair, float], rivals: int) -> list[Pair]:
-    """Return the wins of the variant that is better than each of its rivals. `alone`: the unadjusted
-    p-values.
-    """
+    """Return the wins of the variant that is better than each rival. `alone`: the unadjusted p-values."""
     certain = [win for win, p in alone.items() if p < LEVEL]
     number = Counter(better for better, _ in certain)
     return [win for win in certain if number[win[0]] == rivals]

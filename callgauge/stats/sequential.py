@@ -1,5 +1,4 @@
-"""Group-sequential tests: interim analyses of incoming results that allow an early stop at a known error
-rate.
+"""Group-sequential tests: interim analyses of incoming results, which allow an early stop.
 
 The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. They are
 found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
@@ -116,9 +115,7 @@ def adjust_estimate(
 
 
 def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[float]) -> float:
-    """Return the two-sided p-value of no drift in the stage-wise order; the arguments are as in
-    `chance_above`.
-    """
+    """Return the two-sided p-value of no drift in the stage-wise order. Arguments: see `chance_above`."""
     return min(1.0, 2 * chance_above(abs(z), information, boundaries))
 
 

@@ -80,9 +80,7 @@ def stdtr(freedom: Any, t: Any) -> Any:
 
 
 def stdtrit(freedom: Any, chance: Any) -> Any:
-    """Return the quantile of Student's t. Within 0.001 of the median, its absolute error is small, not its
-    relative error.
-    """
+    """Return the quantile of Student's t. Within 0.001 of the median, only its absolute error is small."""
     freedom, chance = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(chance, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
     tail = np.minimum(chance, 1 - chance)
@@ -128,9 +126,7 @@ def _t_at_depth(shape: Any, depth: Any) -> Any:
 
 
 def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
-    """Return the depth (see `_scaled_tail`) at which Student's t has this tail, by Newton's method on its
-    logarithm.
-    """
+    """Return the depth (see `_scaled_tail`) at which Student's t has this tail, by Newton's method."""
     depth, log_tail = np.abs(ndtri(tail)) / math.sqrt(2), np.log(tail)
     is_done = np.zeros(depth.shape, dtype=bool)
     for _ in range(_MOST_STEPS):
@@ -188,8 +184,9 @@ def _integrate(shape: Floats, depth: Floats) -> Floats:
 
 
 def digamma(x: Any) -> Any:
-    """Return the digamma function for x ≥ 0 (DLMF 5.5.2 and 5.11.2). Near its zero, only the absolute error
-    is small.
+    """Return the digamma function for x ≥ 0 (DLMF 5.5.2 and 5.11.2).
+
+    Near the zero of the function, only the absolute error is small.
     """
     x = np.asarray(x, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

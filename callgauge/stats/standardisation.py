@@ -98,9 +98,7 @@ def standardise_all(
 def estimate_at_mix(
     strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both slices at the same mix, with their uncertainty; None if no stratum occurs in
-    both.
-    """
+    """Return the rates of both slices at the same mix, with uncertainty; None if they share no stratum."""
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
 

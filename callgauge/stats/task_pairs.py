@@ -43,9 +43,7 @@ class ComparedMeasure(Protocol):
 
 
 class ComparedRun(Protocol):
-    """A trial run: smallest difference of interest, planned tasks, interim analyses, and alpha of each
-    variant.
-    """
+    """A trial run: smallest difference of interest, planned tasks, interim analyses, alpha per variant."""
 
     @property
     def smallest(self) -> float: ...
@@ -195,7 +193,7 @@ def _pair(
 
 
 def _linearise(counts: Sequence[TaskCount]) -> list[tuple[float, float, float]]:
-    """Return the linearised rate, k / n̄ and n / n̄ of each task."""
+    """Return three values of each task: the linearised rate, k / n̄ and n / n̄."""
     n = sum(count.n for count in counts)
     rate, mean = sum(count.k for count in counts) / n, n / len(counts)
     return [(rate + (count.k - rate * count.n) / mean, count.k / mean, count.n / mean) for count in counts]
@@ -287,7 +285,7 @@ def judge_unplanned(measure: ComparedMeasure, pairs: PairedTasks) -> Decision:
 
 
 def name_direction(measure: ComparedMeasure, difference: float) -> Decision:
-    """Return whether a difference, variant − reference, is better or worse."""
+    """Return whether a difference, variant − reference, means a better or a worse variant."""
     return "better" if (difference < 0) == measure.lower_is_better else "worse"
 
 
@@ -384,7 +382,10 @@ class MeasuredDifference:
 def compare_as_planned(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm]
 ) -> tuple[MeasuredDifference | None, Decision]:
-    """Return the difference and the verdict of the interim analyses; between them, the anytime interval."""
+    """Return the difference and the verdict of the interim analyses.
+
+    Between two analyses, the interval is the one that is valid at any time.
+    """
     last = looks[-1] if looks else None
     if pairs.mean is None:
         return None, last.decision if last else "go on"
@@ -495,9 +496,7 @@ def compare_factors(
 def _pair_arms(
     settings: Mapping[str, Mapping[str, Any]], factor: str, value: Any, base: Any
 ) -> list[tuple[str, str]]:
-    """Return the pairs of variants that differ in one setting only: `value` in the first, `base` in the
-    other.
-    """
+    """Return the pairs of variants that differ in one setting only: `value` in one, `base` in the other."""
     rest = {name: {**settings_of_arm, factor: None} for name, settings_of_arm in settings.items()}
     return [
         (arm, other)

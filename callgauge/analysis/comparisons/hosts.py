@@ -1,7 +1,7 @@
 """Compares the hosts of each model.
 
-Two hosts are compared with each other; of more hosts, each is compared with the sum of all others. So no
-verdict depends on a baseline host, and one bad host is visible among sixty.
+If a model has two hosts, they are compared. If it has more, each is compared with the sum of the others. So
+no verdict depends on a baseline host, and one bad host is visible among sixty.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HostComparison:
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with; empty if the row is the host to compare with."""
+        """Return the hosts that a row is compared with; empty if the row's host is not compared."""
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]

@@ -28,7 +28,7 @@ def read_strata(
     arms: Sequence[str] | None = None,
     apart: Iterable[str] = (),
 ) -> dict[str, ArmStrata]:
-    """Return by rate the strata of each value of the dimension `by`, or of all calls as `all` without `by`.
+    """Return by rate the strata of each value of the dimension `by`; without `by`, the strata of all calls.
 
     `rates`: rates with the same unit. `arms`: read only these values. `apart`: further dimensions that
     distinguish the compared slices.
@@ -58,7 +58,7 @@ def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata
 def read_arms(
     ask: Ask, rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]
 ) -> ArmSlices:
-    """Return for each of these values of the dimension `by` its slices by the other dimensions."""
+    """Return the slices of the values `arms` of the dimension `by`, by the other dimensions."""
     return split_arms(ask_arms(ask, rate, [by], chosen, by=by, among=tuple(arms)))
 
 
@@ -67,7 +67,7 @@ def ask_arms(
 ) -> pd.DataFrame:
     """Return the rows of the metric `breakdown`, by the dimensions that both slices have in common.
 
-    `apart`: the dimensions that distinguish the slices. `arms`: the metric's parameters `by` and `arms`.
+    `apart`: the dimensions that distinguish the slices. `arms`: the metric's parameters `by` and `among`.
     """
     dimensions = choose_breakdown(apart)
     return ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)

@@ -173,7 +173,7 @@ def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
 
 
 def _choose_newest_days(by_day: DayShares) -> Days:
-    """Return the shortest of the newest 1, 7 or 30 days with enough calls and sessions, or the longest."""
+    """Return the newest 1, 7 or 30 days: the shortest span with enough calls and sessions, or 30 days."""
     newest = max(by_day)
     for length in _LENGTHS:
         start = newest - timedelta(length - 1)

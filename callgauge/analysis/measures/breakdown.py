@@ -33,8 +33,8 @@ class StratumComparison:
 
     `a`, `b`: this part of both slices, or None. `held`: B compared with A, with a p-value adjusted over all
     strata of all dimensions; None when `a` or `b` is missing. `contrast`: how much this difference exceeds
-    that of all other strata of the dimension together; None if either has too little data. `contrast_p`: its
-    p-value, adjusted over all contrasts.
+    that of all other strata of the dimension together; None when the stratum or the others have too little
+    data. `contrast_p`: the p-value of the contrast, adjusted over all contrasts.
     """
 
     dimension: str

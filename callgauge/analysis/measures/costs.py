@@ -100,7 +100,10 @@ def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
 
 
 def write_parameter(matches: Iterable[PriceMatch | None]) -> str:
-    """Return prices as JSON for the parameter `$prices` of the metric `costs`, without gaps between days."""
+    """Return prices as JSON for the parameter `$prices` of the metric `costs`.
+
+    `to_day` in the JSON is the first day on which a price no longer applies.
+    """
     return json.dumps([period for match in matches if match for period in _write_periods(match)])
 
 

@@ -147,7 +147,7 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
-    """Return the share of measured calls with a tool definition, over all slices; None if none is measured."""
+    """Return the share of all measured calls with a tool definition; None if nothing was measured."""
     return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 

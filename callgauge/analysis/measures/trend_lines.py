@@ -109,7 +109,7 @@ class TrendLine:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A labelled line in a trend, before `day`.
+    """A labelled vertical line in a trend, at the beginning of `day`.
 
     The marked event may have happened at the beginning of any day from `first` to `last`. `series`: the
     affected series; empty for all.

@@ -248,7 +248,7 @@ class TrialRun:
         return (first.date(), (self.last_at or first).date()) if first else None
 
     def state(self, now: datetime) -> State:
-        """Return how far the run is; `now` is naive UTC, as the store keeps times."""
+        """Return the progress of the run at the time `now`, which is naive UTC as in the store."""
         if self.is_decided or (self.trials and self.trials >= self.tasks * self.repeats * len(self.arms)):
             return "done"
         if not self.trials:
@@ -257,9 +257,7 @@ class TrialRun:
 
     @property
     def spent(self) -> tuple[float, str] | None:
-        """The spent share of the budget, and the kind of budget; None if the plan limits neither cost nor
-        tokens.
-        """
+        """The spent share of the budget, and its unit; None if the plan limits neither cost nor tokens."""
         shares = [
             (value / self.budget[name], name)
             for name, value in (("cost", self.cost), ("tokens", self.tokens))
@@ -325,9 +323,7 @@ class SuccessCost:
 
 @dataclass(frozen=True, slots=True)
 class CoursePoint:
-    """The difference of a variant after this many tasks. `low`, `high`: an interval that is valid at any
-    time.
-    """
+    """The difference of a variant after `tasks` tasks. `low`, `high`: an interval that is always valid."""
 
     tasks: int
     estimate: float

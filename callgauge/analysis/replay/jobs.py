@@ -162,7 +162,7 @@ class ReplayJob:
     ) -> Iterator[dict[str, Any]]:
         """Yield at most `count` of the listed changed calls, from the 0-based number `first` on.
 
-        `flow`: yield only calls with this outcome before and this outcome after.
+        `flow`: (outcome before, outcome after) of the calls to yield.
         """
         last = None if count is None else first + count
         yield from islice(self._changed_calls(flow), first, last)
@@ -295,9 +295,7 @@ class SessionReplay:
             self._desk.drop(self.job)
 
     def release(self) -> None:
-        """Release the session's job: end the job if it is not done. Other sessions may still use a finished
-        job.
-        """
+        """Release the session's job, and end it if it is not done. Other sessions may use finished jobs."""
         self.cancel()
         if self.job and self.job.state != JobState.DONE:
             self.job.end()

@@ -62,8 +62,8 @@ class ReplaySummary:
     """The result of a replay.
 
     `changes`: the number of changed calls by ChangeKind. `not_read`: the number of calls not parsed, by
-    reason. `flows`: (outcome before, outcome after, calls). `rates`: by the names in RATES. `codes`: the
-    changes of findings, by code.
+    reason. `flows`: rows of (outcome before, outcome after, number of calls). `rates`: the rates by their
+    names in RATES. `codes`: the changes of findings, by code.
     """
 
     calls: int

@@ -38,9 +38,9 @@ _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedEr
 class QueryLimits:
     """Limits of one query.
 
-    `seconds`: the run time. `rows`, `bytes`: how much of a result is kept. `counting`: until how many seconds
-    after the start further rows are counted. `memory`: DuckDB's memory limit. `address_space`: the data size
-    of the process in bytes. `waiting`: how many seconds to wait while other queries run.
+    `seconds`: the run time. `rows`, `bytes`: how much of a result is kept. `counting`: how many seconds after
+    the start the counting of further rows ends. `memory`: DuckDB's memory limit. `address_space`: the data
+    size of the process in bytes. `waiting`: how many seconds to wait while other queries run.
     """
 
     seconds: float = 10.0

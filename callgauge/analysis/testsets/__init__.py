@@ -97,9 +97,7 @@ def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
 
 
 def find_case(call_id: str, ask: Ask) -> TestsetCase:
-    """Return the case of one call. Raises NotExportedError with the reason when the call cannot become a
-    case.
-    """
+    """Return the case of one call. Raises NotExportedError with the reason if that is impossible."""
     left_out: Counter[str] = Counter()
     for case in _make_cases([call_id], ask, left_out):
         return case

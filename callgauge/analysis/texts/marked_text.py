@@ -123,9 +123,7 @@ def annotate(
 
 
 def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
-    """Return the first row, the marked rows and the rows next to them; each run of other rows becomes one
-    row.
-    """
+    """Return the first row, the marked rows and their neighbours; each run of other rows becomes one row."""
     near = {place + step for place in marked for step in (-1, 0, 1)}
     shown = sorted({0} | (near & set(range(len(rows)))))
     folded = list[str]()

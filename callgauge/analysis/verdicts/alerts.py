@@ -70,8 +70,8 @@ def describe_item(item: Alert | NewError, newest: date, label: Label) -> Attenti
 def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
     """Describe an alert. `newest`: the newest night.
 
-    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. An alert that is over:
-    Parse errors of basalt-mini returned to 2.6% on 27 Nov.
+    Example: Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. If the alert
+    is over: Parse errors of basalt-mini returned to 2.6% on 27 Nov.
     """
     before, now = format_rate(alert.before.rate), format_rate(alert.now.rate)
     began = format_day(alert.since, newest)

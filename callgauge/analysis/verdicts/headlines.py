@@ -164,9 +164,7 @@ def _sum_gain(
 
 
 def _name_units(rate: RateDefinition) -> str:
-    """Return the plural noun for the failures that a rate counts, or for the successes if a high rate is
-    good.
-    """
+    """Return the plural noun for the failures of a rate, or for its successes if a high rate is good."""
     if rate.name == "retried":
         return "turns with a retry"
     if rate.is_good:

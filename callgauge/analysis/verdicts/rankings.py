@@ -155,8 +155,7 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Name the pair in a small group whose two slices differ if no others are compared, as on the Compare
-    page.
+    """Name the pair in a small group that differs if no other is compared, as on the Compare page.
 
     In a large group, some pairs differ by chance.
     """
@@ -183,9 +182,7 @@ def _write_inside(table: RankedTable, names: Names) -> str:
 
 
 def _write_prices(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield a sentence for each leading slice and each other leading rate by which the slice is clearly
-    worse.
-    """
+    """Yield a sentence for each other leading rate by which a leading slice is clearly worse."""
     leaders = list_leaders(table)
     for other in context.others:
         for leader in leaders:
@@ -250,9 +247,7 @@ def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
 
 
 def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield the most certain open alert of each leading slice, because a rate over all days hides a recent
-    rise.
-    """
+    """Yield the most certain open alert of each leading slice. A rate over all days hides a recent rise."""
 
     def label(dimension: str, value: str) -> str:
         return names.get(value, value) if dimension == context.by else wording.one_line(value, 40)

@@ -1,6 +1,4 @@
-"""Sentences on retries: the tool whose errors are given up most often, what retries fix, and whether changes
-help.
-"""
+"""Sentences on retries: the tool that is given up most often, what retries fix, and whether changes help."""
 
 from __future__ import annotations
 

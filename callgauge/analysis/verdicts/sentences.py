@@ -224,9 +224,7 @@ def _count_needed(comparison: SliceComparison, difference: float) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ShortVerdict:
-    """A verdict for a cell: `text` is one to three words, `sub` is the p-value or the number of needed
-    sessions.
-    """
+    """A verdict for a cell: `text` is one to three words, `sub` the p-value or the needed sessions."""
 
     text: str
     tone: Literal["bad", "good", "calm"]
@@ -321,9 +319,7 @@ def _describe_common(comparison: SliceComparison) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence: A, B and C. Of many names, write the first and the number of
-    others.
-    """
+    """Write names as a list in a sentence: A, B and C; of many, the first names and the number of others."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

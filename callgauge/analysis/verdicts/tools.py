@@ -45,9 +45,7 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool to describe: one of `worst`, preferably one that another tool beats; None if any may be
-        the worst.
-        """
+        """The tool of `worst` to describe, preferably one that another beats; None if all are in `worst`."""
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
         beaten = {name for _, name in self.wins}
@@ -85,8 +83,7 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
 
 
 def estimate_failures(slice_: Slice | None) -> float:
-    """Estimate the number of failed calls or turns, assuming that unmeasured ones fail as often as the
-    others.
+    """Estimate the number of failed calls or turns. Unmeasured ones are assumed to fail as often as others.
 
     Return 0 when nothing was measured.
     """
@@ -169,9 +166,7 @@ def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row])
 
 
 def _describe_extreme(named: Slice) -> str:
-    """Describe the failure rate of the worst tool: the highest share of parse errors, the lowest turn
-    success.
-    """
+    """Describe the rate of the worst tool: the highest share of parse errors, the lowest turn success."""
     rate = named.rate
     extreme = "lowest" if rate.is_good else "highest"
     return f"{extreme} {rate.phrase}" if rate.noun == "turn" else f"{extreme} share of {rate.phrase}"
@@ -200,9 +195,7 @@ def _describe_faults(faults: Mapping[str, Slice]) -> str:
 
 
 def _describe_place(failed: int, culprits: Sequence[Row]) -> str:
-    """Describe the parameter that causes the error in most failed calls, as a phrase that follows the
-    figures.
-    """
+    """Describe the parameter with the error in most failed calls, as a phrase that follows the figures."""
     by_parameter: dict[str, int] = {}
     for row in culprits:
         if row["severity"] == "error":

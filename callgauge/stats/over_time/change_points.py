@@ -158,7 +158,7 @@ def _effective_numbers(rate: _Array, n: _Array) -> _Array:
 
 
 def _propose_days(series: _Series, start: int, end: int, random: np.random.Generator) -> list[int]:
-    """Return the days in series[start:end] on which a new rate starts, by the test against shuffled days."""
+    """Return the days in series[start:end] on which, by the permutation test, a new rate starts."""
     part = series[start:end]
     if end - start < 2 * SHORTEST or not 0 < part.mean < 1:
         return []
@@ -173,7 +173,7 @@ def _propose_days(series: _Series, start: int, end: int, random: np.random.Gener
 
 
 def _test_best_split(part: _Series, start: int, alike: _Alike, random: np.random.Generator) -> _Split:
-    """Return the best split of `part`, which begins at day `start`, with its p-value."""
+    """Return the best split of `part` and the p-value. `start`: the first day of `part`."""
     gains = _likelihood_gains(part)
     series = _shuffle_days(part, (), alike, SHUFFLES, random)
     shuffled = np.sort(_clarity(series, _likelihood_gains(series)))

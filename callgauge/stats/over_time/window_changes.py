@@ -94,8 +94,9 @@ class DailySeries:
     def from_days(
         cls, days: int, places: Sequence[int], by_group: Floats, sessions: Sequence[int]
     ) -> DailySeries:
-        """Return one series of `days` days. `by_group`: k and n on the days `places`, of shape (len(places),
-        2, GROUPS).
+        """Return one series of `days` days.
+
+        `by_group`: k and n on the days `places`, of shape (len(places), 2, GROUPS).
         """
         counts, numbers = np.zeros((1, 2, days, GROUPS), dtype=np.float32), np.zeros((1, days))
         counts[0, :, list(places)] = by_group
@@ -109,7 +110,8 @@ class WindowChange:
 
     `found`: the night that found the change, with the corrected p-value `q`. `since`: its most likely first
     day. `baseline`: the earlier days that the change is compared with. `back`: the first of the newest days
-    on which the rate was back at the baseline. `over`: the night that showed this. Both are None until then.
+    on which the rate was back at the baseline. `over`: the night that showed this. `back` and `over` are None
+    while the change is open.
     """
 
     series: int
@@ -299,9 +301,7 @@ def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
 
 
 def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
-    """Return estimates with the variance of a day added; `of_a_day` is in units of one observation's
-    variance.
-    """
+    """Return estimates with the variance of a day added. `of_a_day`: in variances of an observation."""
     rates, spread = span.estimates, span.spread
     by_sessions = 1 / rates.effective_n
     by_days = of_a_day * inflate_mean(spread.days) * spread.weights
