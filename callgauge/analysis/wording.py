@@ -27,7 +27,7 @@ _WORD_JOINER = "\u2060"  # this character has no width and breaks an address
 _LONGEST_LABEL = 120  # maximum number of characters of a label; every page sends all labels
 # With fewer observations, one hit moves a share by over a point, so a third digit is meaningless.
 _EXACT = 100
-STALE = timedelta(hours=36)  # loads are nightly, so at least one was missed
+STALE = timedelta(hours=36)  # after this time, at least one nightly load is missing
 # Spreadsheets ignore blanks and zero-width characters before a sign, and accept full-width signs.
 _NO_WIDTH = r"\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _FORMULA_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"

@@ -14,7 +14,7 @@ from callgauge.stats.intervals import Z, blend_numbers, kish_number
 from callgauge.stats.special_functions import ndtr, ndtri, stdtr, stdtrit
 
 FEWEST_UNLIKE = 10
-"""Before a verdict, the variants must differ in this many tasks (for amounts: have this many tasks)."""
+"""For a verdict, variants must differ in at least this many tasks (amounts: have this many tasks)."""
 _ALPHA = 0.05
 _STEPS = 50  # number of halvings, which give an end of an interval to 15 digits
 _FARTHEST = 38.0  # in standard errors; beyond this the normal distribution is 0 in double precision
@@ -129,7 +129,7 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
     p-value that of McNemar's test without correction. `_compare` describes tasks with several trials.
 
     Limit: the interval is too narrow if one variant has one trial per task and the other four or more, and
-    the pass rate is below 10 % or above 90 %. With 1 against 8 trials it covers 80 % at worst.
+    the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
     """
     values = np.asarray(differences, dtype=float)
     many = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)

@@ -296,7 +296,7 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
         each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)
         rates = np.where(totals > 0, hits / totals, 0.0)
         rest = 1 - n / np.maximum(totals, 1)[..., None]
-        # The change of a stratum's rate without one group, exactly.
+        # This is the exact change of a stratum's rate without one group.
         lost = np.where(rest > 1e-12, (k - rates[..., None] * n) / rest, 0.0)
         moves = (each[..., None] * lost).sum(1)
         groups = (n.sum(1) > 0).sum(-1)

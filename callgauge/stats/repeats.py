@@ -12,7 +12,7 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-# 0 gives the exact interval, which is too wide; 0.5 gives Jeffreys', too narrow near 0 and 1.
+# 0 would give the exact interval (too wide), 0.5 Jeffreys' interval (too narrow near 0 and 1).
 _ENDS = 0.15
 
 
@@ -34,9 +34,9 @@ def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
 
     The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c passed
     trials, number of tasks with this n and c). The interval is a beta interval (Clopper & Pearson 1934) over
-    an effective number of tasks, with a t quantile (Korn & Graubard 1998). This number has two bounds. One is
-    the number of tasks, as if each passed always or never. The other is the number for equally hard tasks
-    (`_alike_variance`). If no task differs from another, each task counts as one observation.
+    an effective number of tasks, with a t quantile (Korn & Graubard 1998). The effective number has two
+    bounds. One is the number of tasks, as if each passed always or never. The other is the number for equally
+    hard tasks (`_alike_variance`). If no task differs from another, each task counts as one observation.
     """
     usable = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
     if not usable:

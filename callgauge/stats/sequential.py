@@ -52,8 +52,8 @@ def find_boundaries(
     """Return for each interim analysis the z at which a two-sided test of level `alpha` decides.
 
     `information`: the rising information at each analysis so far. `planned`: the information at the end. The
-    spending follows the information actually reached. With `is_last`, the last analysis spends all that is
-    left.
+    spending follows the information actually reached. With `is_last`, the last analysis spends all the
+    remaining alpha.
     """
     return _find_boundaries(tuple(information), planned, alpha, is_last)
 

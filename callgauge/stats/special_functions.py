@@ -24,7 +24,7 @@ _LEAST_SHAPE = 3.0  # from this shape on, the quadrature is exact to 14 digits
 _MOST_STEPS = 40  # maximum number of Newton steps; about five are needed
 _SHIFT = 10  # from this x on, the asymptotic series of digamma and trigamma are exact to 16 digits
 _TERMS = 40  # number of terms of the Chebyshev series of a quantile of Student's t
-_MOST_FRACTIONS = 100_000  # terms; beta distributions of a million observations need 1,000
+_MOST_FRACTIONS = 100_000  # maximum number of terms; a million observations need 1,000
 _TINY = 1e-300  # this value replaces a 0 in a continued fraction
 
 
@@ -95,7 +95,7 @@ def stdtrit_of(chance: float) -> Callable[[Any], Any]:
     """Return `stdtrit` of one chance between 0.5 and 1, as a fast function of finite degrees of freedom.
 
     From 1 degree of freedom on, it uses a Chebyshev series (Trefethen 2013, Approximation Theory and
-    Approximation Practice, chapter 8) of the quantile's depth over 1 / (freedom + 1).
+    Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
     """
     series = _depth_series(chance)
 

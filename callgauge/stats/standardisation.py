@@ -204,7 +204,7 @@ def contrast_strata(
 ) -> list[Difference | None]:
     """Return for each stratum by how much its difference exceeds that of all others together.
 
-    `judged`: the positions of the strata to contrast. The others get None, and so does a stratum if no other
+    `judged`: the positions of the strata to contrast. A stratum gets None if it is not judged, or if no other
     stratum is in both slices. `likeness`: the intra-session correlation from the tables of both slices.
     """
     others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}

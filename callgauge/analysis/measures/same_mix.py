@@ -62,12 +62,12 @@ class ArmStrata:
     by_arm: Mapping[str, Mapping[Stratum, Share]]
 
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
-        """Return the mix-adjusted difference of each pair, first minus second; None if they share no work.
+        """Return the mix-adjusted difference of each pair, first minus second.
 
-        A pair holds the names of two slices and both slices. The strata are the finest ones in which both
-        slices have most of their work in common. Finer strata may be useless: a prompt that is unique to a
-        session does not occur in the other slice. An unnamed value matches no other value. A dimension
-        without named values is left out.
+        A pair without common work gets None. A pair holds the names of two slices and both slices. The strata
+        are the finest ones in which both slices have most of their work in common. Finer strata may be
+        useless: a prompt that is unique to a session does not occur in the other slice. An unnamed value
+        matches no other value. A dimension without named values is left out.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])

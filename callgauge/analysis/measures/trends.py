@@ -14,7 +14,7 @@ from callgauge.stats import Share
 from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
-"""With fewer days, shuffling cannot rule out chance: 2 of 252 orders of ten days are as clear as a change."""
+"""With fewer days, chance cannot be ruled out: of the 252 orders of ten days, 2 look like a clear change."""
 LOOKED_AT = 6  # maximum number of searched series, because each search takes long
 NAMED = 5
 """The number of series that have their own line if there are too many for all."""

@@ -309,9 +309,10 @@ class ArmTotal:
 
 @dataclass(frozen=True, slots=True)
 class SuccessCost:
-    """The cost of a success of a variant, in USD, with its 95 % interval over tasks; None if none succeeded.
+    """The cost of a success of a variant, in USD, with its 95 % interval over tasks.
 
-    `cost`: the cost of the `priced` trials whose success is known, of which `won` succeeded.
+    `cost`: the cost of the `priced` trials whose success is known, of which `won` succeeded. `amount` is None
+    when no trial succeeded.
     """
 
     cost: float

@@ -45,7 +45,7 @@ GROUPS = "group_ids"
 """A column of the metrics whose rates get an interval."""
 _DAYS, _DAY = "days", "day"
 PARAMETER = re.compile(r"\$([a-z_]+)")
-"""A named parameter in the SQL of a metric."""
+"""Matches a named parameter in the SQL of a metric."""
 
 
 class MetricError(Exception):

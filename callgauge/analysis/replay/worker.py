@@ -44,7 +44,7 @@ _TELL = 0.25  # minimum number of seconds between two progress reports
 
 def main() -> None:
     request: dict[str, Any] = json.loads(sys.stdin.readline())
-    with suppress(ImportError):  # Windows has no such limit
+    with suppress(ImportError):  # Windows has no limit of CPU time
         import resource
 
         resource.setrlimit(

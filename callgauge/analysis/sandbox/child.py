@@ -49,7 +49,7 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.readline())
     _end_with_server(request["seconds"])
     if "channel" in request:
-        # This import takes 0.1 s.
+        # This import takes 0.1 s, and only a shared store needs it.
         from ingest.store.shared.segment_channel import read_through
 
         read_through(request["shared"], request["channel"])

@@ -171,7 +171,7 @@ def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None
     link = read_link(folder)
     if link is None:
         return None
-    # This import takes 0.1 s.
+    # This import takes 0.1 s, and only a shared store needs it.
     from ingest.store.shared.segment_channel import open_channel
 
     channel = open_channel(link.address)

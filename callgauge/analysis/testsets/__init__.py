@@ -56,7 +56,7 @@ REASONS = {
     "step": "another call of the same step makes the same task",
     "version": "its tool had a different definition than in most tasks",
 }
-"""The reason why a call is left out."""
+"""The reasons why a call is left out, in words."""
 
 
 @dataclass(slots=True)

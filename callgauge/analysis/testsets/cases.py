@@ -20,7 +20,7 @@ _NO_RESULT = "(no result in the log)"
 Message = dict[str, Any]
 Row = Mapping[Any, Any]
 Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
-"""A metric's name and parameters → its rows."""
+"""Returns the rows of a metric, given its name and parameters."""
 
 
 class NotExportedError(Exception):

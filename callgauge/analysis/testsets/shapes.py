@@ -21,7 +21,7 @@ Line = dict[str, Any]
 _FOLDER = Path(__file__).parent
 _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
-"""Where promptfoo's templates begin."""
+"""Matches the beginning of a promptfoo template."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # These scripts contain no log text. Log text is only in variables.
 _CALLS = "(Array.isArray(output) ? output : (output && output.tool_calls) || [])"
@@ -59,7 +59,7 @@ _VALID_FOR_AJV = {
 }  # fmt: skip
 """Codes of diagnostics that arguments may have although promptfoo's validator accepts them."""
 _PLAIN_PATTERN = re.compile(r"(?:[^\\?(){}\[\]]|\\[dDwWsS.]|\((?!\?)|[?)]|\[[^\]\\\[]*\]|\{\d+,?\d*\})*")
-"""Regular expressions that have the same meaning in JavaScript."""
+"""Matches regular expressions that have the same meaning in JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ def _find_tools(
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the tools of the call, its turn and its session, in this order.
 
-    If the call names a tool that was not offered, that is its error, so this tool gets no definition.
+    A call of a tool that was not offered is an error, so such a tool gets no definition.
     """
     ids = [row["definition_id"], *(step["definition_id"] for step in turn), *session_definitions.values()]
     tools: dict[str, ToolDefinition] = {}

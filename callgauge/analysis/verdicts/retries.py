@@ -75,7 +75,8 @@ def describe_recovery(share: Share) -> str:
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
     """Describe the cost of retries; "" when there are none. `steps`: the model calls of the retries.
 
-    `tokens`: the tokens of those retry sequences whose log has tokens, `measured` of all `retried`.
+    `tokens`: the tokens of the `measured` retry sequences, whose log has tokens. `retried`: the number of all
+    sequences.
     """
     if not retried:
         return ""

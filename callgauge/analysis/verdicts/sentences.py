@@ -29,7 +29,7 @@ DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them
 UNDATED = "The logs have no times, so a difference between days cannot be ruled out."
 """The caution about a verdict on logs without times."""
 LESS = f"fewer than {ENOUGH} observations or {ENOUGH_SESSIONS} sessions"
-"""The rates that pages show pale, in words."""
+"""The condition under which pages show a rate pale, in words."""
 _NAMED = 3  # maximum number of slices of a tie group in a sentence
 _OUT_OF_REACH = 10_000  # a number of sessions that nobody can collect
 
@@ -123,7 +123,7 @@ def describe_mix(comparison: SliceComparison) -> str | None:
 
 
 def describe_other_difference(comparison: SliceComparison) -> str:
-    """Describe the difference that a verdict uses, and the other one: the unadjusted or the mix-adjusted."""
+    """Describe the unadjusted and the mix-adjusted difference of a comparison."""
     if comparison.is_at_same_mix and comparison.same_mix:
         words = f"Mix-adjusted by {comparison.same_mix.words}: as if both had done the same work."
         return f"{words} {_describe_plain(comparison)}"

@@ -55,8 +55,9 @@ class TrialUnit(Protocol):
 class VariantAnswer:
     """The result of a run for a variant by its primary measure.
 
-    `more`: how many more tasks would decide, if undecided. `lost`: how many trials of the variant have no
-    reply, of how many. `bounds`: the range of the difference over all possible results of the missing trials.
+    `more`: how many more tasks would decide, if undecided. `lost`: two numbers, the variant's trials without
+    a reply and all its trials. `bounds`: the range of the difference over all possible results of the missing
+    trials.
     """
 
     name: str
@@ -71,9 +72,9 @@ class VariantAnswer:
 class TrialAnswer:
     """The results of a run so far. `smallest`: the smallest difference of interest, in the unit of `measure`.
 
-    `lost`: how many trials of the reference have no reply, of how many. `factors`: the comparisons of
-    settings in which variants differ. `done`: the number of completed tasks, of `planned`. `stopped_at`: if
-    the run ended early, its last interim analysis, the number of planned analyses, and the tasks so far.
+    `lost`: two numbers, the reference's trials without a reply and all its trials. `factors`: the comparisons
+    of settings in which variants differ. `done`: the number of completed tasks, of `planned`. `stopped_at`:
+    if the run ended early, its last interim analysis, the number of planned analyses, and the tasks so far.
     `next_at`: the number of tasks at which the next analysis is due. `spent`: the spent share of the budget.
     """
 

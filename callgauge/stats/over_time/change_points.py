@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 
 SHUFFLES = 499
-LEVEL = 0.01  # the level of each test
+LEVEL = 0.01  # the significance level of each test
 MOST_FALSE = 0.04
 """The largest chance that a series without a change shows one, if its days correlate by at most 0.6.
 

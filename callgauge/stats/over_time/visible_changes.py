@@ -30,7 +30,7 @@ from callgauge.stats.special_functions import ndtri
 
 _CHANCE = 0.8  # computed chance to find such a change; in simulations it is found in 54 to 83 % of stores
 NIGHT, WEEK = 1, 7  # numbers of days
-_LEAST_DAYS = 14  # minimum number of days with calls among the newest 28; with fewer, the traffic is unknown
+_LEAST_DAYS = 14  # minimum number of days with calls in the newest 28 days; with fewer, traffic is unknown
 _RISES = np.geomspace(0.002, 0.9, 120)  # the rises that are tried
 
 
@@ -48,9 +48,10 @@ def find_visible_changes(
 
 
 def find_visible_change(series: DailySeries, place: int, days: int, tests: int) -> float | None:
-    """Return the smallest rise that is likely to be found in its first `days` days; None if none is.
+    """Return the smallest rise that is likely to be found in its first `days` days; None if no rise is.
 
-    These days are assumed to have the traffic, and the variation between sessions and days, of the newest 28.
+    These days are assumed to have the traffic, and the variation between sessions and days, of the newest 28
+    days.
     """
     counts = series.counts[place, :, -BEFORE:].astype(float)
     k, n = counts.sum(axis=-1)

@@ -41,7 +41,7 @@ LEVEL = 0.02
 STANDS = 42
 """The number of days after which a changed rate becomes the usual rate."""
 EARLIER = max(WINDOWS) + BEFORE + STANDS
-"""The number of days before the first night that it needs: a window, its baseline and a past change."""
+"""The number of days needed before the first night: a window, its baseline and a past change."""
 # At least so many nights are followed: the rate of an earlier change has become the usual rate.
 _NIGHTS = STANDS + 14
 _STEP = 28
