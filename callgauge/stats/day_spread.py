@@ -159,7 +159,7 @@ class _Days:
         ]
 
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whether a side has few days, and most of its observations on days without the other side."""
+        """Return whether a side has few days and hardly overlaps with the days of the other side."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 

@@ -24,8 +24,6 @@ _Moves = tuple[Floats | None, float]
 
 
 class _Rates(NamedTuple):
-    """Rates as arrays. Each rate has an effective number of observations and degrees of freedom."""
-
     rate: Floats
     effective_n: Floats
     freedom: Floats

@@ -433,8 +433,8 @@ def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArr
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
     """Return a rate with its uncertainty, from its own design effect and the correlation of the table.
 
-    However few sessions there are, the design effect is at most twice that of equal observations in each
-    session, the largest possible correlation.
+    However few sessions there are, the interval is at most as wide as with twice the design effect of equal
+    observations in each session.
     """
     own, lent = spread.freedom, likeness.freedom if likeness else 0.0
     whole = spread.base * spread.of_whole_sessions

@@ -160,7 +160,6 @@ def write_best(
 
 
 def _list_slices(slices: SlicesByRate, rate: str) -> list[Slice]:
-    """Return the slices that show by which rate the values may be compared."""
     return [slice_ for name in rates_to_compare(rate) for slice_ in slices.get(name, ())]
 
 

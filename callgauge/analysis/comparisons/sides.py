@@ -63,7 +63,6 @@ def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
 
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
-    """Return the slices of both sides from the table of their dimension; None if a side is missing there."""
     first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
     if len(dimensions) != 1 or first_arm.days != second_arm.days:
@@ -153,7 +152,6 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: 
 
 
 def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
-    """Return the slices of a side for the other leading rates, and for the rates that may replace them."""
     leading = (rates_to_compare(name) for name in LEADING if name != rate.name)
     names = tuple(dict.fromkeys(name for several in leading for name in several))
     slices = make_slices(ask("slices", rates=names, **arm.parameters()))

@@ -201,7 +201,6 @@ def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
 
 
 def _recount(ask: Ask, alert: Alert) -> Alert:
-    """Return an alert with its rate on the days up to an earlier night."""
     filters = {PARAMETERS[dimension]: (value,) for dimension, value in alert.values.items()}
     rows = ask("slices", rates=(alert.rate.name,), from_day=alert.days[0], to_day=alert.days[1], **filters)
     whole = merge_slices(make_slices(rows, related=False))

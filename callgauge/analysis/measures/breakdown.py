@@ -240,7 +240,6 @@ def _plain_p(stratum: StratumComparison) -> float | None:
 def _contrast(
     strata: Sequence[StratumComparison], likeness: tuple[Likeness | None, Likeness | None]
 ) -> list[Difference | None]:
-    """Return the contrast of each stratum with the others, without the unnamed value."""
     shares = [
         (_read_share(each.b), _read_share(each.a)) if each.name != _UNNAMED else (_UNSEEN, _UNSEEN)
         for each in strata

@@ -30,8 +30,8 @@ _BY_DEFINITION: Mapping[str, str | None] = {
 }
 """Rates that a tool definition changes, and the rate to use where definitions differ (None: no rate).
 
-A definition reveals failures that the log does not show. These start retry sequences and precede other failure
-stages.
+A definition reveals failures that the log does not show. These start retry sequences and precede other
+failure stages.
 """
 
 

@@ -105,7 +105,6 @@ def find_case(call_id: str, ask: Ask) -> TestsetCase:
 
 
 def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
-    """Return the line of a case, after parsing and checking the line. Raises NotExportedError."""
     try:
         text = json.dumps(shape.line(case), ensure_ascii=False, allow_nan=False)
         line = text.encode() + b"\n"

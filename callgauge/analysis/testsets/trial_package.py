@@ -177,7 +177,6 @@ def name_package(tasks: Sequence[TrialTask]) -> str:
 
 
 def _find_common_definitions(tasks: Sequence[TrialTask]) -> dict[str, ToolDefinition]:
-    """Return the most frequent definition of each tool in the tasks."""
     counts: dict[str, Counter[str]] = {}
     by_text: dict[str, ToolDefinition] = {}
     for task in tasks:

@@ -154,7 +154,6 @@ def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str
 def _sum_gain(
     strata: Sequence[StratumComparison], weekly: Mapping[str, float], rate: RateDefinition
 ) -> float:
-    """Return the weekly gain of the judged slice in the strata: fewer failures, or more successes."""
     changes = (
         each.held.difference.estimate * weekly.get(each.name, 0.0)
         for each in strata

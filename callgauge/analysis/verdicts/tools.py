@@ -166,7 +166,6 @@ def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row])
 
 
 def _describe_extreme(named: Slice) -> str:
-    """Describe the rate of the worst tool: the highest share of parse errors, the lowest turn success."""
     rate = named.rate
     extreme = "lowest" if rate.is_good else "highest"
     return f"{extreme} {rate.phrase}" if rate.noun == "turn" else f"{extreme} share of {rate.phrase}"

@@ -174,7 +174,6 @@ def _compare(
 
 
 def _describe_group(answer: TrialAnswer, decided: Sequence[VariantAnswer], word: Decision) -> str:
-    """Return the sentence on all variants with the same verdict; the table on the page has their figures."""
     names = [name_arm(each.name) for each in decided if each.decision == word]
     if not names:
         return ""

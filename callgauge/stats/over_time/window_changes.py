@@ -282,7 +282,6 @@ class _Spans:
 
 
 def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
-    """Return the estimates of both spans with the uncertainty from days added."""
     spans = (now, before)
     freedom = sum((np.maximum(0.0, span.spread.days - 1) for span in spans), np.zeros(1))
     beyond = np.zeros(1)
