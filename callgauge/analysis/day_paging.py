@@ -3,8 +3,7 @@
 A store may hold fifty million calls, and a page fifty. So a list is read in runs of days, starting with the
 newest. The daily sums give the number of matching rows on each day. For filters that the daily sums do not
 have, they give an upper bound, and the rows of each run are counted. Counting ends when enough rows are found
-or the time is over. The count is then a lower bound (`ListPage.is_complete`). No run is read twice, because
-`ask` caches.
+or the time is over. The count is then a lower bound (`ListPage.is_complete`).
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _compare(
     With the effective number of pairs, this variance equals the delete-one jackknife variance over the units
     (Wolter 2007, chapter 4). The number is between Kish's number of units, as if all pairs of a unit moved
     together, and `most` (None: the number from the data). `blend_numbers` weighs the data against these
-    bounds. The quantile is that of Student's t.
+    bounds.
     """
     moments = _measure(moved, size, many, most)
     p = moments.p

@@ -6,8 +6,7 @@ differences are averaged with the weights of Mantel & Haenszel (1959; for rate d
 1985). A stratum that one slice hardly has gets little weight.
 
 A contrast tests whether a stratum differs from the others: its difference minus that of the rest at the same
-mix. The largest contrast is the test of a dimension and also names the stratum. Cochran's Q would need a
-variance from the few sessions of each stratum, and a stratum without a hit has none.
+mix. The largest contrast is the test of a dimension and also names the stratum.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compares the hosts of each model.
 
 If a model has two hosts, they are compared. If it has more, each is compared with the sum of the others. So
-no verdict depends on a baseline host, and one bad host is visible among sixty.
+no verdict depends on a baseline host.
 """
 
 from __future__ import annotations

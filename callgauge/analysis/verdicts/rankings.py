@@ -44,7 +44,7 @@ class RankingContext:
 
 
 def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingContext | None = None) -> str:
-    """Return the sentences on which slice is the best; they are the same for every baseline.
+    """Return the sentences on which slice is the best.
 
     `noun`: the kind of slice, such as model.
     """
