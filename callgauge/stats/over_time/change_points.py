@@ -1,13 +1,13 @@
 """Finds the days (or versions) at which a rate changed, each with the range of days that fit the data.
 
 Binary segmentation proposes the changes. It finds the split that explains the counts best, and then splits
-both halves (Vostrikova 1981). A split is accepted when at most 1 % of random orders of the days have an
+both halves (Vostrikova 1981). A split is proposed when at most 1 % of random orders of the days have an
 equally good split (a permutation test; Matteson & James 2014). Whole days are shuffled, so the usual
 variation between days is not mistaken for a change.
 
 Neighbouring days may be correlated, and then shuffled days vary too evenly. So the autocorrelation of the
 days between the proposed changes is estimated and added to the shuffled days (a sieve bootstrap; Bühlmann
-1997). Each proposed change must be clearer than the best split of these series.
+1997). A proposed change is kept when at most 1 % of these series have an equally clear split.
 
 The range of a change is found by test inversion. It contains every day for which "the change is on this day"
 is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the statistic
