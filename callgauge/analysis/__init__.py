@@ -1,4 +1,4 @@
-"""Every question about a store, without Streamlit: metrics, measures, comparisons and wording.
+"""Answers questions about a store, without Streamlit: metrics, measures, comparisons and their wording.
 
-The dashboard, the report, the gate, the API, MCP and monitoring show what this package answers.
+The dashboard, the report, the gate, the API, MCP and monitoring show the answers of this package.
 """

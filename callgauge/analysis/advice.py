@@ -1,4 +1,4 @@
-"""Advice on a stored tool definition: the lint's findings, with the calls that each may explain.
+"""Gives advice on a stored tool definition: lint findings, with the calls that each finding may explain.
 
 The number of calls is known only for findings about a single parameter.
 """
@@ -32,8 +32,8 @@ class Culprit:
 class Advice:
     """One lint finding about a tool definition, with a suggested edit.
 
-    `edit` is a JSON merge patch for the value at the path `place` when `patch` is True; otherwise it is a
-    sentence, because only a person can know the edit. `explained`: the diagnostics of calls at that
+    If `patch` is True, `edit` is a JSON merge patch for the value at the path `place`. Otherwise `edit` is a
+    sentence, because only a person can decide on the edit. `explained`: the diagnostics of calls at that
     parameter. A call with two diagnostics counts twice, so the sum may exceed the number of calls.
     """
 
@@ -59,7 +59,7 @@ class NotReadableError(Exception):
 def find_advice(
     tool: str, description: str | None, definition: str | None, culprits: Iterable[Culprit]
 ) -> list[Advice]:
-    """Return the lint findings about a definition, sorted by the number of explained calls, then by severity.
+    """Return the lint findings about a definition, first those that explain most calls, then by severity.
 
     `definition`: the parameters' JSON Schema as text. Raises NotReadableError when the lint cannot read it.
     """
@@ -78,7 +78,7 @@ def _make_advice(finding: DefinitionFinding, guilty: Iterable[Culprit]) -> Advic
     patch = not isinstance(finding.suggested, str)
     summary = code.summary + (f" ({finding.detail})" if finding.detail is not None else "")
     explained: tuple[Culprit, ...] = ()
-    if finding.path not in (None, "$"):  # errors in the arguments as a whole have many causes
+    if finding.path not in (None, "$"):  # many causes lead to errors in the arguments as a whole
         parameter = str(finding.path).removeprefix("$").removeprefix(".")
         explained = tuple(culprit for culprit in guilty if culprit.parameter == parameter)
     return Advice(

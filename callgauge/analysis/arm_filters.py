@@ -1,4 +1,4 @@
-"""The two arms (slices) of a comparison: their filters, names, query parameters and URL keys."""
+"""The two slices of a comparison, A and B: their filters, names, query parameters and URL keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ingest.time_ranges import read_range
 Letter = Literal["A", "B"]
 Days = tuple[date, date]
 
-# The filters of a slice, by their names in the URL: a_model, b_model, …
+# These are the URL names of a slice's filters: a_model, b_model, …
 PARAMETERS = kept_slices.PARAMETERS
 _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 
@@ -24,8 +24,8 @@ _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 class Arm:
     """One of the two slices of a comparison, A or B.
 
-    `own`: the values chosen for this slice alone, by dimension. `shared`: parameters of the metrics for both
-    slices; an own choice replaces the shared one.
+    `own`: the values chosen for this slice alone, by dimension. `shared`: the metric parameters of both
+    slices. A value in `own` replaces the shared one.
     """
 
     letter: Letter
@@ -40,11 +40,11 @@ class Arm:
         return parameters | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
-        """Return the parameters with the names that a metric on both slices takes: a_models, b_models, …"""
+        """Return the parameters with the names for a metric on two slices: a_models, b_models, …"""
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
-        """Return the active filters that select calls, not turns, such as the filter by tool."""
+        """Return the active filters that select calls and not turns, such as the filter by tool."""
         parameters = self.parameters()
         return [wording.dimension(name) for name in _BY_CALL if parameters.get(PARAMETERS[name])]
 
@@ -71,9 +71,9 @@ def join_days(days: Sequence[date]) -> str:
 
 
 def read_days(text: str, first: date, last: date) -> Days:
-    """Return the first and last day of a range in a link, cut to the store's `first` to `last`.
+    """Return the first and last day of a range in a link, limited to the store's days from `first` to `last`.
 
-    Raises ValueError for text that is not a range, and for days outside of the store's range.
+    Raises ValueError if the text is not a range, or if no day is in the store's range.
     """
     days = read_range(text).resolve(last, datetime.now(UTC).date()) or (first, last)
     if days[-1] < first or days[0] > last:
@@ -82,7 +82,7 @@ def read_days(text: str, first: date, last: date) -> Days:
 
 
 def name_arms(this_arm: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """Return a name for each slice from the choices that differ; equal names get the letter of the slice."""
+    """Return a name for each slice from the filters that differ; equal names get the letter of the slice."""
     differing = [name for name in PARAMETERS if this_arm.own.get(name) != other.own.get(name)]
     first, second = (
         _name_arm(arm, differing, labels, this_arm.days != other.days) for arm in (this_arm, other)

@@ -1,4 +1,4 @@
-"""Words for the traits of calls, such as length and depth, and their classes (rollups/traits.sql)."""
+"""Words for the traits of calls, such as length and depth, and for their classes (rollups/traits.sql)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _CLASSES = {
     "turn": (None, "1st", "2nd", "3rd", "4th or 5th", "6th to 10th", "11th to 20th", "21st or later"),
     "offered": ("none or one", "2 to 5", "6 to 10", "11 to 20", "21 to 50", "more than 50"),
 }
-_SHORTEST, _LONGEST = 4, 16  # powers of two, in bytes
+_SHORTEST, _LONGEST = 4, 16  # lengths in bytes, as exponents of two
 _DEEPEST = 6
 
 
 def class_words(trait: str, number: int) -> str:
-    """Return the words for a trait's class: length 6 is 64 to 127 bytes.
+    """Return the words for a class of a trait: class 6 of the length is 64 to 127 bytes.
 
     An unknown class is written as its number.
     """

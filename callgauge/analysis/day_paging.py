@@ -1,10 +1,9 @@
 """Pages through a long list, the newest days first, and counts its rows.
 
-A store may hold fifty million calls, a page fifty. So a list is read in runs of days, starting with the
-newest. The daily sums give the number of matching rows on each day or, for filters that they do not cover, an
-upper bound. In the second case the rows of each run are counted. Counting ends when enough rows are found or
-the time is over; the count is then a lower bound (`ListPage.is_complete`). No run is read twice, because
-`ask` caches.
+A store may hold fifty million calls, and a page fifty. So a list is read in runs of days, starting with the
+newest. The daily sums give the number of matching rows on each day. For filters that the daily sums do not
+have, they give an upper bound, and the rows of each run are counted. Counting ends when enough rows are found
+or the time is over. The count is then a lower bound (`ListPage.is_complete`).
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from typing import Any
 import pandas as pd
 
 Ask = Callable[..., pd.DataFrame]
-ENOUGH = 10_000  # rows to count if the daily sums do not suffice: nobody reads two hundred pages
+ENOUGH = 10_000  # number of rows to count: nobody reads two hundred pages
 SECONDS = 0.4  # time limit for counting
-SEARCH_COST = 10  # searching the text of a row costs about as much as reading this many rows
+SEARCH_COST = 10  # searching the text of one row costs about as much as reading this many rows
 _NEVER = date(1, 1, 1)
 
 
@@ -28,10 +27,10 @@ _NEVER = date(1, 1, 1)
 class DayList:
     """A list that is paged by day.
 
-    `metric`: the metric of the rows; `days`: the metric with the number of rows on each day; `look`: how many
-    rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: for a sort order other than
-    newest first, about how many rows of the newest days to read. The sorted list ends after them. If a list
-    also reads other rows, its metric of days counts them as `reads`.
+    `metric`: the metric of the rows. `days`: the metric with the number of rows on each day. `look`: how many
+    rows to read in one run of days. `per_page`: rows on a page. `sorted_within`: about how many rows of the
+    newest days a sorted list contains. If a list also reads rows that do not match, the metric `days` counts
+    all of them as `reads`.
     """
 
     metric: str
@@ -50,8 +49,8 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 class ListPage:
     """One page of a list. `found`: the total number of matching rows.
 
-    `since`: the oldest day counted, when older days were left out of `found`; None when all days were
-    counted. `is_sorted`: the list is in another order than the newest first.
+    `since`: the oldest counted day; None when all days were counted. `is_sorted`: the list has another order
+    than newest first.
     """
 
     rows: pd.DataFrame
@@ -67,7 +66,7 @@ class ListPage:
 
 @dataclass(frozen=True, slots=True)
 class _DayRun:
-    """Consecutive days, the newest first, and the number of their `rows` that match.
+    """Consecutive days, the newest first, and the number of matching `rows` on them.
 
     The day None means rows without a time.
     """
@@ -86,8 +85,8 @@ def read_page(
 ) -> ListPage:
     """Return the page of a list with `limit` rows from `offset` on. Raises MetricError.
 
-    `given`: the parameters of the metric. With an `order` in them, the rows of the newest days are sorted, as
-    many days as `sorted_within` allows.
+    `filters`: the parameters of the metric. If they contain an `order`, only the rows of the newest days are
+    sorted, about `sorted_within` of them.
     """
     days = ask(day_list.days, **filters, **_chosen_days(day_list, filters))
     if filters.get("order"):
@@ -129,7 +128,7 @@ def _day_runs(
     wanted: int,
     clock: Callable[[], float],
 ) -> tuple[list[_DayRun], date | None]:
-    """Return the runs of days counted, and the oldest day counted, or None when all days were counted."""
+    """Return the counted runs of days, and the oldest counted day, or None when all days were counted."""
     if days.exact.all():
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
     until = clock() + SECONDS
@@ -146,7 +145,7 @@ def _day_runs(
 
 
 def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
-    """Return the oldest day of the newest `rows` rows (about); None when all days are needed."""
+    """Return the oldest of the newest days that have about `rows` rows; None when these are all days."""
     looks = list(_split_days(days, rows))
     return looks[0][-1] if len(looks) > 1 else None
 
@@ -154,8 +153,8 @@ def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
 def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iterator[list[date | None]]:
     """Yield the days in runs of about `size` rows; each run has at least one day.
 
-    `first`: about how many rows the first run has; each later run has twice as many, up to `size`. This
-    avoids reading many sparse days, which takes long, in the first run.
+    `first`: about how many rows the first run has. Each later run has twice as many, up to `size`. A small
+    first run is fast even if matching rows are rare.
     """
     look: list[date | None] = []
     rows, allowed = 0, size if first is None else first
@@ -170,7 +169,7 @@ def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iter
 
 
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
-    """Return the days with the rows of a page, and the number of rows on newer days."""
+    """Return the days that contain the rows of a page, and the number of rows on newer days."""
     needed: list[date | None] = []
     before = rows_seen = 0
     for run in runs:
@@ -185,7 +184,7 @@ def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list
 def _day_bounds(
     ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date | None]
 ) -> dict[str, Any]:
-    """Return the parameters that restrict a metric to the days in `look`; to no rows when it is empty."""
+    """Return the parameters that restrict a metric to the days in `look` (to no rows without days)."""
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)
     bounds: dict[str, Any] = {
@@ -211,7 +210,7 @@ def _session_spans(ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequen
 
 
 def _is_apart(span: Any, dated: Sequence[date]) -> bool:
-    """Return True when all records of a row's sessions are before or after the days (the newest first)."""
+    """Return True when all records of a row's sessions are before or after the days `dated`."""
     late = span.first_day is not None and span.first_day > dated[0]
     early = span.last_day is not None and span.last_day < dated[-1]
     return late or early

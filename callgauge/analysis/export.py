@@ -18,7 +18,7 @@ def to_csv(rows: pd.DataFrame) -> bytes:
     escaped = rows.copy()
     for place, dtype in enumerate(rows.dtypes):
         if not pd.api.types.is_numeric_dtype(dtype):
-            # As objects: pandas would turn 44 into 44.0 in a column with a gap.
+            # Values stay objects, because pandas would turn 44 into 44.0 in a column with a missing value.
             values = [_escape_formula(value) for value in rows.iloc[:, place]]
             escaped.isetitem(place, pd.array(values, dtype=object))
     return escaped.rename(columns=in_sheet).to_csv(index=False).encode()
@@ -44,7 +44,7 @@ def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
 
 
 def _has_no_fields(kind: pa.DataType) -> bool:
-    """Return True for an object without fields, or a list of such objects: Parquet cannot store them."""
+    """Return True for an object type without fields, or for a list of it: Parquet cannot store them."""
     if pa.types.is_struct(kind):
         return not kind.num_fields or any(_has_no_fields(field.type) for field in kind)
     return pa.types.is_nested(kind) and any(

@@ -1,4 +1,4 @@
-"""Describes the state of the store: what loads read and rejected, failed nightly runs, silent sources."""
+"""Describes the state of the store: what loads read or rejected, failed nightly runs, silent sources."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pandas as pd
 from callgauge.analysis import wording
 from callgauge.memory.nights.past_nights import ServiceState
 
-_USUAL_DAYS, _LEAST_DAYS = 14, 5  # days before the newest day, and how many of them have calls
-_LEAST_PART = 0.1  # least share of the usual calls on a judged day; as in ingest/store/settling/alerts.py
-_FRESH_DAYS = 2  # a nightly load sees the previous day; one more for a late or missed load
+_USUAL_DAYS, _LEAST_DAYS = 14, 5  # number of days before the newest day, and how many of them must have calls
+_LEAST_PART = 0.1  # smallest share of the usual calls on a judged day; as in ingest/store/settling/alerts.py
+_FRESH_DAYS = 2  # a nightly load sees the previous day, and one load may be late
 
 
 def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
-    """Return the newest day that can be judged, None when there is none.
+    """Return the newest day that can be judged; None when there is none.
 
-    The day was over at the last load, which sees only the first hours of its own day. It has more than a
-    tenth of the usual calls, because sessions that continue after midnight leave a few calls on the next day.
-    `ask`: answers a metric. Raises MetricError.
+    The day must be over at the last load, because a load sees only a part of its own day. The day must have
+    more than a tenth of the usual calls, because sessions that continue after midnight leave a few calls on
+    the next day. `ask`: answers a metric. Raises MetricError.
     """
     loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
     last: date | None = days.last_day
@@ -41,7 +41,7 @@ def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
 def describe_share_read(load: pd.Series[Any]) -> str:
     """Return the share of files and lines that were read: 292 of 397 files, 99.9% of their lines read.
 
-    `load`: the row of the metric `last_load`. The number of lines in a rejected file is unknown.
+    `load`: the row of the metric `last_load`. The lines of rejected files are not counted.
     """
     files, rejected, lines = (int(load[name]) for name in ("files", "rejected_files", "lines"))
     if rejected:
@@ -65,7 +65,7 @@ def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", se
     """Return which sources are silent: Goose silent for 2 days; "" if none is. Contains stored text.
 
     `silent`: rows with `title` and `silent_days`, the longest silence first. `one` and `several`: the verb
-    for one and for several sources.
+    for one source and for several sources.
     """
     if not silent:
         return ""
@@ -80,7 +80,7 @@ def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", se
 def list_silent(
     service: ServiceState, by_format: Sequence[Mapping[Hashable, Any]], now: datetime
 ) -> Sequence[Mapping[Hashable, Any]]:
-    """Return silent sources for `describe_silence`: those of the team's callgauge.toml, by its limits.
+    """Return the silent sources of the team's callgauge.toml, by its limits, for `describe_silence`.
 
     If none of these is silent, return the rows of the metric `silent_sources`: formats that are silent for
     longer than usual.
@@ -92,7 +92,7 @@ def list_silent(
 
 
 def write_days(days: float) -> str:
-    """Write a time in whole days, or in hours if it is shorter than a day."""
+    """Write a duration in whole days, or in hours if it is shorter than a day."""
     return wording.plural(int(days), "day") if days >= 1 else wording.plural(round(days * 24), "hour")
 
 
@@ -110,9 +110,9 @@ def describe_night(service: ServiceState, now: datetime) -> str:
 
 
 def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
-    """Return how many days old the newest turn was at the load; 0 for two days or less, or unknown.
+    """Return how many days old the newest turn was at the load; 0 for two days or less, or if unknown.
 
-    `newest`, `loaded`: the times of the newest turn of the store and of its last load, in UTC.
+    `newest`: the time of the newest turn in the store. `loaded`: the time of the last load. Both are in UTC.
     """
     if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not equal to itself
         return 0
@@ -121,7 +121,7 @@ def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
 
 
 def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
-    """Return `lag_days` in words; "" for 0."""
+    """Return the result of `lag_days` in words; "" for 0."""
     days = lag_days(newest, loaded)
     if newest is None or not days:
         return ""

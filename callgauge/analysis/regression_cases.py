@@ -1,7 +1,7 @@
 """Writes a regression case for the test suite: a text, its tool definitions, and the parser's findings.
 
-The file is a list of one case in the format of `tests/cases/lenient/README.md`. Copied unchanged into that
-folder, it is a test. The expected result is what the installed parser returns.
+The file is a list of one case in the format of `tests/cases/lenient/README.md`. Copied into that folder, the
+file is a test. The expected result is what the installed parser returns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAMED = 3  # maximum number of codes in the name of a case
 
 
 def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
-    """Return the case file for the raw arguments of one call, parsed by the definition `tool`."""
+    """Return the case file for the raw arguments of one call, parsed with the definition `tool`."""
     request = parse_arguments(raw, tool)
     codes = [diagnostic.code for diagnostic in request.diagnostics]
     case: dict[str, Any] = {"name": _case_name(tool.name if tool else "arguments", request.outcome, codes)}
@@ -41,7 +41,7 @@ def text_case_json(
     """Return the case file for the tool calls in a model's text.
 
     `told`: the dialect that the model writes, or None. `leaked`: find only the calls that should have been
-    native tool calls; `told` is then ignored.
+    native tool calls, and ignore `told`.
     """
     catalog = ToolCatalog.from_definitions(tools) if tools else None
     calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=told)
@@ -69,7 +69,7 @@ def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
 
 
 def expected_call(call: TextCall) -> dict[str, Any]:
-    """Return the expected fields for a call in a text: dialect, name, span, and those of its request."""
+    """Return the expected fields of a call in a text: dialect, name, span, and the fields of its request."""
     raw = call.request.raw_arguments
     fields: dict[str, Any] = {"dialect": call.dialect, "name": call.name, "span": [call.start, call.end]}
     fields["complete"] = call.complete

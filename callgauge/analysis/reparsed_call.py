@@ -1,7 +1,7 @@
 """Parses a stored call again, to get the parser's steps and typed values, which the store does not contain.
 
-Only texts that ingest parsed are parsed again, never a text that the log cut or the text of a call that was
-not made.
+Only texts that ingest parsed are parsed again. A text that the log cut, or the text of a call that was not
+made, is never parsed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lenient import (
 from lenient.diagnostics.codes import Stage
 
 LONGEST = 1_000_000
-"""Characters of a text that is read again; more is not, so that one page cannot busy the server."""
+"""The maximum number of characters that are parsed again, so that one page cannot block the server."""
 
 READABLE_SOURCES = ("raw", "unattributed", "reserialised")
 """The values of `tool_calls.args_source` of a text that `lenient` can parse."""
@@ -34,7 +34,7 @@ NOT_READ = {
     "redacted": "the arguments are redacted",
     "reserialised": "the log keeps only the decoded object, and no definition is known",
 }
-"""Why a call cannot be read anew, in words."""
+"""The reasons why a call is not parsed again, in words."""
 
 _SENTENCES = {
     "emission": "No call was made, so there is nothing to read.",
@@ -49,8 +49,8 @@ _NONE_OF_THESE = ToolCatalog()
 class ReparsedCall(NamedTuple):
     """The result of parsing a stored call again.
 
-    `request` is None when the call was not parsed; `note` then says why. Otherwise `note` says how the result
-    may differ from the stored one, and is None when nothing differs.
+    `request` is None when the call was not parsed; then `note` says why. Otherwise `note` says how the result
+    may differ from the stored result, or is None when nothing differs.
     """
 
     request: ToolCallRequest | None
@@ -58,7 +58,7 @@ class ReparsedCall(NamedTuple):
 
 
 def restore_definition(call: Mapping[Any, Any], description: str | None) -> ToolDefinition | None:
-    """Return the definition that a row of the metric `call` was judged by; None without a readable one."""
+    """Return the definition with which a row of the metric `call` was judged; None if it cannot be read."""
     try:
         schema = json.loads(call["definition"] or "null")
         return ToolDefinition.from_json_schema(
@@ -92,14 +92,14 @@ def definition_used(
 ) -> ToolDefinition | ToolCatalog | None:
     """Return the definition or catalog with which ingest parsed a text; None when it had neither.
 
-    If the log lists the offered tools and this tool has no definition, it was not offered. The result is then
-    an empty catalog, because the store does not contain the other definitions.
+    If the log lists the offered tools and this tool has no definition, the tool was not offered. The result
+    is then an empty catalog, because the store does not contain the other definitions.
     """
     return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
 
 
 def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> ReparsedCall:
-    """Return a row of the metric `call`, parsed by `tool` with the parser of this installation."""
+    """Return the result of parsing a row of the metric `call` again, by `tool` and the installed parser."""
     raw = call["raw_arguments"]
     if call.get("text_removed"):
         return ReparsedCall(None, "The text was removed, so it cannot be read again.")
@@ -138,9 +138,9 @@ def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> st
 
 
 def read_member_texts(request: ToolCallRequest) -> Mapping[str, str]:
-    """Return the raw text of each argument if the raw text is a JSON object; the last of equal names counts.
+    """Return the raw text of each argument if `raw` is a JSON object; of equal names, the last counts.
 
-    The parser returns only the spans of its diagnostics. This function judges nothing.
+    The parser returns only the spans of its diagnostics. This function does not check the arguments.
     """
     raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
     if not isinstance(raw, str) or any(
@@ -156,7 +156,7 @@ def read_member_texts(request: ToolCallRequest) -> Mapping[str, str]:
             texts[name] = raw[start:end]
             at = _skip_blanks(raw, end)
     except (ValueError, IndexError, RecursionError):
-        pass  # an empty object, or a number longer than Python reads
+        pass  # the object is empty, or contains a number that is too long for Python
     return texts
 
 

@@ -1,7 +1,7 @@
 """Formats numbers, times and log text as a page prints them.
 
-Log text is hostile: text for a label, a figure or a CSV file must pass through the escape function for that
-target.
+Log text may be hostile: text for a label, a figure or a CSV file must pass through the escape function for
+that target.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ if TYPE_CHECKING:  # output to a terminal does not need numpy
     from callgauge.stats import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
-# Addresses that Streamlit turns into a link without Markdown, even escaped ones.
+# Streamlit turns these addresses into links without Markdown, even if they are escaped.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # has no width; it ends an address
-_LONGEST_LABEL = 120  # maximum characters of a label, because every page sends all labels
-_EXACT = 100  # with fewer, one hit moves a share by over a point, so a third digit is meaningless
-STALE = timedelta(hours=36)  # loads are nightly, so at least one was missed
+_WORD_JOINER = "\u2060"  # this character has no width and breaks an address
+_LONGEST_LABEL = 120  # maximum number of characters of a label; every page sends all labels
+# With fewer observations, one hit moves a share by over a point, so a third digit is meaningless.
+_EXACT = 100
+STALE = timedelta(hours=36)  # after this time, at least one nightly load is missing
 # Spreadsheets ignore blanks and zero-width characters before a sign, and accept full-width signs.
 _NO_WIDTH = r"\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _FORMULA_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _FORMULA = re.compile(rf"[\t\r\n]|[\s{_NO_WIDTH}]*{_FORMULA_SIGN}")
-# A formula may also begin after ; or a tab that separates cells, or after a line break that ends a row.
+# A formula may also begin after a separator of cells (; or a tab), or after a line break that ends a row.
 _LATER_FORMULA = re.compile(rf"(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|[{_NO_WIDTH}])*{_FORMULA_SIGN})")
-# Runs of right-to-left script end at letters of other scripts and at @, which precedes a version.
+# A run of right-to-left script ends at a letter of another script, or at @, which precedes a version.
 # drawing.js isolates the same runs.
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 _LTR = "A-Za-z\u00aa-\u024f\u0370-\u058f\u0900-\u1fff\u3040-\u9fff\uac00-\ud7af"
@@ -43,7 +44,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def percent(share: float, significant: int = 3) -> str:
-    """Write a share: 0.0325 as 3.3%, 0.0032 as 0.32%, with one decimal from 1 % on, as tables write it.
+    """Write a share with one decimal from 1 % on, as tables do: 0.0325 as 3.3%, and 0.0032 as 0.32%.
 
     Shares just above 0 and just below 1 print as <0.01% and >99.9%.
     """
@@ -59,7 +60,7 @@ def percent(share: float, significant: int = 3) -> str:
 
 
 def fixed_percent(share: float | None, decimals: int) -> str:
-    """Write a share with this many decimals, for a column of a table: 0.0325 as 3.3% with one.
+    """Write a share with this many decimals, for a table column: 0.0325 with one decimal as 3.3%.
 
     Shares that would wrongly round to 0 or 100 print as <0.1% and >99.9%; None is a dash.
     """
@@ -79,7 +80,7 @@ def fixed_interval(bounds: Interval, decimals: int) -> str:
 
 
 def rate(k: int, n: int) -> str:
-    """Write `k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
+    """Write `k` of `n` as a percentage, with the digits that `n` allows; a dash if nothing was observed."""
     return percent(k / n, 2 if n < _EXACT else 3) if n else "–"
 
 
@@ -95,7 +96,7 @@ def interval(bounds: Interval | None) -> str:
 
 
 def known_share(measured: int, total: int, noun: str) -> str:
-    """Write the measured share of `total`: measured on 9.6% of turns."""
+    """Write which share of `total` was measured: measured on 9.6% of turns."""
     several = plural_of(noun)
     return (
         f"measured on {rate(measured, total)} of {several}"
@@ -116,7 +117,7 @@ def plural_of(noun: str) -> str:
 
 
 def dimension(name: str) -> str:
-    """Return the displayed name of a dimension: `agent version` for `harness_version`, for example."""
+    """Return the displayed name of a dimension, such as `agent version` for `harness_version`."""
     return _DIMENSIONS.get(name) or name.replace("_", " ")
 
 
@@ -143,7 +144,7 @@ def utc_to_the_second(moment: datetime | None) -> str:
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """Write ` · 3 days old` for a load of 36 hours ago or more, else an empty text. Both are naive UTC."""
+    """Write ` · 3 days old` for a load of 36 hours ago or more, else an empty text. Times are naive UTC."""
     if moment is None or now - moment < STALE:
         return ""
     return f" · {plural(max(1, (now - moment).days), 'day')} old"
@@ -158,7 +159,7 @@ def result_status(status: str | None) -> str:
 
 
 def sequence_end(outcome: str | None) -> str:
-    """Return the displayed name for the end of a retry sequence."""
+    """Return the displayed name of the end of a retry sequence."""
     return {"recovered": "recovered", "abandoned": "given up"}.get(outcome or "", "end not known")
 
 
@@ -166,7 +167,7 @@ _NOT_JUDGED = "arguments not measured"
 
 
 def outcome(name: str | None) -> str:
-    """Return the displayed name of an outcome of a call's arguments; "unmeasured" is a word for rates."""
+    """Return the displayed name of an outcome of a call's arguments; "unmeasured" is only used for rates."""
     return _NOT_JUDGED if name == "unmeasured" else name or "–"
 
 
@@ -223,16 +224,16 @@ def compact(n: float | None) -> str:
 
 
 _CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
-_MOST_PLACES = 5  # decimals of an amount of money
+_MOST_PLACES = 5  # maximum number of decimals of an amount of money
 
 
 def money_places(amount: float, digits: int = 2) -> int:
-    """Return the decimals that show this many digits of an amount above 0: at least cents, at most 5."""
+    """Return how many decimals show this many digits of an amount above 0: at least two, at most five."""
     return min(_MOST_PLACES, max(2, digits - 1 - math.floor(math.log10(amount)))) if amount > 0 else 2
 
 
 def money(amount: float, currency: str, places: int) -> str:
-    """Write an amount with this many decimals: $0.013, CHF 12.50; amounts that round to zero as <$0.01."""
+    """Write an amount with this many decimals: $0.013, CHF 12.50. Amounts that round to zero are <$0.01."""
     sign = _CURRENCY_SIGNS.get(currency, f"{currency} ")
     least = 10.0**-places
     if 0 < amount < least / 2:
@@ -259,7 +260,7 @@ def short_name(text: str, limit: int) -> str:
 
 
 def isolate(text: str) -> str:
-    """Return the text with runs of right-to-left script isolated, so that the text after them stays in place.
+    """Return the text with runs of right-to-left script isolated, so that the text after them does not move.
 
     Use it only for display: files, copies and addresses must not contain the invisible characters.
     """
@@ -269,7 +270,7 @@ def isolate(text: str) -> str:
 def quote(text: str | None, limit: int) -> str:
     """Return a text in typographic quotes, cut to `limit`; the word nothing for None or an empty text.
 
-    JSON has no typographic quotes, so a lone quote or blank stays visible between them.
+    JSON does not use typographic quotes, so a quote or a blank of the text stays visible between them.
     """
     if not text:
         return "nothing"
@@ -283,7 +284,7 @@ def round_up(number: int) -> str:
 
 
 def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
-    """Return the label of each value, on one line and unique: an ambiguous label is followed by its value."""
+    """Return a unique label on one line for each value; an ambiguous label is followed by its value."""
     shown = [one_line(label, _LONGEST_LABEL) for label in labels]
     times = Counter(shown)
     return {
@@ -315,7 +316,7 @@ def in_figure(text: str, limit: int = 60) -> str:
 
 
 def in_sheet(text: str) -> str:
-    """Return a CSV cell, with an apostrophe before text that a spreadsheet would take for a formula."""
+    """Return a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula."""
     text = _LATER_FORMULA.sub("'", text)
     return f"'{text}" if _FORMULA.match(text) else text
 
@@ -325,7 +326,7 @@ def escape(json_text: str) -> str:
     return "".join(
         char
         if char == "\n" or unicodedata.category(char) not in _HIDDEN
-        else json.dumps(char).strip('"')  # JSON text contains such characters only in strings
+        else json.dumps(char).strip('"')  # in JSON text, such characters occur only in strings
         for char in json_text
     )
 
@@ -333,7 +334,7 @@ def escape(json_text: str) -> str:
 def visible(text: str, *, spaces: bool = False) -> str:
     """Return the text with control characters and direction marks written as `⟨U+202E⟩`.
 
-    Line breaks and tabs stay. `spaces`: show white space as signs as well.
+    Line breaks and tabs stay. `spaces`: show white space as symbols, too.
     """
     shown = "".join(
         char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"

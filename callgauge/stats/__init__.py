@@ -1,4 +1,4 @@
-"""Rates with their uncertainty, differences, ranks, corrections, sample sizes and sequential tests."""
+"""Statistics of rates: uncertainty, differences, ranks, corrections, sample sizes and sequential tests."""
 
 from callgauge.stats.corrections import benjamini_hochberg, holm
 from callgauge.stats.differences import (

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 def holm(p: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return the p-values adjusted by Holm's method (Holm 1979), in the order given.
 
-    For a ranked table: the chance of any false positive in the table stays at the level. `weights` set the
-    part of the level for each p-value (Holm's weighted procedure); without them, all parts are equal.
+    The chance of any false positive among all p-values stays at the level of the test. `weights` sets the
+    part of the level that each p-value gets (Holm's weighted procedure). Without `weights`, all parts are
+    equal.
     """
     shares = [1.0] * len(p) if weights is None else list(weights)
     order = sorted(range(len(p)), key=lambda index: p[index] / shares[index])
@@ -24,7 +25,7 @@ def holm(p: Sequence[float], weights: Sequence[float] | None = None) -> list[flo
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Return the p-values adjusted by the method of Benjamini & Hochberg (1995), in the order given.
 
-    The expected share of false positives among the significant results stays at the level.
+    The expected share of false positives among the significant results stays at the level of the test.
     """
     order = sorted(range(len(p)), key=p.__getitem__)
     adjusted, smallest = [0.0] * len(p), 1.0

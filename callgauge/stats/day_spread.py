@@ -1,11 +1,11 @@
-"""Widen differences of two rates by the variation between days, with days as clusters.
+"""Widens the interval of the difference of two rates by the variation between days.
 
-Sessions of one day have something in common: a host in trouble, a changed task list. The jackknife over
-sessions does not see that. The functions here measure by how much the variance of a difference between days
-exceeds what its sessions explain (the ratio estimator with days as clusters; Cochran 1977, chapter 6). They
-then widen the estimates of both rates by this excess. If both sides have days in common, the days are paired:
-an effect on both sides of a day cancels. Neighbouring days may be alike, which makes the mean of many days
-less certain. docs/statistics.md has the simulated error rates.
+Sessions of the same day share causes, such as a host in trouble, which the jackknife over sessions does not
+see. The functions here measure how much of the variance of a difference the sessions do not explain, and add
+this excess to both rates (the ratio estimator with days as clusters; Cochran 1977, chapter 6). If both sides
+have days in common, these days are paired, so an effect of a day on both sides cancels. Neighbouring days may
+be correlated, which makes the mean of many days less certain. docs/statistics.md has the simulated error
+rates.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from callgauge.stats.rates import Estimate, Share
 from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
-"""Days on one side that it takes to know how much days differ, where both sides ran on different days."""
-_ALIKE = 0.6  # the assumed correlation of neighbouring days; by simulation it is enough up to 0.5
-_LEAST_FREEDOM = 4.0  # the minimum for the t quantile, if there are few days
+"""If two sides ran on different days, at least one of them needs this many days for a verdict."""
+_ALIKE = 0.6  # assumed correlation of neighbouring days; enough for true correlations up to 0.5
+_LEAST_FREEDOM = 4.0  # the smallest degrees of freedom of a difference with few days
 _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of the mean over this many days, relative to that of independent days.
+    """Return the variance of a mean over this many days, divided by its variance for independent days.
 
-    The days are an AR(1) series with the correlation 0.6; exact for days of equal size. 1 for one day, 2.96
-    for seven, 3.73 for 28.
+    The days are an AR(1) series of equal sizes with the correlation 0.6. The ratio is 1 for one day, 2.96 for
+    seven days and 3.73 for 28 days.
     """
     many = np.maximum(1.0, days)
     return np.asarray(
@@ -43,10 +43,10 @@ def inflate_mean(days: Floats) -> Floats:
 class DayExcess:
     """How much the variation between days adds to the variance of a difference.
 
-    `of`, `against`: the variance that days add to each rate, relative to that of its sessions. `whole`: the
-    same for the difference. `freedom`: the degrees of freedom of the added variance. `has_too_few`: the sides
-    ran on different days, and both on fewer than LEAST_DAYS: the excess is unknown. Where no observation of
-    either side has a day, there is no excess to measure.
+    `of`, `against`: for each rate, the added variance divided by the variance from sessions. `whole`: the
+    same ratio for the difference. `freedom`: the degrees of freedom of the added variance. `has_too_few` is
+    True when the added variance is unknown: the sides ran on different days, and each on fewer than
+    LEAST_DAYS.
     """
 
     of: float
@@ -62,7 +62,7 @@ NO_EXCESS = DayExcess(0.0, 0.0, 0.0, 1.0)
 def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
     """Return for each pair of rates the variance that days add to their difference.
 
-    `NO_EXCESS` if a side has no counts by day or no observation.
+    The result is `NO_EXCESS` if a rate has no counts by day or no observation.
     """
     excesses = [NO_EXCESS] * len(pairs)
     places: dict[int, int] = {}
@@ -86,8 +86,8 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
 class _Days:
     """Rates by day, as arrays with one row per rate.
 
-    `residuals`: of shape (rates, days), how far each day moves the rate. `n`: observations, of the same
-    shape. `rate`, `effective_n`, `observed`: of each rate. `many`: its number of days. `weights`: the sum of
+    `residuals`: how far each day moves the rate, and `n`: the observations of each day, both of shape (rates,
+    days). `observed`: the observations of each rate. `many`: the number of its days. `weights`: the sum of
     the squared shares of its days.
     """
 
@@ -110,7 +110,7 @@ class _Days:
         total = np.maximum(n.sum(1), _TINY)
         many = (n > 0).sum(1).astype(float)
         rate = k.sum(1) / total
-        # m days around their own mean have m - 1 degrees of freedom.
+        # The residuals of m days around their own mean have m - 1 degrees of freedom.
         free = np.sqrt(np.where(many > 1, many / np.maximum(many - 1, 1), 0.0))
         return cls(
             (k - rate[:, None] * n) / total[:, None] * free[:, None],
@@ -123,7 +123,7 @@ class _Days:
         )
 
     def compare(self, first: Integers, against: Integers) -> list[DayExcess]:
-        """Return the excess of each pair; `first`, `against`: the rows of its two rates."""
+        """Return the excess of each pair. `first` and `against` hold the rows of the rates of each pair."""
         used = (self.n > 0).astype(float)
         products, common = self.residuals @ self.residuals.T, used @ used.T
         squares = np.diag(products)
@@ -131,10 +131,10 @@ class _Days:
         sampling = variance[first] + variance[against]
         shared = common[first, against]
         union = self.many[first] + self.many[against] - shared
-        # Days in common: the variance of the difference from day to day.
+        # With days in common, the daily differences of the two rates give the variance.
         paired = np.maximum(0.0, squares[first] + squares[against] - 2 * products[first, against] - sampling)
         paired *= inflate_mean(union)
-        # No day in common: the variance of a day, from both sides together.
+        # Without a day in common, the variance of a day is estimated from both sides together.
         free = np.maximum(0.0, self.many - 1)
         beyond = free * (squares - variance) / np.maximum(self.weights, _TINY)
         both = free[first] + free[against]
@@ -159,30 +159,30 @@ class _Days:
         ]
 
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whether a side has few days, and most of its observations on days without the other side."""
+        """Return whether a side has few days and hardly overlaps with the days of the other side."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
 def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
-    """Return both rates with the uncertainty from days added; never narrower than from their sessions alone.
+    """Return both rates with the uncertainty from days added, which never makes them more certain.
 
-    Their effective numbers shrink by what days add. The degrees of freedom of the difference are those of
-    both variances together (Satterthwaite 1946), at least four.
+    The added variance reduces their effective numbers of observations. The difference gets the degrees of
+    freedom of the sum of both variances (Satterthwaite 1946), at least four.
     """
     if not excess.whole:
         return estimate, against
     variances = [_variance(each) for each in (estimate, against)]
     total = sum(variances)
     squares = sum(v * v / each.freedom for v, each in zip(variances, (estimate, against), strict=True))
-    by_sessions = squares / total**2  # 1 / the degrees of freedom of the difference by its sessions
+    by_sessions = squares / total**2  # 1 / the degrees of freedom that sessions alone give the difference
     ratio = excess.whole
     freedom = max(_LEAST_FREEDOM, (1 + ratio) ** 2 / (by_sessions + ratio**2 / excess.freedom))
     widened = [
         replace(each, effective_n=each.effective_n / (1 + part))
         for each, part in ((estimate, excess.of), (against, excess.against))
     ]
-    # Both sides get the degrees of freedom from which Satterthwaite's formula gives those.
+    # With these degrees of freedom of both rates, Satterthwaite's formula gives `freedom`.
     variances = [_variance(each) for each in widened]
     freedom *= sum(v * v for v in variances) / sum(variances) ** 2
     first, second = (replace(each, freedom=freedom) for each in widened)
@@ -190,6 +190,6 @@ def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) ->
 
 
 def _variance(estimate: Estimate) -> float:
-    """Return the variance of a rate by Agresti & Coull (1998), never 0."""
+    """Return the variance of a rate by Agresti & Coull (1998), which is never 0."""
     centre = (estimate.rate * estimate.effective_n + 2) / (estimate.effective_n + 4)
     return centre * (1 - centre) / estimate.effective_n

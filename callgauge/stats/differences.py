@@ -1,4 +1,4 @@
-"""Differences of two rates with interval and p-value, and the number of sessions needed to show one."""
+"""Differences of two rates, each with its interval and p-value."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, w
 from callgauge.stats.rates import Estimate, RateArrays, Share
 from callgauge.stats.special_functions import stdtrit_of
 
-_AT_ONCE = 1_000_000  # random numbers in memory at the same time
-_WORTH_A_SEARCH = 0.05  # the largest p-value that is computed where there are thousands
+_AT_ONCE = 1_000_000  # maximum number of random numbers in memory
+_WORTH_A_SEARCH = 0.05  # with thousands of differences, larger p-values are not computed
 _MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
 
 EstimatePair = tuple[Estimate, Estimate]
@@ -24,8 +24,6 @@ _Moves = tuple[Floats | None, float]
 
 
 class _Rates(NamedTuple):
-    """Rates as arrays: each with its effective number of observations and its degrees of freedom."""
-
     rate: Floats
     effective_n: Floats
     freedom: Floats
@@ -33,9 +31,10 @@ class _Rates(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference of two shares, `of` minus `against`, with its 95 % interval: -0.013 is 1.3 points less.
+    """The difference of two shares, `of` minus `against`, with its 95 % interval.
 
-    `p` is the two-sided p-value; `method` is the name of the statistical method, for people.
+    -0.013 means 1.3 points less. `p` is the two-sided p-value. `method` is the displayed name of the
+    statistical method.
     """
 
     estimate: float
@@ -50,21 +49,21 @@ class Difference:
         return self.low > 0 or self.high < 0
 
     def is_within(self, size: float) -> bool:
-        """Return True when the whole interval is smaller than `size`, on either side of 0."""
+        """Return True when the whole interval lies between -`size` and `size`."""
         return -size < self.low and self.high < size
 
 
 def compare_rates(share: Share, against: Share) -> Difference | None:
-    """Return the difference of two rates, `share` minus `against`; None when either has no observations."""
+    """Return the difference of two rates, `share` minus `against`; None when one has no observations."""
     return compare_shares([(share, against)])[0]
 
 
 def compare_shares(
     pairs: Sequence[tuple[Share, Share]], excesses: Sequence[DayExcess] | None = None
 ) -> list[Difference | None]:
-    """Return the difference of each pair of rates, as `compare_rates`, including the variation between days.
+    """Return the difference of each pair of rates, including the variation between days.
 
-    `excesses`: what days add to each pair (`measure_excesses`), if already computed.
+    `excesses`: the result of `measure_excesses` for these pairs, if it is already known.
     """
     day_excesses = measure_excesses(pairs) if excesses is None else excesses
     estimates = [
@@ -79,10 +78,10 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
     """Return the difference of each pair of rates, the first minus the second, in the same order.
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
-    intervals of the two rates (MOVER; Zou & Donner 2008). Both use one quantile of Student's t, with
-    Satterthwaite's degrees of freedom (1946). If both rates have many sessions, the correlation from common
-    sessions is subtracted. The p-value is 1 minus the highest confidence at which the interval excludes 0, so
-    that both always agree.
+    intervals of the two rates (MOVER; Zou & Donner 2008). Both Wilson intervals use the same quantile of
+    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates share enough sessions, their
+    correlation narrows the interval. The p-value is 1 minus the highest confidence at which the interval
+    excludes 0. So the p-value and the interval always agree.
     """
     if not pairs:
         return []
@@ -92,10 +91,10 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
 
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
-    """Return how much the difference of the first pair exceeds that of the second: an interaction contrast.
+    """Return how much the first pair's difference exceeds the second pair's: an interaction contrast.
 
-    The intervals of both differences are combined like those of two rates (MOVER; Zou & Donner 2008), with
-    one quantile of Student's t for all four rates.
+    The intervals of both differences are combined like the intervals of two rates (MOVER; Zou & Donner 2008).
+    All four rates use the same quantile of Student's t.
     """
     if not quads:
         return []
@@ -112,13 +111,13 @@ def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> l
 
 
 _OVER = {False: "", True: " over sessions"}
-_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t statistic at which an interval ends at 0
-_SHARED_FROM = 0.3  # a correlation of two rates below this may be chance with 50 groups
-_SHARED_DOUBT = 10.0  # degrees of freedom of "no correlation", which is averaged with that of the groups
+_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t at which one end of the interval is 0
+_SHARED_FROM = 0.3  # with 50 groups, a smaller correlation of two rates may be chance
+_SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption that two rates are uncorrelated
 
 
 def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
-    """Return the differences, how far each interval reaches at a quantile, and both rates."""
+    """Return the differences, a function that gives both half-widths at a quantile, and both rates."""
     rates = [
         _Rates(
             *(
@@ -142,7 +141,7 @@ def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_
 
 
 def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
-    """Return the differences; p is 1 minus the highest confidence at which the interval excludes 0."""
+    """Return the differences. p is 1 minus the highest confidence at which the interval excludes 0."""
     below, above = reaches(t_quantiles(freedom))
     least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
     for _ in range(_HALVINGS):
@@ -158,7 +157,7 @@ def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Seque
 
 
 def _joint_freedom(several: Sequence[_Rates]) -> Floats:
-    """Return Satterthwaite's degrees of freedom; the variance is that of Agresti & Coull (1998), never 0."""
+    """Return Satterthwaite's degrees of freedom. The variances, by Agresti & Coull (1998), are never 0."""
     total, squares = np.zeros(1), np.zeros(1)
     for rate, n, freedom in several:
         centre = (rate * n + 2) / (n + 4)
@@ -168,7 +167,7 @@ def _joint_freedom(several: Sequence[_Rates]) -> Floats:
 
 
 def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
-    """Return how much a difference falls without each group, and the degrees of freedom of these moves."""
+    """Return how much a difference falls without each group, and the degrees of freedom of these values."""
     has_moves = estimate.moves is not None and against.moves is not None
     moves = estimate.moves - against.moves if has_moves else None  # type: ignore[operator]
     return moves, min(estimate.own_freedom, against.own_freedom)
@@ -177,8 +176,8 @@ def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
 def _shared_part(first: _Moves, other: _Moves) -> float:
     """Return the correlation of two rates from common sessions; 0 if it may be chance.
 
-    The fewer sessions with a hit it is based on, the more it shrinks towards 0. A negative correlation is not
-    subtracted: common sessions make two rates move together.
+    A correlation from few sessions with a hit is shrunk towards 0. A negative correlation counts as 0,
+    because common sessions make two rates move together.
     """
     (moves, freedom), (others, other_freedom) = first, other
     if moves is None or others is None:
@@ -196,9 +195,9 @@ def _combine(first: Floats, other: Floats, correlation: Floats) -> Floats:
 
 
 def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
-    """Return the p-value of each difference, `candidates` minus `against`, as `compare_estimates` would.
+    """Return the p-values that `compare_estimates` would give for `candidates` minus `against`.
 
-    A p-value above `at_most` is returned as 1: most of thousands are above, and each needs a search.
+    A p-value above `at_most` is returned as 1. This saves time, because each exact p-value needs a search.
     """
     change = candidates.rate - against.rate
     shared = _share_moves(candidates, against)
@@ -220,7 +219,6 @@ def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _
 
 
 def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
-    """Return `_shared_part` of each pair of rates."""
     size = np.sqrt((first.moves**2).sum(-1) * (other.moves**2).sum(-1))
     alike = np.where(size > 0, (first.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
     behind = np.minimum(first.own_freedom, other.own_freedom)
@@ -229,7 +227,7 @@ def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
 
 
 def _reach_rates(first: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
-    """Return how far the interval of each difference reaches below and above it, at a quantile."""
+    """Return both half-widths of the interval of each difference, below and above it, at a quantile."""
     (low1, high1), (low2, high2) = (
         wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (first, other)
     )
@@ -247,11 +245,11 @@ def bootstrap_interval(
     draws: int = 2000,
     seed: int = 1,
 ) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval (low, high) of the difference of two rates, as a check.
+    """Return the 95 % bootstrap interval (low, high) of the difference of two rates, to check other methods.
 
-    The percentile interval over resampled sessions, each given as (k, n). `weights`: for both arms, how many
-    sessions have each (k, n), so that millions of sessions need little memory. None if an arm has no session.
-    The same seed gives the same interval.
+    It is the percentile interval over resampled sessions, each given as (k, n). `weights` holds for each list
+    how many sessions have each (k, n), which saves memory for millions of sessions. Return None if a list is
+    empty. The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 

@@ -1,4 +1,4 @@
-"""The syntax of a gate, `no-worse:NAME=SIZE`, its possible verdicts, and their exit codes."""
+"""Defines the syntax of a gate, `no-worse:NAME=SIZE`, its possible verdicts, and their exit codes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _SYNTAX = re.compile(r"\s*no-worse(?::(?P<name>[\w-]+))?\s*=\s*(?P<size>\S+)\s*"
 
 
 class GateSyntaxError(ValueError):
-    """A gate that cannot be read; the message says what it should look like."""
+    """Raised when the text of a gate is invalid; the message shows the valid syntax."""
 
 
 def read_gate_text(text: str, names: Collection[str], what: str, example: str) -> tuple[str | None, float]:
     """Return the name and the margin of a gate: `no-worse=0.02`, `no-worse=2%`, `no-worse:right=0.02`.
 
-    `names`: the valid names; `what`: what they name; `example`: one of them. Raises GateSyntaxError.
+    `names`: the valid names. `what`: the noun for a name in messages. `example`: a valid name. Raises
+    GateSyntaxError.
     """
     matched = _SYNTAX.fullmatch(text)
     if matched is None:

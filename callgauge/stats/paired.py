@@ -1,4 +1,4 @@
-"""Differences when both arms tried the same tasks, or when the same calls were judged twice."""
+"""Differences when both variants tried the same tasks, or when the same calls were judged twice."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from callgauge.stats.intervals import Z, blend_numbers, kish_number
 from callgauge.stats.special_functions import ndtr, ndtri, stdtr, stdtrit
 
 FEWEST_UNLIKE = 10
-"""Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""
+"""For a verdict, variants must differ in at least this many tasks (amounts: have this many tasks)."""
 _ALPHA = 0.05
-_STEPS = 50  # halvings: an end of an interval is found to 15 digits
-_FARTHEST = 38.0  # standard errors; beyond this the normal distribution is 0 in double precision
+_STEPS = 50  # number of halvings, which give an end of an interval to 15 digits
+_FARTHEST = 38.0  # in standard errors; beyond this the normal distribution is 0 in double precision
 
 
 class _Moves(NamedTuple):
@@ -30,10 +30,10 @@ class _Moves(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairedMean:
-    """A mean difference of pairs, with its test against 0 and its interval at any confidence.
+    """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
-    `error`: its standard error, in its own unit, with `freedom` degrees of freedom of Student's t. `moves`:
-    set if the differences are differences of shares; then test and interval are Tango's (1998), else
+    `error`: the standard error, in the unit of the difference. `freedom`: the degrees of freedom of Student's
+    t. `moves` is set for differences of shares, whose test and interval are those of Tango (1998). Others use
     Student's.
     """
 
@@ -44,7 +44,7 @@ class PairedMean:
 
     @property
     def score(self) -> float:
-        """The test statistic against no difference, for Student's t with `freedom`."""
+        """The test statistic of no difference, for Student's t with `freedom`."""
         if not self.estimate:
             return 0.0
         if self.moves is not None:
@@ -59,13 +59,13 @@ class PairedMean:
 
     @property
     def z(self) -> float:
-        """The statistic as a standard normal deviate that has the same p-value, within ±38."""
+        """The standard normal deviate with the same p-value as the statistic, within ±38."""
         score = self.score
         size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
         return copysign(min(size, _FARTHEST), score)
 
     def reach(self, z: float) -> float:
-        """Return the quantile of Student's t with `freedom` that is as probable as `z` of the normal."""
+        """Return the quantile of Student's t with the same probability as `z` of the normal distribution."""
         return z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
 
     def interval(self, z: float) -> tuple[float, float]:
@@ -83,15 +83,15 @@ def measure_paired_shares(
     gaps: Sequence[float] | None = None,
     weights: Sequence[float] | None = None,
 ) -> PairedMean | None:
-    """Return Σ moved / Σ sizes for clusters of tasks; None below two clusters.
+    """Return Σ moved / Σ sizes for clusters of tasks; None with fewer than two clusters.
 
-    A cluster of `sizes` tasks has the sum `moved` of their differences of two shares; tasks of one cluster
-    may be correlated. With clusters of one task the result is that of `compare_paired`.
+    `moved` holds for each cluster of tasks the sum of their differences of two shares. Tasks of one cluster
+    may be correlated. With one task in each cluster, the result is that of `compare_paired`.
 
-    For shares of calls, where a task may have any number of calls, `moved` sums linearised differences (see
-    `task_pairs.TaskPair`), `gaps` differences of hits over the mean number of calls, and `weights` the calls
-    over that number. The variance is then that of a difference of two ratio estimates (Cochran 1977, section
-    6.3), and `gaps` say how often a task moved.
+    For shares of calls, a task may have any number of calls. Then `moved` sums linearised differences (see
+    `task_pairs.TaskPair`). `gaps` sums differences of hits over the mean number of calls, and `weights` the
+    calls over that number. The variance is that of a difference of two ratio estimates (Cochran 1977, section
+    6.3). `gaps` show how often a task moved.
     """
     if len(sizes) < 2:
         return None
@@ -108,7 +108,7 @@ def measure_paired_shares(
 
 
 def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
-    """Return the same for differences of amounts, such as tokens, in their unit: Student's t.
+    """Return the mean difference of amounts, such as tokens, over clusters of tasks, with Student's t.
 
     The standard error is that of the delete-one jackknife over clusters (Wolter 2007, chapter 4).
     """
@@ -121,14 +121,15 @@ def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> Pair
 
 
 def compare_paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
-    """Return the mean difference over tasks that both arms tried; None with fewer than two tasks.
+    """Return the mean difference over tasks that both variants tried; None with fewer than two tasks.
 
-    `differences`: one for each task, from -1 to 1; with `weights`, one for each value, and how many tasks
-    have that value. The tasks are the independent units however often each was tried (Miller 2024, section
-    4). With one trial of each task the interval is Tango's score interval of paired proportions (Tango
-    1998) and the p-value that of McNemar's test without correction. See `_compare` for tasks with several
-    trials. Limit: where one arm has one trial a task, the other four or more, and under a tenth of the trials
-    (or over nine tenths) pass, the interval is too narrow; with 1 against 8 it covers 80 % at worst.
+    `differences` holds one value from -1 to 1 for each task. With `weights`, each value stands for that many
+    tasks. The tasks are the independent units however often each was tried (Miller 2024, section 4). With one
+    trial of each task, the interval is Tango's score interval of paired proportions (Tango 1998), and the
+    p-value that of McNemar's test without correction. `_compare` describes tasks with several trials.
+
+    Limit: the interval is too narrow if one variant has one trial per task and the other four or more, and
+    the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
     """
     values = np.asarray(differences, dtype=float)
     many = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
@@ -140,11 +141,13 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
 
 
 def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference | None:
-    """Return how much a share changed when the same calls were judged again; None below two sessions.
+    """Return how much a share changed when the same calls were judged again.
 
-    `before`, `after` and `n` have one number for each session: the hits before and after, and the calls.
-    Each call is paired with itself, and the sessions are the independent units. With one call in each
-    session the result is that of `compare_paired`. See `_compare` for larger sessions.
+    Return None with fewer than two sessions.
+
+    `before`, `after` and `n` have one number for each session: the hits before, the hits after, and the
+    calls. Each call is paired with itself, and the sessions are the independent units. With one call in each
+    session, the result is that of `compare_paired`. `_compare` describes larger sessions.
     """
     calls = np.asarray(n, dtype=float)
     moved = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
@@ -161,17 +164,17 @@ def _compare(
 ) -> Difference:
     """Return Σ moved / Σ size with Tango's score interval over an effective number of pairs.
 
-    A unit moved by `moved`, within -size to size; `many` units are like this. If each pair were independent
-    and moved by -1, 0 or 1, the variance would be (up + down - difference²) / pairs. The effective number
-    of pairs is the one for which this equals the delete-one jackknife variance over the units (Wolter 2007,
-    chapter 4). It lies between Kish's number of units, as if all pairs of a unit moved together, and `most`
-    (None: what the data show); `blend_numbers` says how far the data decide. The quantile is that of
-    Student's t.
+    `moved` holds how far each unit moved, from -size to size, and `many` the number of such units. If each
+    pair were independent and moved by -1, 0 or 1, the variance would be (up + down - difference²) / pairs.
+    With the effective number of pairs, this variance equals the delete-one jackknife variance over the units
+    (Wolter 2007, chapter 4). The number is between Kish's number of units, as if all pairs of a unit moved
+    together, and `most` (None: the number from the data). `blend_numbers` weighs the data against these
+    bounds.
     """
     moments = _measure(moved, size, many, most)
     p = moments.p
     low, high = moments.interval(Z)
-    # Rounding must not make the interval contradict its p-value.
+    # A rounding error must not make the interval contradict the p-value.
     if p >= _ALPHA:
         low, high = min(low, 0.0), max(high, 0.0)
     elif low <= 0 <= high:
@@ -197,18 +200,18 @@ def _measure(
     own = _own_number(moved, size, many, unlike - estimate**2)
     freedom = _degrees_of_freedom(gaps, size, many)
     if weights is not None and own is not None and own < least and np.ptp(weights / size) > 0:
-        # Tasks with many calls have more weight: the smallest number is unknown without the data.
+        # With tasks of unequal weight, only the data show the smallest possible number.
         pairs, freedom = own, max(1.0, freedom)
     else:
         most = max(most, least) if most else max(least, own or least)
         pairs, freedom = blend_numbers(own, least, most, freedom)
-    # If nothing moved, or all pairs moved alike, one pair may still move differently.
+    # If all pairs moved alike, one more pair may still move differently.
     error = sqrt(max(up + down - estimate**2, 1 / pairs) / pairs)
     return PairedMean(estimate, error, freedom, _Moves(up, down, pairs))
 
 
 def _own_number(moved: np.ndarray, size: np.ndarray, many: np.ndarray, variance: float) -> float | None:
-    """Return how many pairs of `variance` each have the jackknife variance; None without spread."""
+    """Return how many pairs of `variance` each give the jackknife variance; None if nothing varies."""
     ratios = moved / size
     if not np.ptp(ratios) or variance <= 0:
         return None
@@ -224,10 +227,11 @@ def _jackknife_variance(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -> float:
     """Return the degrees of freedom of the jackknife variance (after Korn & Graubard 1998).
 
-    They are the effective number of units that moved, less one; and no more than the number that counts where
-    whole units move together, so that each adds size² to the variance. Nor are they many where one side was
-    hardly seen: tasks that seldom lose may lose by more than they win. The numbers of that last bound come
-    from simulation: without it there are 7.7 % false alarms where one arm has four times the other's trials.
+    They are the effective number of units that moved, less one. Two bounds apply. The first is the effective
+    number if whole units moved together, so that each adds size² to the variance. The second is low where few
+    units moved to one side, because these units may move further. The numbers of the second bound come from
+    simulation. Without it, 7.7 % of tests are false alarms where one variant has four times the trials of the
+    other.
     """
     all_moved = kish_number(moved, many)
     rarer = min(kish_number(np.maximum(way, 0), many) for way in (moved, -moved))
@@ -237,7 +241,7 @@ def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _score_end(up: float, down: float, pairs: float, reach: float) -> float:
     """Return the largest difference up - down that the score test of Tango (1998) does not reject.
 
-    `up`, `down`: the shares of pairs that moved each way; `reach`: the quantile of the test.
+    `up`, `down`: the shares of pairs that moved up and down. `reach`: the quantile of the test.
     """
     estimate = up - down
     low, high = estimate, 1.0

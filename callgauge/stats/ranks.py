@@ -1,6 +1,6 @@
-"""Ranks with their uncertainty: which arm is the best, which may be, and the possible ranks of each arm.
+"""Ranks variants with their uncertainty: which is the best, which may be, and the possible ranks of each.
 
-No arm is the reference: the result does not depend on what the arms are compared with.
+No variant is the reference, so the result does not depend on a choice of reference.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The order of several arms, by all their pairwise differences together.
+    """The order of several variants, from all their pairwise differences.
 
-    `ranks`: for each arm the first and last rank that it may have, 1 for the best. `best`: the arms that may
-    be the best. `p`: the adjusted p-value of each pair of arms, by their indices, in the order given. `wins`:
-    the pairs (better, worse) that are certain.
+    `ranks`: the first and the last possible rank of each variant; 1 is the best. `best`: the variants that
+    may be the best. `p`: the adjusted p-value of each pair of variants, by their indices in the order given.
+    `wins`: the pairs (better, worse) that are certain.
     """
 
     ranks: Sequence[tuple[int, int]]
@@ -36,17 +36,17 @@ def rank_arms(
 ) -> Ranking:
     """Return the ranks that fit the differences, by three rules:
 
-    1. An arm is the best where it is better than each other arm, each at 5 %: for the claim to be false, one
-       of them must be false, so that none needs a correction (Gutmann & Maymin 1987).
-    2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979); ranks after
+    1. A variant is the best if it is better than each other variant, each at 5 %. A correction is not needed,
+       because the claim is true only if all of these comparisons are (Gutmann & Maymin 1987).
+    2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979). The ranks follow
        Mogstad, Romano, Shaikh & Wilhelm (2024).
-    3. An arm is ruled out as the best where another is better at 5 % / (arms - 1): what is left holds the
-       best arm with 95 % confidence (multiple comparisons with the best; Hsu 1984, with Bonferroni's
-       correction). It takes more to say that a given arm is worse than a given other one.
+    3. A variant cannot be the best if another is better at 5 % / (arms - 1). The remaining variants contain
+       the best one with 95 % confidence (multiple comparisons with the best; Hsu 1984, with Bonferroni's
+       correction).
 
-    A pair's p-value is the smaller one of the first two rules. A difference whose whole interval is smaller
-    than `smallest` makes no arm better; a pair without a difference is never certain. docs/statistics.md has
-    the simulated shares of false claims.
+    The p-value of a pair is the smaller one of the first two rules. A difference whose whole interval is
+    smaller than `smallest` makes no variant better. A pair without a difference is never certain.
+    docs/statistics.md has the simulated shares of false claims.
     """
     pairs = list(differences)
     adjusted = dict(zip(pairs, holm([differences[pair].p for pair in pairs]), strict=True))
@@ -71,7 +71,7 @@ def rank_arms(
 
 
 def _find_best(alone: Mapping[Pair, float], rivals: int) -> list[Pair]:
-    """Return the wins of the arm that is better than each of its rivals. `alone`: each p-value by itself."""
+    """Return the wins of the variant that is better than each rival. `alone`: the unadjusted p-values."""
     certain = [win for win, p in alone.items() if p < LEVEL]
     number = Counter(better for better, _ in certain)
     return [win for win in certain if number[win[0]] == rivals]

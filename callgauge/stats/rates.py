@@ -1,15 +1,15 @@
-"""One rate and its uncertainty, when calls come in sessions and the calls of one session are alike.
+"""One rate and its uncertainty, when calls come in sessions and the calls of one session are correlated.
 
-A hash of its id puts every session into one of 50 groups, the same under any tool, day, prompt or model. k
-and n of each group are all that is needed. The rate is computed without one group at a time; how far it moves
-is its variance, including what the parts of a session have in common (delete-a-group jackknife; Wolter 2007,
-chapter 4; Kott 2001). The rate's design effect is this variance relative to that of independent calls. The
-interval is Wilson's over the effective number of calls, with a quantile of Student's t (modified Wilson
-interval; Dean & Pagano 2015; Franco et al. 2019).
+A hash of its id puts every session into one of 50 groups, the same for every tool, day, prompt and model.
+Only k and n of each group are needed. The variance comes from computing the rate without one group at a time
+(delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The design effect of a rate is this variance
+relative to that of independent calls. The interval is Wilson's over the effective number of calls, with a
+quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al. 2019).
 
-A design effect from few sessions with a hit is itself uncertain. It counts with few degrees of freedom (Korn
-& Graubard 1998), and the rates of one table lend each other theirs: the design effect moves towards the one
-that the table's common intra-session correlation gives. docs/statistics.md has the simulated coverage.
+A design effect from few sessions with a hit is itself uncertain, so it has few degrees of freedom (Korn &
+Graubard 1998). The rates of a table therefore share an estimate of the intra-session correlation, and each
+design effect is moved towards the one that this correlation gives. docs/statistics.md has the simulated
+coverage.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from callgauge.stats.session_groups import GROUPS, DayCounts, Integers
 from callgauge.stats.special_functions import digamma, trigamma
 
 ENOUGH = 30
-"""Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
+"""With fewer observations, a rate gets no rank, verdict or alert, and pages show it pale."""
 ENOUGH_SESSIONS = 10
 ENOUGH_TO_COMPARE = 5
-"""Sessions on each side of a difference from which on it is judged: simulated verdicts hold there."""
-_ENOUGH_GROUPS = 8  # ten sessions fall into fewer of the 50 groups once in 2,000 times
-_GROUPS_TO_COMPARE = 4  # five sessions fall into fewer groups once in 60 times
-_LEAST_EFFECT = 0.8  # the least design effect: one below 1 is mostly chance
-_CAUTION = 0.8  # part of the degrees of freedom: hits in sessions are skewed, which Student's t ignores
-_LENT, _DOUBT = 6.0, 100.0  # prior degrees of freedom that a table lends, and their weight
+"""The minimum number of sessions on each side of a judged difference, chosen by simulation."""
+_ENOUGH_GROUPS = 8  # with probability 1 / 2,000, ten sessions fall into fewer than 8 of the 50 groups
+_GROUPS_TO_COMPARE = 4  # with probability 1 / 60, five sessions fall into fewer than 4 groups
+_LEAST_EFFECT = 0.8  # the smallest design effect: values below 1 are mostly chance
+_CAUTION = 0.8  # factor for the degrees of freedom, because hits in sessions are skewed
+_LENT, _DOUBT = 6.0, 100.0  # prior degrees of freedom that the table gives a rate, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
-OF_SESSIONS = 0.8  # part of the sessions less one: the most degrees of freedom that lending gives
-_NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom contributes
-LEAST_FREEDOM = 4.0  # the degrees of freedom that lending may give in any case
-_UTMOST = 2.0  # the widest interval, in design effects of equal observations; by simulation
+OF_SESSIONS = 0.8  # the table gives a rate at most this factor times (sessions - 1) degrees of freedom
+_NOTHING = (0.0, 0.0, 1.0, 1.0)  # the values of a rate that has no degrees of freedom
+LEAST_FREEDOM = 4.0  # the table may always give a rate this many degrees of freedom
+_UTMOST = 2.0  # limit of the interval, in design effects of equal observations per session; from simulations
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How much a rate moves when one group of sessions is left out.
 
-    `effect`: the variance relative to that of independent observations, 0 if unknown (all or none are hits,
-    or all are in one group). `freedom`: the degrees of freedom of `effect`, 0 if unknown. `base`: 1 / the
-    number of independent observations that would be as precise; for a plain rate 1/n. `squares`: the sum over
-    sessions of their squared weights; for a plain rate that of n² over n². `groups`: the number of groups
-    with an observation. `moves`: how much the rate falls without each group.
+    `effect`: the variance relative to that of independent observations; 0 if unknown (all or none are hits,
+    or all are in one group). `freedom`: the degrees of freedom of `effect`; 0 if unknown. `base`: 1 / the
+    number of independent observations with the same precision; 1/n for a plain rate. `squares`: the sum of
+    the squared weights of the sessions; for a plain rate, the sum of n² divided by the square of the total n.
+    `groups`: the number of groups with an observation. `moves`: how much the rate falls without each group.
     """
 
     effect: float
@@ -67,13 +67,13 @@ class Spread:
         return max(1.0, self.squares / self.base)
 
     def effect_at(self, correlation: float) -> float:
-        """Return the design effect that an intra-session correlation makes (Kish 1965, for unequal sizes)."""
+        """Return the design effect of an intra-session correlation (Kish 1965, for unequal sizes)."""
         return 1 + correlation * (self.of_whole_sessions - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike the observations of a session are in the other rates of the table.
+    """The correlation of the observations of a session, estimated from the other rates of the table.
 
     `correlation`: the intra-session correlation, 0 to 1. `freedom`: its degrees of freedom.
     """
@@ -86,8 +86,8 @@ class Likeness:
 class Estimate:
     """A rate with its uncertainty: `effective_n` independent observations, and `freedom` degrees of freedom.
 
-    `own_freedom`: those of the rate's own sessions, without what other rates lend. `moves`: how much the rate
-    falls without each group of sessions; None if all observations are independent.
+    `own_freedom`: the degrees of freedom without those from other rates of the table. `moves`: how much the
+    rate falls without each group of sessions; None if all observations are independent.
     """
 
     rate: float
@@ -98,11 +98,11 @@ class Estimate:
 
     @property
     def interval(self) -> Interval:
-        """The Wilson score interval over the effective number."""
+        """The Wilson score interval over the effective number of observations."""
         return _find_interval(self.rate, self.effective_n, self.freedom)
 
 
-@lru_cache(maxsize=10_000)  # a page draws the same rates again after every click
+@lru_cache(maxsize=10_000)  # a page needs the same estimates again after every click
 def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
     low, high = wilson_bounds(np.array(rate), np.array(effective_n), np.array(t_quantile(freedom)))
     return Interval(float(low), float(high))
@@ -112,10 +112,10 @@ def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
 class Share:
     """A share: `k` hits of `n` observations. Raises ValueError unless 0 <= k <= n.
 
-    `sessions`: how many sessions the observations come from, where that is known; a session counts once for
-    each day, model and prompt that it saw. `by_group`: an array of shape (2, GROUPS) with k and n of each
-    random group of sessions; None when all observations are independent. `by_day`: k and n of each day, where
-    that is known. `likeness`: what the other rates of the table lend.
+    `sessions`: the number of sessions with these observations, if known; a session counts once for each of
+    its days, models and prompts. `by_group`: k and n of each random group of sessions, of shape (2, GROUPS);
+    None when all observations are independent. `by_day`: k and n of each day, if known. `likeness`: the
+    intra-session correlation from the other rates of the table.
     """
 
     k: int
@@ -131,7 +131,7 @@ class Share:
             raise ValueError(f"{self.k} of {self.n} is not a share")
 
     def __add__(self, other: Share) -> Share:
-        """Return the share of both together. A session in both counts as one session."""
+        """Return the sum of both shares. A session in both is counted as one session."""
         have_groups = self.by_group is not None and other.by_group is not None
         apart = self.sessions is None or other.sessions is None
         return Share(
@@ -145,7 +145,7 @@ class Share:
 
     @classmethod
     def from_groups(cls, k: Floats, n: Floats, sessions: int | None = None) -> Share:
-        """Return the share of k hits of n observations, both given by group."""
+        """Return the share of k hits of n observations; `k` and `n` are arrays by group."""
         return cls(int(k.sum()), int(n.sum()), sessions, np.stack([k, n]))
 
     @property
@@ -192,7 +192,7 @@ class Share:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The rate with its uncertainty; None without observations."""
+        """The rate with its uncertainty; None when there are no observations."""
         if not self.n:
             return None
         rate = self.k / self.n
@@ -215,7 +215,7 @@ class Share:
 
     @property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the rate; None without observations."""
+        """The 95 % interval of the rate; None when there are no observations."""
         estimate = self.estimate
         return estimate.interval if estimate else None
 
@@ -233,9 +233,9 @@ def make_shares(
     tables: Sequence[object] | None = None,
     by_day: Sequence[DayCounts] | None = None,
 ) -> list[Share]:
-    """Return a share for each (k, n, sessions) of a table; its rates lend each other their likeness.
+    """Return a share for each (k, n, sessions) of a table, with the table's intra-session correlation.
 
-    `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as of `relate_shares`. `by_day`: the counts of
+    `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as in `relate_shares`. `by_day`: the counts of
     each row by day.
     """
     days = by_day if by_day is not None else [None] * len(counts)
@@ -244,10 +244,9 @@ def make_shares(
 
 
 def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
-    """Return the shares, all with counts by group, with the likeness that they lend each other.
+    """Return the shares, each with the intra-session correlation from the other shares of its table.
 
-    `tables`: the table of each share, if there are several; rates of different tables lend each other
-    nothing.
+    All shares have counts by group. `tables`: the table of each share, if there are several tables.
     """
     if not shares:
         return []
@@ -266,10 +265,10 @@ def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = Non
 
 
 def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Spread]:
-    """Return the spread of each rate. `counts`: an array of shape (rates, 2, strata, GROUPS) with k and n.
+    """Return the spread of each rate. `counts`: k and n, an array of shape (rates, 2, strata, GROUPS).
 
-    A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata), each row adding up to
-    1; without, there is one stratum. A stratum of weight 0 may be empty.
+    A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata); each row adds up to 1.
+    Without `weights`, there is one stratum. A stratum of weight 0 may be empty.
     """
     spreads = _measure(counts, weights)
     numbers = (spreads.effect, spreads.freedom, spreads.base, spreads.squares, spreads.groups)
@@ -278,7 +277,7 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
 
 @dataclass(frozen=True, slots=True)
 class _Spreads:
-    """The fields of many `Spread`s, each as one array; `rate`: the rates themselves."""
+    """The fields of many `Spread`s, each as one array, and `rate`, the rates."""
 
     rate: Floats
     effect: Floats
@@ -293,10 +292,11 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
     k, n = counts[:, 0], counts[:, 1]
     hits, totals = k.sum(-1), n.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)  # of one observation
+        # `each` is the weight of one observation.
+        each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)
         rates = np.where(totals > 0, hits / totals, 0.0)
         rest = 1 - n / np.maximum(totals, 1)[..., None]
-        # The exact change of a stratum's rate without one group.
+        # This is the exact change of a stratum's rate without one group.
         lost = np.where(rest > 1e-12, (k - rates[..., None] * n) / rest, 0.0)
         moves = (each[..., None] * lost).sum(1)
         groups = (n.sum(1) > 0).sum(-1)
@@ -311,7 +311,7 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
             groups - 1,
         )
         shares = (each[..., None] * n).sum(1)
-        # The sum also contains the products of two sessions in one group, as often as chance puts them there.
+        # The sum also contains products of different sessions in one group; their expected sum is subtracted.
         squares = ((shares * shares).sum(-1) - shares.sum(-1) ** 2 / GROUPS) / (1 - 1 / GROUPS)
     is_usable = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
     effect, freedom = np.where(is_usable, effect, 0.0), np.where(is_usable, freedom, 0.0)
@@ -319,16 +319,16 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
 
 
 def _count_evenly(amounts: Floats) -> Floats:
-    """Return how many groups would hold the amounts if they were spread evenly (Kish's effective number)."""
+    """Return the effective number of groups, as if the amounts were spread evenly over them (Kish)."""
     return np.asarray(amounts.sum(-1) ** 2 / (amounts * amounts).sum(-1))
 
 
 def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
-    """Return for each share of a table the likeness from the other shares; None if they show none.
+    """Return for each share of a table the intra-session correlation from the other shares, or None.
 
     The correlation is a ratio of sums over the table's rates, so that a rate with more information has more
-    weight. Its degrees of freedom are higher if the design effects of the rates differ less from those that
-    it predicts (empirical Bayes; Morris 1983). They never exceed those of the other rates.
+    weight. It has more degrees of freedom if the design effects of the rates are close to those that it
+    predicts (empirical Bayes; Morris 1983), but never more than the other rates together.
     """
     spreads = [share.spread for share in shares]
     figures = np.array(
@@ -353,10 +353,10 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
 def _lend(
     rate: Floats, effect: Floats, freedom: Floats, base: Floats, whole: Floats, table: Integers
 ) -> tuple[Floats, Floats]:
-    """Return the correlation that each rate's table shows, and the degrees of freedom that it lends the rate.
+    """Return for each rate the correlation of its table, and the degrees of freedom of this correlation.
 
-    `whole`: the design effects if all observations of a session were equal; `table`: the number of each
-    rate's table. A rate without degrees of freedom lends nothing, but gets something.
+    `whole`: the design effects if all observations of a session were equal. `table`: the number of each
+    rate's table. A rate without degrees of freedom does not contribute to the correlation of its table.
     """
     tables = int(table.max(initial=-1)) + 1
 
@@ -367,9 +367,8 @@ def _lend(
     beyond, most = sum_up((effect - 1) * unit), sum_up((whole - 1) * unit)
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(most > 0, np.clip(beyond / most, 0.0, 1.0), 0.0)[table]
-    # The logarithms of the design effects vary by chance, with the variance of a log chi-squared variable,
-    # and by more if the intra-session correlation varies between rates. The degrees of freedom are those of a
-    # chi-squared variable whose logarithm has exactly this extra variance.
+    # If the intra-session correlation differs between rates, the log design effects vary more than by chance.
+    # The degrees of freedom are those of a log chi-squared variable with exactly this extra variance.
     half = np.where(freedom > 0, freedom, 1.0) / 2
     chance = trigamma(half)
     apart = np.log(np.maximum(effect, 0.1) / (1 + correlation * (whole - 1)))
@@ -385,7 +384,7 @@ def _lend(
 class RateArrays:
     """The fields of many `Estimate`s, each as one array of shape (rates,); `moves` is (rates, GROUPS).
 
-    `n`: the observations of each rate. `has_enough`: as of `Share`.
+    `n`: the observations of each rate. `has_enough`: as in `Share`.
     """
 
     rate: Floats
@@ -397,21 +396,19 @@ class RateArrays:
     has_enough: np.ndarray[Any, np.dtype[np.bool_]]
 
     def take(self, rows: np.ndarray[Any, Any]) -> RateArrays:
-        """Return the estimates of some rows."""
         return RateArrays(*(getattr(self, each.name)[rows] for each in fields(self)))
 
     def make_estimate(self, row: int) -> Estimate:
-        """Return one of the estimates."""
         numbers = (self.rate, self.effective_n, self.freedom, self.own_freedom)
         rate, effective_n, freedom, own = (float(column[row]) for column in numbers)
         return Estimate(rate, effective_n, freedom, own, self.moves[row])
 
 
 def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArrays:
-    """Return the estimates that `relate_shares` would give, for thousands of rates at once.
+    """Return the estimates that `relate_shares` would give, for thousands of rates in one step.
 
-    `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the
-    number of each rate's table. Every rate has an observation.
+    `counts`: k and n, an array of shape (rates, 2, GROUPS). `sessions`: the number of sessions of each rate.
+    `table`: the number of each rate's table. Every rate has an observation.
     """
     spreads = _measure(counts[:, :, None])
     n = counts[:, 1].sum(-1)
@@ -434,15 +431,15 @@ def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArr
 
 
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
-    """Return a rate with its uncertainty: its own design effect, combined with the likeness of the table.
+    """Return a rate with its uncertainty, from its own design effect and the correlation of the table.
 
-    The interval is no wider than with twice the design effect of equal observations in each session, however
-    few sessions there are. Equal observations are the largest possible correlation.
+    However few sessions there are, the interval is at most as wide as with twice the design effect of equal
+    observations in each session.
     """
     own, lent = spread.freedom, likeness.freedom if likeness else 0.0
     whole = spread.base * spread.of_whole_sessions
     if own + lent <= 0:
-        # The likeness within a session is unknown: each session counts as one observation.
+        # The intra-session correlation is unknown, so each session counts as one observation.
         return Estimate(rate, 1 / whole, inf, 0.0, spread.moves)
     logs = 0.0
     if own:
@@ -450,7 +447,7 @@ def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None)
     if likeness and lent:
         logs += lent * log(spread.effect_at(likeness.correlation))
     effect = max(exp(logs / (own + lent)), _LEAST_EFFECT)
-    # Lending cannot replace sessions: a rate over few sessions stays skewed.
+    # Data from the table cannot replace sessions, because a rate over few sessions stays skewed.
     freedom = min(own + lent, max(own, LEAST_FREEDOM, OF_SESSIONS * (1 / spread.squares - 1)))
     estimate = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
     utmost = Estimate(rate, 1 / (_UTMOST * whole), inf, own, spread.moves)

@@ -1,4 +1,4 @@
-"""pass^k: the chance that k tries of a task all pass, with its interval."""
+"""pass^k: the chance that k trials of a task all pass, with its interval."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-_ENDS = 0.15  # between an exact interval (0), too wide, and Jeffreys' (0.5), too narrow near 0 and 1
+# 0 would give the exact interval (too wide), 0.5 Jeffreys' interval (too narrow near 0 and 1).
+_ENDS = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class PassK:
-    """pass^k over the tasks with at least k trials: `rate` is the mean, `tasks` the number of such tasks.
+    """pass^k over the tasks with at least k trials. `rate` is its mean over `tasks` such tasks.
 
     `interval` is None with fewer than two tasks.
     """
@@ -31,12 +32,11 @@ class PassK:
 def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
     """Return pass^k: the mean over tasks of C(c, k) / C(n, k); None when no task has k trials.
 
-    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c of
-    them passed, number of tasks with this n and c). Tasks are the units of the interval, which is a beta
-    interval (Clopper & Pearson 1934) over an effective number of tasks with a t quantile (Korn & Graubard
-    1998). That number lies between the number of tasks, as if each passed always or never, and the number
-    for tasks that are all equally hard (`_alike_variance`). Tasks that all went alike count as one
-    observation each.
+    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c passed
+    trials, number of tasks with this n and c). The interval is a beta interval (Clopper & Pearson 1934) over
+    an effective number of tasks, with a t quantile (Korn & Graubard 1998). The effective number has two
+    bounds. One is the number of tasks, as if each passed always or never. The other is the number for equally
+    hard tasks (`_alike_variance`). If no task differs from another, each task counts as one observation.
     """
     usable = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
     if not usable:
@@ -58,7 +58,7 @@ def _interval(values: np.ndarray, many: np.ndarray, trials: Counter[int], k: int
     rate = float(values @ many) / tasks
     binary = rate * (1 - rate)
     spread = float((values - rate) ** 2 @ many) / tasks if np.ptp(values) else 0.0
-    # The number of tasks that all passed, or all failed, if fewer: from so many the spread is known.
+    # The spread has few degrees of freedom if few tasks passed every trial, or failed every trial.
     freedom = min(kish_number(values, many), kish_number(1 - values, many), tasks - 1)
     middle = (rate * tasks + 0.5) / (tasks + 1)
     alike = sum(_alike_variance(middle, n, k) * number for n, number in trials.items()) / tasks
@@ -69,10 +69,10 @@ def _interval(values: np.ndarray, many: np.ndarray, trials: Counter[int], k: int
 
 
 def _alike_variance(rate: float, n: int, k: int) -> float:
-    """Return the variance of C(c, k) / C(n, k) for tasks that are equally hard, with pass^k `rate`.
+    """Return the variance of C(c, k) / C(n, k) for equally hard tasks with the given pass^k, `rate`.
 
-    The variance of a U-statistic of n trials (Hoeffding 1948, 5.13): two choices of k trials share j of
-    them.
+    It is the variance of a U-statistic of n trials (Hoeffding 1948, 5.13), where two choices of k trials have
+    j trials in common.
     """
     p = float(rate ** (1 / k))
     chances = (comb(k, j) * comb(n - k, k - j) / comb(n, k) for j in range(k + 1))
@@ -82,8 +82,9 @@ def _alike_variance(rate: float, n: int, k: int) -> float:
 def _beta_interval(rate: float, number: float) -> Interval:
     """Return the beta interval of a rate of `number` observations, which need not be whole.
 
-    With 0 in the place of `_ENDS` it is that of Clopper & Pearson, with 0.5 the one from Jeffreys' prior
-    (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks it covers 93.7 % or more at every rate.
+    `_ENDS` = 0 would give the interval of Clopper & Pearson, and 0.5 that of Jeffreys' prior (Brown, Cai &
+    DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the interval covers every true rate with at least 93.7
+    %.
     """
     hits, misses, tail = rate * number, (1 - rate) * number, 0.5 - LEVEL / 2
     low = betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail) if rate > 0 else 0.0

@@ -1,4 +1,4 @@
-"""How many more sessions are needed to decide between two rates, and what the present ones can show."""
+"""Computes how many more sessions decide between two rates, and what the present sessions can show."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from callgauge.stats.rates import Share
 from callgauge.stats.sequential import chance_above, find_boundaries
 from callgauge.stats.special_functions import binomial_chances, ndtri, poisson_mean
 
-POWER = 0.8  # the chance that a real difference is then decisive
-_MOST = 10_000_000  # sessions; beyond this the answer is "never"
+POWER = 0.8  # the chance that a real difference is found
+_MOST = 10_000_000  # limit of sessions; a larger number is reported as "never"
 
 
 def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
-    """Return how many more sessions each arm needs for a `difference` to be decisive with 80 % power.
+    """Return how many more sessions each variant needs to show a `difference` with 80 % power.
 
-    `difference` is a share: 0.02 is two points. The rates are assumed to be that far apart, around their
-    present mean. `comparisons`: the number of comparisons (each is tested at 5 % over that number). The
-    variance is that of the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2) times the present
-    design effects, at the present number of observations per session. 0: the present sessions are enough.
-    None if an arm has no session, or if ten million more are not enough.
+    `difference` is a share: 0.02 is two points. The true rates are assumed to be that far apart, around their
+    present mean. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The variance is that of
+    the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present design effects and
+    observations per session. 0 means that the present sessions are enough. None means that a variant has no
+    session, or that ten million more are not enough.
     """
     arms = [arm for arm in (share, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
         return None
     unit = _mean_variance(sum(arm.rate or 0.0 for arm in arms) / 2, difference)
     allowed = _allowed_variance(difference, comparisons)
-    # The number of independent observations per session.
+    # These are the numbers of independent observations per session.
     worth = [arm.effective_n / (arm.sessions or 1) for arm in arms]
 
     def variance(more: float) -> float:
@@ -49,9 +49,10 @@ def sessions_needed(share: Share, against: Share, difference: float, comparisons
 
 
 def smallest_shown(comparison: Difference, comparisons: int = 1) -> float:
-    """Return the smallest real difference that sessions like these show with 80 % power.
+    """Return the smallest true difference that the present sessions would show with 80 % power.
 
-    It is a share, calculated from the width of the 95 % interval. `comparisons`: the number of comparisons.
+    The difference is a share. It is calculated from the width of the 95 % interval. `comparisons`: the number
+    of comparisons.
     """
     half = (comparison.high - comparison.low) / 2
     z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
@@ -68,13 +69,14 @@ def tasks_needed_at(
     correlation: float = 0.0,
     repeats: int = 1,
 ) -> int | None:
-    """Return how many tasks two arms must both try to show a `difference` of a share with 80 % power.
+    """Return how many tasks two variants must both try to show a `difference` of a share with 80 % power.
 
-    The formula is that of `sessions_needed`, from nothing: the two rates lie `difference` apart around
-    `rate`, and a trial is worth `worth` independent observations. `comparisons`: how many arms are held
-    against the reference, each at `alpha` over that number. `correlation`: of two trials of one task, in the
-    same arm or not; at 0 the arms count as independent, and a run needs rather fewer. So many, too, that the
-    arms differ in `FEWEST_UNLIKE` tasks with the same chance. None without a difference.
+    The formula is that of `sessions_needed`, without earlier data. The two rates are `difference` apart
+    around `rate`. A trial is worth `worth` independent observations. `comparisons`: the number of variants
+    that are compared with the reference, each at `alpha` / `comparisons`. `correlation`: the correlation of
+    two trials of one task, in the same variant or not. At 0 the variants count as independent, and a run
+    needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE` tasks. Return
+    None if `difference` is 0.
     """
     if not difference or worth <= 0:
         return None
@@ -94,17 +96,20 @@ def tasks_needed_for_amount(
     correlation: float = 0.0,
     repeats: int = 1,
 ) -> int | None:
-    """Return the same for an amount, such as tokens: `deviation` is its standard deviation over trials."""
+    """Return the number of tasks for a difference of amounts, such as tokens.
+
+    `deviation`: the standard deviation over trials.
+    """
     if not difference:
         return None
     return _pairs_needed(2 * deviation**2, difference, comparisons, alpha, correlation, repeats)
 
 
 def trial_worth(history: Share, calls: float) -> float:
-    """Return how many independent calls the calls of one trial are worth.
+    """Return how many independent calls have as much information as the calls of one trial.
 
-    `calls`: how many a trial makes, on average. Calls of a trial are as alike as those of a session are
-    (Kish 1965: a design effect of 1 + correlation · (size - 1)).
+    `calls`: the mean number of calls in a trial. They are assumed to be as correlated as calls of a session
+    (Kish 1965: the design effect is 1 + correlation · (size - 1)).
     """
     if not history.n or not history.sessions or not history.effective_n:
         return max(1.0, calls)
@@ -116,24 +121,24 @@ def trial_worth(history: Share, calls: float) -> float:
 def _pairs_needed(
     unit: float, difference: float, comparisons: int, alpha: float, correlation: float, repeats: int
 ) -> int:
-    """Return the number of tasks; `unit` is the variance of the difference of two independent trials.
+    """Return the number of tasks. `unit`: the variance of the difference of two independent trials.
 
-    Trials of one task share its difficulty: what they have in common cancels between the arms. Repeats
-    average the rest.
+    Trials of one task share its difficulty, which cancels between the variants. Repeated trials average the
+    rest.
     """
     variance = unit * (1 - correlation) / repeats
     return max(2, ceil(variance / _allowed_variance(difference, comparisons, alpha)))
 
 
 def look_factor(looks: int, alpha: float = 0.05) -> float:
-    """Return the factor by which up to `looks` evenly spaced looks raise the number of tasks of a run.
+    """Return the factor by which up to `looks` evenly spaced interim analyses raise the number of tasks.
 
-    The factor is that of the largest number of tasks, for the same 80 % power as one look at the end, with
-    boundaries of O'Brien & Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
+    It is the factor of the largest number of tasks, for the same 80 % power as with one analysis at the end.
+    The boundaries are of O'Brien & Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
     """
     information = [(number + 1) / looks for number in range(looks)]
     boundaries = find_boundaries(information, 1.0, alpha, is_last=True)
-    least, most = 1.0, 10.0  # drifts
+    least, most = 1.0, 10.0  # limits of the drift
     while most - least > 1e-6:
         drift = (least + most) / 2
         power = chance_above(boundaries[-1], information, boundaries[:-1], drift)
@@ -142,18 +147,17 @@ def look_factor(looks: int, alpha: float = 0.05) -> float:
 
 
 def _mean_variance(middle: float, difference: float) -> float:
-    """Return the mean variance of an observation of two rates that lie `difference` apart around a rate."""
     return sum(end * (1 - end) for end in _ends(middle, difference)) / 2
 
 
 def _chance_to_differ(middle: float, difference: float, number: int) -> float:
-    """Return how likely the counts of two arms differ in a task, with `number` observations in each."""
+    """Return how likely the counts of two variants differ in a task with `number` observations in each."""
     first, other = (binomial_chances(number, end) for end in _ends(middle, difference))
     return 1 - float(first @ other)
 
 
 def _ends(middle: float, difference: float) -> tuple[float, float]:
-    """Return two rates that are `difference` apart around a mean; near 0 and 1 they are not centred on it."""
+    """Return two rates that are `difference` apart; near 0 and 1, `rate` is not exactly between them."""
     half = min(abs(difference), 1.0) / 2
     centre = min(1 - half, max(half, middle))
     return centre - half, centre + half

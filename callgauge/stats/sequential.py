@@ -1,8 +1,8 @@
-"""Group-sequential tests: look at results while they come in, and stop early, at a stated error rate.
+"""Group-sequential tests: interim analyses of incoming results, which allow an early stop.
 
-The boundaries are those of Lan & DeMets (1983) with spending of O'Brien & Fleming's type, found by the
-recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data of a statistic, in any unit
-proportional to it: here the number of tasks. Statistics are standard normal deviates.
+The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. They are
+found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
+statistic, here the number of tasks; its unit does not matter. Statistics are standard normal deviates.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from callgauge.stats.intervals import Floats
 from callgauge.stats.special_functions import ndtr, ndtri
 
 FARTHEST = 8.0
-"""The largest boundary: beyond it nothing is left to spend that a computer tells from 0."""
+"""The largest boundary; beyond it the tail probability is practically 0."""
 _POWER = 0.8
-_STEPS = 60  # halvings of a search; they give 15 digits
-_FEWEST_NODES = 48  # points of the quadrature over a region in which a trial continues
-_NODES_EACH = 6.0  # and this many points per standard deviation that a look adds
+_STEPS = 60  # number of halvings in a search, which give 15 digits
+_FEWEST_NODES = 48  # minimum number of quadrature points over the region in which a trial continues
+_NODES_EACH = 6.0  # quadrature points per standard deviation that an interim analysis adds
 _MOST_NODES = 1_200
 
 
 @dataclass(frozen=True, slots=True)
 class AdjustedEstimate:
-    """A median-unbiased estimate with its interval after looks at the data, in units of the drift."""
+    """A median-unbiased estimate with its interval after interim analyses, in units of the drift."""
 
     estimate: float
     low: float
@@ -36,10 +36,10 @@ class AdjustedEstimate:
 
 
 def spend_alpha(share: float, alpha: float) -> float:
-    """Return how much of a two-sided `alpha` is spent at this share of the information.
+    """Return how much of a two-sided `alpha` is spent at a share of the information.
 
-    O'Brien & Fleming's type (Lan & DeMets 1983), half of it on each side: 4 (1 - Φ(z / √share)), where z is
-    the upper quantile of alpha / 4.
+    The formula is O'Brien & Fleming's type (Lan & DeMets 1983), half of alpha on each side: 4 (1 - Φ(z /
+    √share)), where z is the upper quantile of alpha / 4.
     """
     if share <= 0:
         return 0.0
@@ -49,10 +49,11 @@ def spend_alpha(share: float, alpha: float) -> float:
 def find_boundaries(
     information: Sequence[float], planned: float, alpha: float, *, is_last: bool = False
 ) -> tuple[float, ...]:
-    """Return for each look the z at which a two-sided test of level `alpha` decides.
+    """Return for each interim analysis the z at which a two-sided test of level `alpha` decides.
 
-    `information`: that of each look so far, rising; `planned`: that of the end. The spending follows the
-    information actually reached. With `is_last` the last look spends all that is left.
+    `information`: the rising information at each analysis so far. `planned`: the information at the end. The
+    spending follows the information actually reached. With `is_last`, the last analysis spends all the
+    remaining alpha.
     """
     return _find_boundaries(tuple(information), planned, alpha, is_last)
 
@@ -78,11 +79,12 @@ def _find_boundaries(
 def chance_above(
     z: float, information: Sequence[float], boundaries: Sequence[float], drift: float = 0.0
 ) -> float:
-    """Return the chance of a result as high as `z` at the last look, in the stage-wise order.
+    """Return the chance of a result as high as `z` at the last interim analysis, in the stage-wise order.
 
-    Higher is an earlier crossing of the upper boundary, or a higher z at the same look; lower is an earlier
-    crossing of the lower one (Fairbanks & Madsen 1982; Tsiatis, Rosner & Mehta 1984). `boundaries` are those
-    of the looks before the last. `drift`: the mean of z is drift · √information.
+    In this order, results are higher if they cross the upper boundary earlier, or have a higher z at the same
+    analysis. Results are lower if they cross the lower boundary earlier (Fairbanks & Madsen 1982; Tsiatis,
+    Rosner & Mehta 1984). `boundaries` are those of the earlier analyses. The mean of z is drift ·
+    √information.
     """
     if z < 0:
         return 1.0 - chance_above(-z, information, boundaries, -drift)
@@ -98,8 +100,8 @@ def adjust_estimate(
 ) -> AdjustedEstimate:
     """Return the median-unbiased drift and its (1 - alpha) interval, from the stage-wise order.
 
-    Arguments are those of `chance_above`. Multiply by √information times the standard error of the last look
-    to have it in the unit of the estimate.
+    The arguments are those of `chance_above`. The drift in the estimate's unit is drift · √information · the
+    standard error of the last interim analysis.
     """
     at = sqrt(information[-1])
 
@@ -113,15 +115,15 @@ def adjust_estimate(
 
 
 def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[float]) -> float:
-    """Return the two-sided p-value of no drift in the stage-wise order; arguments as in `chance_above`."""
+    """Return the two-sided p-value of no drift in the stage-wise order. Arguments: see `chance_above`."""
     return min(1.0, 2 * chance_above(abs(z), information, boundaries))
 
 
 def chance_at_end(z: float, share: float, mean: float, low: float, high: float) -> float:
-    """Return the chance that z lies within `low` to `high` at the end, given `z` at this share of it.
+    """Return the chance that the final z is within `low` to `high`, given `z` at a share of the information.
 
-    `mean`: that of z at the end, if what is still to come follows it. With the boundary as `low` this is the
-    conditional power (Lan, Simon & Halperin 1982).
+    `mean`: the expected final z. With the boundary as `low`, the result is the conditional power (Lan, Simon
+    & Halperin 1982).
     """
     centre, spread = z * sqrt(share) + mean * (1 - share), sqrt(1 - share)
     if spread == 0:
@@ -132,18 +134,19 @@ def chance_at_end(z: float, share: float, mean: float, low: float, high: float) 
 def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
     """Return the half-width, in standard errors, of an interval that is valid at all times.
 
-    The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), equation 9,
-    after `number` observations. It is narrowest near `tuned_to` observations (their appendix B.2).
+    The interval is the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas
+    (2024), equation 9, after `number` observations. It is narrowest near `tuned_to` observations (their
+    appendix B.2).
     """
     scale = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_to * number
     return sqrt(2 * (scale + 1) / scale * log(sqrt(scale + 1) / alpha))
 
 
 def observations_needed(error: float, number: int, distance: float, z: float) -> int | None:
-    """Return the total number of observations that show, with 80 % power, that a mean is off by `distance`.
+    """Return the total number of observations that show a difference of `distance` with 80 % power.
 
-    `error`: the standard error with `number` observations; `z`: the quantile of the test. None without a
-    distance.
+    `error`: the standard error with `number` observations. `z`: the quantile of the test. Return None if
+    `distance` is 0.
     """
     if distance <= 0:
         return None
@@ -156,7 +159,7 @@ def normal_quantile(chance: float) -> float:
 
 
 class _Walk:
-    """The density of the score, z · √information, from look to look, of a trial that has not stopped."""
+    """The density of z · √information after each interim analysis, if the trial has not stopped."""
 
     def __init__(self, drift: float) -> None:
         self.drift = drift
@@ -166,7 +169,7 @@ class _Walk:
         self.step = 0.0
 
     def go_to(self, information: float) -> Callable[[float], float]:
-        """Collect information; return the function that gives the chance to be above a z now."""
+        """Add information; return a function that gives the present chance to be above a z."""
         self.step, self.at = information - self.at, information
         means, spread = self.scores + self.drift * self.step, sqrt(self.step)
 
@@ -193,7 +196,7 @@ def _legendre(number: int) -> tuple[Floats, Floats]:
 
 
 def _halve(rising: Callable[[float], float], low: float, high: float, steps: int = _STEPS) -> float:
-    """Return where a rising function passes 0, between `low` and `high`."""
+    """Return the zero of a rising function between `low` and `high`."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)

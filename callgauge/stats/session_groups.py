@@ -1,7 +1,7 @@
 """Counts and amounts by random group of sessions and by day, and intervals of ratios of their sums.
 
-A ratio, such as money per successful turn, has a delete-a-group jackknife of its logarithm (Wolter 2007,
-chapter 4), with Student's t.
+The interval of a ratio, such as money per successful turn, comes from the delete-a-group jackknife of its
+logarithm (Wolter 2007, chapter 4), with Student's t.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from callgauge.stats.intervals import Floats, Interval, t_quantile
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 GROUPS = 50
-"""The number of random groups of sessions, in ingest/store/session_group.sql as well."""
-_FEWEST = 8  # groups of sessions; with fewer, the variance of a ratio is unknown
-_CAUTION = 0.6  # part of the degrees of freedom: amounts are skewed, which Student's t ignores
+"""The number of random groups of sessions; ingest/store/session_group.sql has the same number."""
+_FEWEST = 8  # with fewer groups of sessions, the variance of a ratio is unknown
+_CAUTION = 0.6  # factor for the degrees of freedom, because amounts are skewed
 
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """Counts of one rate by day: `k` hits of `n` observations on each of `days`, ordinals in order."""
+    """Counts of one rate by day: `k` hits of `n` observations on each of `days`.
+
+    `days` are `date.toordinal` numbers in rising order.
+    """
 
     days: Integers
     k: Floats
@@ -50,8 +53,8 @@ class DayCounts:
 def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[float]]) -> Floats:
     """Return counts by group as an array of shape (rows, len(counts), GROUPS).
 
-    `ids`: for each row the groups that have an observation. `counts`: for each row the counts of these
-    groups. Each argument may be a pandas series of lists in Arrow.
+    `ids`: for each row, the groups that have an observation. `counts`: for each row, the counts of these
+    groups. Each argument may be a pandas series of Arrow lists.
     """
     cells = np.zeros((len(ids), len(counts), GROUPS))
     groups, lengths = _flatten(ids)
@@ -64,9 +67,9 @@ def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[f
 def read_days(
     days: Iterable[Sequence[date]], k: Iterable[Sequence[float]], n: Iterable[Sequence[float]]
 ) -> list[DayCounts]:
-    """Return the counts by day of each row, from the lists of its days and of their k and n.
+    """Return the counts by day of each row, from lists of days, k and n.
 
-    Each argument may be a pandas series of lists in Arrow.
+    Each argument may be a pandas series of Arrow lists.
     """
     calendar, lengths = _flatten(days, "datetime64[D]")
     ordinals = np.asarray(calendar, dtype="datetime64[D]").astype(np.int64)
@@ -79,8 +82,8 @@ def read_days(
 
 
 def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.ndarray, Integers]:
-    """Return the elements of all lists one after another, and the length of each list."""
-    arrow = getattr(lists, "list", None)  # the pandas accessor for series of lists in Arrow
+    """Return the concatenated elements of all lists, and the length of each list."""
+    arrow = getattr(lists, "list", None)  # the pandas accessor for series of Arrow lists
     if arrow is not None:
         return arrow.flatten().to_numpy(), arrow.len().to_numpy()
     several = list(lists)
@@ -89,9 +92,9 @@ def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.
 
 
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
-    """Return the 95 % interval of sum(tops) / sum(bottoms), both by group of sessions, in their unit.
+    """Return the 95 % interval of sum(tops) / sum(bottoms); both arrays are by group of sessions.
 
-    None for fewer than eight groups, or if the ratio without one of them is unknown.
+    Return None with fewer than eight groups, or if the ratio is undefined without one of them.
     """
     moves = _log_moves(tops, bottoms)
     used = (tops > 0) | (bottoms > 0)
@@ -103,7 +106,8 @@ def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
 def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval | None:
     """Return the 95 % interval of the second ratio divided by the first, each as tops and bottoms by group.
 
-    The jackknife leaves a session out of both ratios together. None if `ratio_interval` of either is unknown.
+    The jackknife leaves each group out of both ratios together. Return None if `ratio_interval` of either
+    ratio is None.
     """
     if ratio_interval(*first) is None or ratio_interval(*second) is None:
         return None
@@ -116,7 +120,7 @@ def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) 
 
 
 def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:
-    """Return how much the logarithm of the ratio moves without each group; None if it is unknown."""
+    """Return how much the logarithm of the ratio moves without each group; None if it is undefined."""
     rest_top, rest_bottom = tops.sum() - tops, bottoms.sum() - bottoms
     if (rest_top <= 0).any() or (rest_bottom <= 0).any():
         return None

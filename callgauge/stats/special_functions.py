@@ -1,4 +1,4 @@
-"""The special functions behind intervals and tests, named and called as in scipy.special.
+"""Special functions for intervals and tests, with the names and arguments of scipy.special.
 
 scipy would add 143 MB to an installation and 0.3 s to each start. Arguments are numbers or arrays that
 broadcast; a `nan`, or a value outside the domain, gives `nan`. tests/stats/test_special_functions.py compares
@@ -18,14 +18,14 @@ import numpy as np
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _NORMAL = NormalDist()
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
-_END = 40.0  # the quadrature ends where its integrand is e^-40 of what it is at the start
+_END = 40.0  # the quadrature ends where the integrand is e^-40 of its first value
 _AT_ONCE = 256  # elements per block, so that the quadrature fits into the processor's cache
 _LEAST_SHAPE = 3.0  # from this shape on, the quadrature is exact to 14 digits
-_MOST_STEPS = 40  # steps of Newton's method; it needs about five
-_SHIFT = 10  # from here on, the asymptotic series of digamma and trigamma are exact to 16 digits
-_TERMS = 40  # of the Chebyshev series of a quantile of Student's t
-_MOST_FRACTIONS = 100_000  # of a continued fraction; beta distributions of a million observations take 1,000
-_TINY = 1e-300  # replaces a 0 in a continued fraction
+_MOST_STEPS = 40  # maximum number of Newton steps; about five are needed
+_SHIFT = 10  # from this x on, the asymptotic series of digamma and trigamma are exact to 16 digits
+_TERMS = 40  # number of terms of the Chebyshev series of a quantile of Student's t
+_MOST_FRACTIONS = 100_000  # maximum number of terms; a million observations need 1,000
+_TINY = 1e-300  # this value replaces a 0 in a continued fraction
 
 
 def _normal_quantile(chance: float) -> float:
@@ -35,7 +35,7 @@ def _normal_quantile(chance: float) -> float:
 
 
 def _gamma_ratio(shape: float) -> float:
-    """Return Γ(shape + 1/2) / Γ(shape + 1); from 80 on by the series of DLMF 5.11.8."""
+    """Return Γ(shape + 1/2) / Γ(shape + 1), from shape 80 on by the series of DLMF 5.11.8."""
     if shape < 80:
         return math.gamma(shape + 0.5) / math.gamma(shape + 1)
     inverse = 1 / shape
@@ -55,15 +55,15 @@ def ndtr(x: Any) -> Any:
 
 def ndtri(chance: Any) -> Any:
     """Return the quantile of the normal distribution (Wichura 1988, AS 241, PPND16)."""
-    with np.errstate(invalid="ignore"):  # comparisons with nan
+    with np.errstate(invalid="ignore"):
         return np.asarray(_normal_quantiles(np.asarray(chance, dtype=float)), dtype=float)[()]
 
 
 def stdtr(freedom: Any, t: Any) -> Any:
     """Return the distribution function of Student's t.
 
-    Left of 0 it is half the regularised incomplete beta function I(freedom / 2, 1/2) at
-    freedom / (freedom + t²) (DLMF 8.17), see `_scaled_tail`.
+    Left of 0, it is half the regularised incomplete beta function I(freedom / 2, 1/2) at freedom / (freedom +
+    t²) (DLMF 8.17); see `_scaled_tail`.
     """
     freedom, t = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(t, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
@@ -80,7 +80,7 @@ def stdtr(freedom: Any, t: Any) -> Any:
 
 
 def stdtrit(freedom: Any, chance: Any) -> Any:
-    """Return the quantile of Student's t. Within 0.001 of the median its error is absolute, not relative."""
+    """Return the quantile of Student's t. Within 0.001 of the median, only its absolute error is small."""
     freedom, chance = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(chance, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
     tail = np.minimum(chance, 1 - chance)
@@ -92,10 +92,10 @@ def stdtrit(freedom: Any, chance: Any) -> Any:
 
 
 def stdtrit_of(chance: float) -> Callable[[Any], Any]:
-    """Return `stdtrit` of one chance between 0.5 and 1, for finite degrees of freedom; quick for many.
+    """Return `stdtrit` of one chance between 0.5 and 1, as a fast function of finite degrees of freedom.
 
-    From 1 degree of freedom on it is a Chebyshev series (Trefethen 2013, Approximation Theory and
-    Approximation Practice, chapter 8) of the quantile's depth over 1 / (freedom + 1).
+    From 1 degree of freedom on, it uses a Chebyshev series (Trefethen 2013, Approximation Theory and
+    Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
     """
     series = _depth_series(chance)
 
@@ -126,13 +126,13 @@ def _t_at_depth(shape: Any, depth: Any) -> Any:
 
 
 def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
-    """Return the depth at which Student's t has this tail, by Newton's method on the tail's logarithm."""
+    """Return the depth (see `_scaled_tail`) at which Student's t has this tail, by Newton's method."""
     depth, log_tail = np.abs(ndtri(tail)) / math.sqrt(2), np.log(tail)
     is_done = np.zeros(depth.shape, dtype=bool)
     for _ in range(_MOST_STEPS):
         scaled, slope = _scaled_tail(shape, depth)
         step = (np.log(scaled) - depth * depth - log_tail) * scaled / slope
-        # An element that is done stays as it is, so that no value depends on the others of its array.
+        # A finished element does not change, so its value does not depend on the other elements of the array.
         depth = np.where(is_done, depth, np.maximum(depth + step, 0.0))
         is_done |= np.abs(step) <= 1e-8 * depth  # each step squares the error
         if is_done.all():
@@ -144,10 +144,10 @@ def _scaled_tail(shape: Floats, depth: Floats) -> tuple[Floats, Floats]:
     """Return the upper tail of Student's t and minus its derivative, each times e^(depth²).
 
     `shape` is half the degrees of freedom, `depth` is √(shape · log(1 + t² / freedom)). With e^(-y² / shape)
-    as the variable of the integral in DLMF 8.17.1, the tail becomes that of a normal distribution with a
-    factor that hardly changes,
-    Γ(shape + 1/2) / (Γ(shape + 1) √π) · ∫ e^(-y²) y / √(1 - e^(-y² / shape)) dy, from `depth` to infinity,
-    for Gauss-Legendre quadrature. Small shapes are raised first (DLMF 8.17.20).
+    as the variable of the integral in DLMF 8.17.1, the tail is Γ(shape + 1/2) / (Γ(shape + 1) √π) · ∫ e^(-y²)
+    y / √(1 - e^(-y² / shape)) dy, from `depth` to infinity. This is the tail of a normal distribution with a
+    factor that hardly changes, so Gauss-Legendre quadrature is exact. Small shapes are raised first (DLMF
+    8.17.20).
     """
     factor = np.asarray(_gamma_ratios(shape), dtype=float) / math.sqrt(math.pi)
     below = np.sqrt(-np.expm1(-depth * depth / shape))
@@ -179,12 +179,15 @@ def _integrate(shape: Floats, depth: Floats) -> Floats:
     np.negative(y, out=y)
     values *= np.exp(y, out=y)
     values *= _WEIGHTS[:, np.newaxis]
-    # One term after the other: a product of matrices rounds by the number of elements.
+    # Terms are added one by one, because a matrix product rounds differently for other numbers of elements.
     return np.asarray(half * np.add.accumulate(values, axis=0)[-1])
 
 
 def digamma(x: Any) -> Any:
-    """Return the digamma function for x ≥ 0 (DLMF 5.5.2 and 5.11.2). Near its zero the error is absolute."""
+    """Return the digamma function for x ≥ 0 (DLMF 5.5.2 and 5.11.2).
+
+    Near the zero of the function, only the absolute error is small.
+    """
     x = np.asarray(x, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         y = np.where(x >= 0, x, np.nan) + _SHIFT
@@ -206,7 +209,7 @@ def trigamma(x: Any) -> Any:
 
 
 def betaincinv(a: float, b: float, chance: float) -> float:
-    """Return the quantile of the beta distribution, by Newton's method within a bracket that shrinks."""
+    """Return the quantile of the beta distribution, by Newton's method within a shrinking bracket."""
     if not (0 < a < math.inf and 0 < b < math.inf and 0 <= chance <= 1):
         return math.nan
     if chance in (0, 1):
@@ -225,7 +228,7 @@ def betaincinv(a: float, b: float, chance: float) -> float:
 
 
 def _log_beta(a: float, b: float) -> float:
-    """Return the logarithm of the beta function; for large values by the series of DLMF 5.11.1."""
+    """Return the logarithm of the beta function; large values use the series of DLMF 5.11.1."""
     a, b = sorted((a, b))
     if b < 20:
         return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
@@ -234,7 +237,7 @@ def _log_beta(a: float, b: float) -> float:
         square = 1 / (z * z)
         return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / z
 
-    # The difference of two large logarithms of Γ, without the digits that they have in common.
+    # The logarithms of Γ are large, so their difference is computed without the digits they have in common.
     rise = (b - 0.5) * math.log1p(a / b) + a * (math.log(a + b) - 1) + rest(a + b) - rest(b)
     return math.lgamma(a) - rise
 
@@ -262,7 +265,7 @@ def _betainc(a: float, b: float, x: float, log_factor: float) -> float:
 
 
 def binomial_chances(number: int, chance: float) -> Floats:
-    """Return how likely 0, 1, … `number` of so many independent trials succeed."""
+    """Return the probabilities that 0, 1, … `number` of `number` independent trials succeed."""
     if chance in (0, 1):
         return np.asarray(np.eye(number + 1)[int(chance) * number])
     hits = np.arange(number + 1)
@@ -273,7 +276,7 @@ def binomial_chances(number: int, chance: float) -> Floats:
 
 @cache
 def poisson_mean(count: int, chance: float) -> float:
-    """Return the mean of the Poisson distribution whose values are at least `count` with this chance."""
+    """Return the mean of the Poisson distribution that gives at least `count` with this probability."""
     low, high = 0.0, 2.0 * count + 50
     while low < (mean := (low + high) / 2) < high:
         fewer = math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count))

@@ -1,13 +1,12 @@
-"""Mix-adjusted differences of two arms, and how much of a plain difference is the mix.
+"""Mix-adjusted differences of two slices, and how much of a plain difference comes from the mix.
 
 Two models that get different work cannot be compared by their plain rates: the model with the harder tools
-looks worse (Simpson 1951). So each stratum (say, a tool) is compared with itself, and the differences are
-averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985): a stratum
-counts as much as both arms have of it together, so one that an arm hardly has cannot decide.
+looks worse (Simpson 1951). So the slices are compared within each stratum (such as a tool), and the
+differences are averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins
+1985). A stratum that one slice hardly has gets little weight.
 
-Whether a stratum is unlike the others is tested by contrast: its difference minus that of the rest at the
-same mix. The largest contrast is the test of a dimension, so that it also names the stratum. Cochran's Q
-would need the variance of each stratum from its own few sessions; a stratum without a hit has none.
+A contrast tests whether a stratum differs from the others: its difference minus that of the rest at the same
+mix. The largest contrast is the test of a dimension and also names the stratum.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from callgauge.stats.differences import Difference, compare_differences, compare
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
-REPRESENTATIVE = 0.8  # below this share of the observations, the common mix represents something else
-COMPARABLE = 0.5  # below this, the arms do different work, and there is no verdict
-_MATTERS = 0.25  # part of half the interval: a bias of a quarter costs two points of coverage
+REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the slices
+COMPARABLE = 0.5  # below this share, the slices do different work, and there is no verdict
+_MATTERS = 0.25  # half-widths of the interval: a bias of 0.25 costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
-"""The shares (of, against) of each stratum; 0 of 0 where an arm has none."""
+"""The shares (of, against) of each stratum; 0 of 0 if a slice does not have the stratum."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedDifference:
-    """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
+    """The `difference` of two slices at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: how many strata both arms have. `covered`: the share of an arm's observations in these strata,
-    for the arm with the smaller share. `by_mix`: the part of the plain difference that comes from the arms'
-    different mixes (Kitagawa 1955): within these strata, and from strata that only one arm has.
+    `strata`: the number of strata that both slices have. `covered`: the share of a slice's observations in
+    these strata, for the slice with the smaller share. `by_mix`: the part of the plain difference that comes
+    from the different mixes (Kitagawa 1955), within these strata and from strata that only one slice has.
     """
 
     difference: Difference
@@ -53,12 +52,12 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True if the strata of both arms contain at least 80 % of each arm's observations."""
+        """True if the strata of both slices contain at least 80 % of each slice's observations."""
         return self.covered >= REPRESENTATIVE
 
     @property
     def is_comparable(self) -> bool:
-        """True if the strata of both arms contain at least half of each arm's observations."""
+        """True if the strata of both slices contain at least half of each slice's observations."""
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
@@ -67,7 +66,7 @@ class StandardisedDifference:
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two arms at the same mix; None if no stratum occurs in both."""
+    """Return the difference of two slices at the same mix; None if no stratum occurs in both."""
     return standardise_all([strata])[0]
 
 
@@ -76,12 +75,12 @@ def standardise_all(
     likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
     excesses: Sequence[DayExcess] | None = None,
 ) -> list[StandardisedDifference | None]:
-    """Return the difference of each pair of arms at the same mix; None if no stratum occurs in both.
+    """Return the difference of each pair of slices at the same mix; None if no stratum occurs in both.
 
-    A stratum that occurs in only one group of sessions of an arm is left out: it cannot show how sessions
-    differ. The parts of a session in several strata count together (callgauge.stats.rates). `likeness`: for
-    each pair, the intra-session likeness from the tables of both arms. `excesses`: what days add to the
-    variance of each plain difference; the mix hardly changes it.
+    A stratum that occurs in only one session group of a slice is left out, because it cannot show how
+    sessions differ. The parts of a session in several strata count together (callgauge.stats.rates).
+    `likeness`: for each pair, the intra-session correlation from the tables of both slices. `excesses`: the
+    variance that days add to each plain difference, which the mix hardly changes.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -98,7 +97,7 @@ def standardise_all(
 def estimate_at_mix(
     strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both arms at the same mix, with their uncertainty; None as in `standardise`."""
+    """Return the rates of both slices at the same mix, with uncertainty; None if they share no stratum."""
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
 
@@ -106,7 +105,7 @@ def estimate_at_mix(
 def _estimate_arms(
     mixes: Sequence[_Mix], likeness: Sequence[tuple[Likeness | None, Likeness | None]]
 ) -> list[tuple[Estimate, Estimate]]:
-    """Return the rates of both arms at each mix, with their uncertainty.
+    """Return the rates of both slices at each mix, with their uncertainty.
 
     Mixes with the same number of strata are calculated together.
     """
@@ -132,9 +131,9 @@ def _estimate_arms(
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """The strata that both arms have: k and n (2 arms by strata) and their weights.
+    """The strata that both slices have: k and n, of shape (2 slices, strata), and their weights.
 
-    `totals`: k and n of all strata, of shape (2, 2 arms).
+    `totals`: k and n of all strata, of shape (2, 2 slices).
     """
 
     used: Strata
@@ -154,7 +153,6 @@ class _Mix:
 
     @property
     def rates(self) -> Floats:
-        """The rates of both arms at the mix."""
         return np.asarray((self.k / self.n * self.weights).sum(1))
 
     @property
@@ -162,7 +160,7 @@ class _Mix:
         return all(share.by_group is not None for pair in self.used for share in pair)
 
     def estimate_independent(self) -> tuple[Estimate, Estimate]:
-        """Return the rates of both arms, if all observations are independent."""
+        """Return the rates of both slices, assuming that all observations are independent."""
         precision = (self.weights**2 / self.n).sum(1)
         estimate, against = (
             Estimate(rate, 1 / float(each), inf, inf)
@@ -188,7 +186,7 @@ class _Mix:
 
 
 def _read_counts(strata: Strata) -> Floats:
-    """Return k and n of each arm in each stratum, of shape (2, 2 arms, strata)."""
+    """Return k and n of each slice in each stratum, of shape (2, 2 slices, strata)."""
     counts = [[[share.k for share in pair], [share.n for share in pair]] for pair in strata]
     return np.array(counts, dtype=float).transpose(1, 2, 0)
 
@@ -205,8 +203,8 @@ def contrast_strata(
 ) -> list[Difference | None]:
     """Return for each stratum by how much its difference exceeds that of all others together.
 
-    `judged`: the places of the strata to contrast; None for the others, and where no other stratum is in both
-    arms. `likeness`: what the tables of both arms tell of how alike calls of a session are.
+    `judged`: the positions of the strata to contrast. A stratum gets None if it is not judged, or if no other
+    stratum is in both slices. `likeness`: the intra-session correlation from the tables of both slices.
     """
     others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
     excesses = measure_excesses(
@@ -226,16 +224,16 @@ def contrast_strata(
 
 
 def _sum_arms(strata: Strata) -> tuple[Share, Share]:
-    """Return the shares of both arms over all strata."""
     shares, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
     return reduce(add, shares, _UNSEEN), reduce(add, against, _UNSEEN)
 
 
 def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
-    """Return the p-values adjusted over all families at once; each family gets the same part of the level.
+    """Return the p-values adjusted over all families together; each family gets the same part of the level.
 
-    Holm's weighted procedure (1979): the chance of any false positive stays at the level, and a dimension of
-    many strata does not take the level away from one of few. None stays None and counts for nothing.
+    Holm's weighted procedure (1979) keeps the chance of any false positive at the level. A dimension with
+    many strata does not make the test of a dimension with few strata stricter. A p-value of None stays None
+    and is not counted.
     """
     families_of_p = [[p for p in family if p is not None] for family in families]
     weights = [1 / len(family) for family in families_of_p for _ in family]

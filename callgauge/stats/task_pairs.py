@@ -1,7 +1,6 @@
-"""Two arms of a trial, compared over the tasks that both tried.
+"""Compares two variants of a trial run over the tasks that both tried.
 
-Differences are arm − reference, in the unit of the measure. `sequential` has the mathematics of the interim
-analyses.
+Differences are variant − reference, in the unit of the measure. `sequential` computes the interim analyses.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from callgauge.stats.sequential import (
 Decision = Literal["better", "worse", "alike", "go on", "not decided", "withheld"]
 IntervalKind = Literal["adjusted", "alike", "anytime", "fixed"]
 ENDS: frozenset[str] = frozenset({"better", "worse", "alike", "not decided"})
-"""The decisions after which an arm is not asked any more."""
+"""After one of these decisions, the run makes no more trials of a variant."""
 MOST_MISSING = 0.05
-"""The share of an arm's trials without a reply above which no verdict is given."""
+"""A variant with a larger share of trials without a reply gets no verdict."""
 
 
 class ComparedMeasure(Protocol):
-    """A measure: shares are 0 to 1, amounts have a unit."""
+    """A measure: a share from 0 to 1, or an amount with a unit."""
 
     @property
     def is_share(self) -> bool: ...
@@ -44,7 +43,7 @@ class ComparedMeasure(Protocol):
 
 
 class ComparedRun(Protocol):
-    """A run: its smallest difference of interest, planned tasks, looks, and the alpha of an arm."""
+    """A trial run: smallest difference of interest, planned tasks, interim analyses, alpha per variant."""
 
     @property
     def smallest(self) -> float: ...
@@ -60,7 +59,7 @@ class ComparedRun(Protocol):
 
 
 class LookAtArm(Protocol):
-    """The result of a look at an arm: tasks, difference with interval, statistic and boundary (in z)."""
+    """One interim analysis of a variant: tasks, difference with interval, and statistic and boundary as z."""
 
     @property
     def look(self) -> int: ...
@@ -89,9 +88,9 @@ class LookAtArm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskCount:
-    """The results of one task in one arm: k of n, and the number of trials without a reply.
+    """The results of one task in one variant: k of n, and the number of trials without a reply.
 
-    `measured`: the trials that have a k and an n. A trial without any call has 0 of 0 calls.
+    `measured`: the number of trials with a k and an n. A trial without any call has 0 of 0 calls.
     """
 
     k: float = 0.0
@@ -111,14 +110,14 @@ Counts = Mapping[str, Mapping[str, TaskCount]]
 
 @dataclass(frozen=True, slots=True)
 class TaskPair:
-    """One task of two arms, made so that the mean of `value` over tasks is Σk / Σn of the first arm.
+    """One task of two variants. The mean of `value` over tasks is Σk / Σn of the first variant.
 
     `value` = R + (k - R n) / n̄ with R = Σk / Σn and the mean n̄ of n: the linearisation of a ratio (Cochran
-    1977, section 6.3). So a task counts with all its calls, and tasks are still the independent units. Where
-    each task has the same n, `value` is k / n. `against` is the same for the second arm.
+    1977, section 6.3). So all calls of a task count, and tasks are still the independent units. If each task
+    has the same n, `value` is k / n. `against` is the same for the second variant.
 
-    `gap`: the difference of k / n̄; it is 0 where both arms had no hit. `weight`: n / n̄, averaged over both.
-    `is_unlike`: the two k / n differ.
+    `gap`: the difference of k / n̄, 0 if both variants had no hit. `weight`: the mean n / n̄ of both.
+    `is_unlike`: True when the two k / n differ.
     """
 
     value: float
@@ -130,10 +129,11 @@ class TaskPair:
 
 @dataclass(frozen=True, slots=True)
 class PairedTasks:
-    """The tasks that two arms both have, for one measure. `mean` is None below two tasks (or groups).
+    """The tasks that two variants both have, for one measure.
 
-    `unlike`: tasks in which they differ. `of`, `against`: the mean over these tasks. `missing` trials without
-    a reply, of both; `most_missing`: the share of the arm that lacks more of them.
+    `mean` is None with fewer than two tasks (or groups). `unlike`: the number of tasks in which the variants
+    differ. `of`, `against`: the means over these tasks. `missing`: the trials of both without a reply.
+    `most_missing`: the larger share of such trials.
     """
 
     tasks: int
@@ -148,7 +148,7 @@ class PairedTasks:
 def pair_tasks(
     counts: Counts, measure: ComparedMeasure, arm: str, reference: str, groups: Mapping[str, str]
 ) -> PairedTasks:
-    """Return the paired differences of two arms, arm − reference, over the tasks that both have."""
+    """Return the paired differences, variant − reference, over the tasks that both have."""
     most_missing = max(share_missing(counts, name) for name in (arm, reference))
     missing = sum(task.missing for name in (arm, reference) for task in counts.get(name, {}).values())
     pairs = pair_values(pair_counts(counts, arm, reference), measure, groups, most_missing)
@@ -158,7 +158,7 @@ def pair_tasks(
 def pair_counts(
     counts: Counts, arm: str, reference: str, tasks: Collection[str] | None = None
 ) -> dict[str, TaskPair]:
-    """Return both arms' values by task, for the tasks (of `tasks`) that were measured in both."""
+    """Return the values of both variants by task, for those of `tasks` that were measured in both."""
     first, second = counts.get(arm, {}), counts.get(reference, {})
     shared = [
         task
@@ -169,7 +169,7 @@ def pair_counts(
 
 
 def value_tasks(tasks: Mapping[str, TaskCount]) -> dict[str, TaskPair]:
-    """Return one arm's values by task, as pairs with nothing: their mean is the arm's own rate."""
+    """Return one variant's values by task, paired with 0, so that their mean is the variant's own rate."""
     measured = [task for task, count in tasks.items() if count.measured]
     return _pair(measured, [tasks[task] for task in measured], [TaskCount(0.0, 1.0)] * len(measured))
 
@@ -193,7 +193,7 @@ def _pair(
 
 
 def _linearise(counts: Sequence[TaskCount]) -> list[tuple[float, float, float]]:
-    """Return the linearised rate, k / n̄ and n / n̄ of each task."""
+    """Return three values of each task: the linearised rate, k / n̄ and n / n̄."""
     n = sum(count.n for count in counts)
     rate, mean = sum(count.k for count in counts) / n, n / len(counts)
     return [(rate + (count.k - rate * count.n) / mean, count.k / mean, count.n / mean) for count in counts]
@@ -205,7 +205,7 @@ def pair_values(
     groups: Mapping[str, str],
     most_missing: float = 0.0,
 ) -> PairedTasks:
-    """Return the paired differences of ready values, by task."""
+    """Return the paired differences of given values by task."""
     moved, sizes = sum_by_group({task: pair.value - pair.against for task, pair in pairs.items()}, groups)
     if measure.is_share:
         gaps, _ = sum_by_group({task: pair.gap for task, pair in pairs.items()}, groups)
@@ -225,7 +225,7 @@ def pair_values(
 
 
 def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tuple[list[float], list[int]]:
-    """Return the sums and sizes of the groups of tasks; a task without a group is one of its own."""
+    """Return the sums and sizes of the groups of tasks; a task without a group forms its own group."""
     clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
     for task, value in values.items():
         # A group and a task may have the same name.
@@ -234,17 +234,17 @@ def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tupl
 
 
 def share_missing(counts: Counts, arm: str) -> float:
-    """Return the share of an arm's trials that have no reply."""
+    """Return the share of a variant's trials that have no reply."""
     tasks = counts.get(arm, {}).values()
     trials = sum(task.trials for task in tasks)
     return sum(task.missing for task in tasks) / trials if trials else 0.0
 
 
 def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
-    """Return the bounds of a difference of shares, whatever the missing trials would have been.
+    """Return the bounds of a difference of shares for every possible result of the missing trials.
 
-    Each missing trial counts with the arm's mean n, all of it 0 or all of it 1. None if no task was tried in
-    both arms.
+    Each missing trial gets the variant's mean n, with no hits or only hits. Return None if no task was tried
+    in both variants.
     """
     first, second = counts.get(arm, {}), counts.get(reference, {})
     both = [
@@ -259,7 +259,7 @@ def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, floa
 
 
 def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
-    """Return the smallest and the largest possible Σk / Σn; None if nothing was tried."""
+    """Return the smallest and the largest possible Σk / Σn; None if no trial was made."""
     k, n = sum(count.k for count in counts), sum(count.n for count in counts)
     measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
     if not n and not missing:
@@ -269,7 +269,7 @@ def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
 
 
 def has_enough(measure: ComparedMeasure, pairs: PairedTasks) -> bool:
-    """Return True if the arms differ in enough tasks for a verdict; amounts differ in every task."""
+    """Return True if the variants differ in enough tasks for a verdict; amounts differ in every task."""
     return (pairs.unlike if measure.is_share else pairs.tasks) >= FEWEST_UNLIKE
 
 
@@ -285,20 +285,20 @@ def judge_unplanned(measure: ComparedMeasure, pairs: PairedTasks) -> Decision:
 
 
 def name_direction(measure: ComparedMeasure, difference: float) -> Decision:
-    """Return whether a difference, arm − reference, is better or worse."""
+    """Return whether a difference, variant − reference, means a better or a worse variant."""
     return "better" if (difference < 0) == measure.lower_is_better else "worse"
 
 
 def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
-    """Return the number of tasks at each look of an arm, rising; a look without new tasks does not count."""
+    """Return the number of tasks at each interim analysis of a variant that had new tasks."""
     return [*sorted({each.tasks for each in earlier if 0 < each.tasks < tasks}), tasks]
 
 
 def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
     """Return how many more tasks would decide with 80 % power, if the true difference is the observed one.
 
-    A decision shows a difference, or that the arms are equivalent, whichever needs fewer tasks. The arms must
-    also differ in enough tasks. None if nothing is known.
+    The tasks must show a difference or equivalence, whichever needs fewer. The variants must also differ in
+    enough tasks. Return None if there are no data.
     """
     if pairs.mean is None:
         return None
@@ -317,7 +317,7 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
 def repeated_interval(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm], alpha: float
 ) -> tuple[float, float] | None:
-    """Return the (1 - alpha) interval at the last of the looks at an arm, which allows for all of them."""
+    """Return the (1 - alpha) interval at the last interim analysis of a variant, adjusted for all of them."""
     if pairs.mean is None:
         return None
     reached = reached_information(looks, pairs.tasks)
@@ -327,17 +327,18 @@ def repeated_interval(
 
 
 def anytime_interval(design: ComparedRun, pairs: PairedTasks) -> tuple[float, float] | None:
-    """Return the interval of the primary measure that is valid at any time, for use between the looks."""
+    """Return the interval of the primary measure that is valid at any time, for use between analyses."""
     if pairs.mean is None:
         return None
     return pairs.mean.interval(anytime_reach(pairs.tasks, design.planned / 2, design.arm_alpha))
 
 
 def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
-    """Return the estimate and (1 - alpha) interval that allow for the looks, in the unit of the measure.
+    """Return the estimate and (1 - alpha) interval adjusted for the interim analyses, in the measure's unit.
 
-    An arm that was stopped early looks better or worse than it is; the median-unbiased estimate of the
-    stage-wise order corrects this. `earlier`: the previous looks at the same arm. None without an estimate.
+    The estimate of a variant that was stopped early is biased away from 0. The median-unbiased estimate of
+    the stage-wise order corrects this. `earlier`: the previous interim analyses of the same variant. Return
+    None when there is no estimate.
     """
     if (
         look.statistic is None
@@ -355,18 +356,18 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
 
 
 def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
-    """Return the boundaries of the looks at these numbers of tasks; FARTHEST for a look without one."""
+    """Return the boundaries of the interim analyses at these numbers of tasks; FARTHEST if there is none."""
     by_tasks = {each.tasks: each.boundary for each in earlier}
     return [FARTHEST if (boundary := by_tasks.get(tasks)) is None else boundary for tasks in reached]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDifference:
-    """An arm − the reference, over the tasks that both have, in the unit of the measure.
+    """A variant − the reference, over the tasks that both have, in the unit of the measure.
 
-    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was
-    held against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look.
-    `of`, `against`: the means over these tasks.
+    `kind` names the interval. "adjusted" is adjusted for the interim analyses of a finished run. "alike" is
+    the 90 % interval that was compared with the smallest difference. "anytime" is valid at any time, and
+    "fixed" for a single analysis. `of`, `against`: the means over these tasks.
     """
 
     tasks: int
@@ -381,7 +382,10 @@ class MeasuredDifference:
 def compare_as_planned(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm]
 ) -> tuple[MeasuredDifference | None, Decision]:
-    """Return the difference and the verdict of the looks; between looks, the anytime interval."""
+    """Return the difference and the verdict of the interim analyses.
+
+    Between two analyses, the interval is the one that is valid at any time.
+    """
     last = looks[-1] if looks else None
     if pairs.mean is None:
         return None, last.decision if last else "go on"
@@ -401,7 +405,7 @@ def compare_as_planned(
 def compare_unplanned(
     measure: ComparedMeasure, pairs: PairedTasks
 ) -> tuple[MeasuredDifference | None, Decision]:
-    """Return the difference with its interval from one look, and its verdict."""
+    """Return the difference with its unadjusted interval, and its verdict."""
     word = judge_unplanned(measure, pairs)
     if pairs.mean is None:
         return None, word
@@ -414,16 +418,16 @@ def _make_difference(
     return MeasuredDifference(pairs.tasks, pairs.of or 0.0, pairs.against or 0.0, estimate, low, high, kind)
 
 
-# --- settings of arms: arms that differ in one setting only are compared in that setting ------------------
-# Over all of them together, within each value of the others, and whether the difference is another one there.
-# The intervals are those of one analysis: a run is planned to compare arms with the reference.
+# --- settings: variants that differ in one setting only are compared in that setting ---------------------
+# A setting is compared over all variants and within each value of the other settings.
+# The intervals are those of a single analysis, because interim analyses are not planned for settings.
 
 FACTORS = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
 
 
 @dataclass(frozen=True, slots=True)
 class FactorDesign:
-    """What a run was planned for. `groups`: the group of each task that has one."""
+    """The plan of a trial run. `groups`: the group of each task that has one."""
 
     measure: ComparedMeasure
     reference: str
@@ -433,9 +437,10 @@ class FactorDesign:
 
 @dataclass(frozen=True, slots=True)
 class FactorDifference:
-    """A difference of the primary measure: `where` names the settings it is within, empty for all together.
+    """A difference of the primary measure within the settings `where`, or over all settings if it is empty.
 
-    `contrast`: by how much it exceeds that of the other places, with a p-value corrected by Holm's method.
+    `contrast`: by how much the difference exceeds that within the other settings. `contrast_p`: its p-value,
+    corrected by Holm's method.
     """
 
     where: Mapping[str, Any]
@@ -452,9 +457,9 @@ class FactorDifference:
 
 @dataclass(frozen=True, slots=True)
 class FactorComparison:
-    """One value of a setting against that of the reference, over all places and within each.
+    """One value of a setting compared with another value, overall and within the other settings.
 
-    `interacts`: at the run's alpha the difference is not the same everywhere.
+    `interacts`: True when the difference depends on the other settings, at the run's alpha.
     """
 
     factor: str
@@ -468,9 +473,9 @@ class FactorComparison:
 def compare_factors(
     counts: Counts, design: FactorDesign, settings: Mapping[str, Mapping[str, Any]]
 ) -> tuple[FactorComparison, ...]:
-    """Return the comparisons of each setting in which arms differ, where two or more pairs of arms do.
+    """Return the comparison of each setting in which two or more pairs of variants differ.
 
-    `counts` are those of the primary measure; `settings` are those of each arm.
+    `counts` are those of the primary measure; `settings` are those of each variant.
     """
     comparisons = []
     for factor in FACTORS:
@@ -491,7 +496,7 @@ def compare_factors(
 def _pair_arms(
     settings: Mapping[str, Mapping[str, Any]], factor: str, value: Any, base: Any
 ) -> list[tuple[str, str]]:
-    """Return the pairs of arms that differ in one setting only: `value` in the first, `base` in the other."""
+    """Return the pairs of variants that differ in one setting only: `value` in one, `base` in the other."""
     rest = {name: {**settings_of_arm, factor: None} for name, settings_of_arm in settings.items()}
     return [
         (arm, other)
@@ -523,7 +528,7 @@ def _compare_factor(
     varying = [name for name in FACTORS if name != factor and len({settings[arm][name] for arm in arms}) > 1]
     contrasts = [_contrast_place(on_shared, place, shared, design) for place in range(len(places))]
     contrast_p_values = [p for _, p in contrasts]
-    # With two places, both contrasts are the same.
+    # With two combinations of settings, both contrasts are the same test.
     p_values = holm(contrast_p_values) if len(contrast_p_values) > 2 else contrast_p_values
     within = []
     for (first_arm, other), rates, (contrast, _), p in zip(
@@ -568,7 +573,7 @@ def _describe_place(
 def _contrast_place(
     by_place: Sequence[Mapping[str, TaskPair]], place: int, shared: Collection[str], design: FactorDesign
 ) -> tuple[float | None, float]:
-    """Return by how much a place's difference exceeds the mean of the others', and its two-sided p-value."""
+    """Return by how much the difference at `place` exceeds the mean of the others, and the p-value."""
     moved = {
         task: _exceed([pairs[task].value - pairs[task].against for pairs in by_place], place)
         for task in shared
@@ -581,5 +586,4 @@ def _contrast_place(
 
 
 def _exceed(values: Sequence[float], place: int) -> float:
-    """Return by how much the value at a place exceeds the mean of the others."""
     return values[place] - (sum(values) - values[place]) / (len(values) - 1)

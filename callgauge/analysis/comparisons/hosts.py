@@ -1,7 +1,7 @@
 """Compares the hosts of each model.
 
-Two hosts are compared with each other; of more hosts, each is compared with the sum of all others. So no
-verdict depends on a baseline host, and one bad host is visible among sixty.
+If a model has two hosts, they are compared. If it has more, each is compared with the sum of the others. So
+no verdict depends on a baseline host.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.stats import Share
 
 MOST = 200
-"""Rows that are compared; a store with 60 hosts has so many for each model."""
+"""The maximum number of compared rows; a store with 60 hosts has 60 rows per model."""
 _AS_ASKED = ComparisonBasis(None)
 Pair = tuple[Slice, Slice | None]
 
@@ -31,10 +31,11 @@ class HostComparison:
     """The hosts of all models that ran on two named hosts or more.
 
     In a slice, `name` is the model and `also` the host. `rows`: for a model with two hosts, the better host
-    (not compared) and the other host compared with it; for a model with more hosts, each host compared with
-    the sum of the others, whose `also` is `2 other hosts`. Models and hosts with the most certain difference
-    come first. `thin`: hosts with too little data for a verdict. `hosts`: the hosts of each model, by model
-    name. `left`: rows that are not compared. `basis`: the rate by which they may be compared.
+    (not compared), and the other host compared with it. For a model with more hosts, each host is compared
+    with the sum of the others, whose `also` is `2 other hosts`. Models and hosts with the most certain
+    difference come first. `thin`: hosts with too little data for a verdict. `hosts`: the hosts of each model,
+    by model name. `left`: the number of pairs that were not compared. `basis`: the rate by which the hosts
+    are compared.
     """
 
     rows: Sequence[SliceComparison]
@@ -45,11 +46,10 @@ class HostComparison:
 
     @property
     def judged(self) -> list[SliceComparison]:
-        """The comparisons with a verdict."""
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with; empty for the host that others are compared with."""
+        """Return the hosts that a row is compared with; empty if the row's host is not compared."""
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]
@@ -79,7 +79,6 @@ def compare_hosts(
 
 
 def _name_hosts(several: Sequence[Slice], by_model: Mapping[str, Sequence[Slice]]) -> list[Slice]:
-    """Return the slices of the compared hosts, with model and host as their names."""
     compared = {
         (slice_.name, slice_.also) for slices in by_model.values() for slice_ in slices if slice_.is_solid
     }
@@ -97,7 +96,6 @@ def _adjust_mix(
     hosts: Mapping[str, Sequence[str]],
     chosen: Mapping[str, Any],
 ) -> list[SameMix | None]:
-    """Return each pair mix-adjusted; `hosts`: the hosts of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
     for model in dict.fromkeys(slice_.name for slice_, other in shown if other is not None):
         selection = {**chosen, "models": (model,)}
@@ -120,7 +118,6 @@ def _adjust_mix(
 
 
 def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
-    """Return the strata of several hosts together."""
     sums: dict[Stratum, Share] = {}
     for host in hosts:
         for stratum, share in work.by_arm.get(host, {}).items():
@@ -129,9 +126,9 @@ def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
 
 
 def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
-    """Return the slices of the hosts of each model with two or more hosts, the most observed first.
+    """Return for each model with two or more hosts the slices of its hosts, the most observed host first.
 
-    Unknown hosts are left out: an unknown host may be any of the others.
+    Unknown hosts are left out, because an unknown host may be any of the others.
     """
     by_model: dict[str, list[Slice]] = {}
     for slice_ in sorted(several, key=lambda slice_: (-slice_.share.n, slice_.also)):
@@ -143,14 +140,14 @@ def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
 def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], list[Slice]]:
     """Return pairs of a host's slice and the slice to compare it with, and the slices with too little data.
 
-    `by_model`: for each model, the slices of its two or more hosts, the most observed first.
+    `by_model`: for each model, the slices of its two or more hosts, the most observed host first.
     """
     pairs: list[Pair] = []
     thin: list[Slice] = []
     for slices in by_model.values():
         solid = [slice_ for slice_ in slices if slice_.is_solid]
         if len(slices) == 2 and len(solid) == 2:
-            # The difference is the same in both directions; the sentence is about the worse host.
+            # Only the worse host is compared, because the sentence is about the worse host.
             first, second = sorted(solid, key=_find_badness)
             pairs += [(first, None), (second, first)]
         elif len(slices) > 2:

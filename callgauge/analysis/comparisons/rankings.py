@@ -26,7 +26,7 @@ from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.rankings import Names, RankingContext, list_leaders, write_ranking
 
 RANKED = 60
-"""Slices that a page ranks, the most used."""
+"""The maximum number of slices that a page ranks; the most used ones are ranked."""
 SlicesByRate = Mapping[str, Sequence[Slice]]
 
 
@@ -34,8 +34,8 @@ SlicesByRate = Mapping[str, Sequence[Slice]]
 class JudgedRanking:
     """The values of the dimension `by` ranked by a rate, and the data for the sentence about them.
 
-    `asked`: the requested rate. `measured`: the slices that decide by which rate the values may be compared.
-    `left_out`: the number of values with enough calls that were not ranked.
+    `asked`: the requested rate. `measured`: the slices that show by which rate the values may be compared.
+    `left_out`: the number of values that have enough calls but were not ranked.
     """
 
     by: str
@@ -47,7 +47,7 @@ class JudgedRanking:
 
     @property
     def rate(self) -> RateDefinition:
-        """The rate by which they are ranked."""
+        """The rate by which the values are ranked."""
         return self.table.rate
 
     def write_sentence(self, names: Names) -> str:
@@ -60,7 +60,7 @@ class JudgedRanking:
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
-    """Return the slices of each value of the dimension `by`: of `rate` and the rates its ranking needs."""
+    """Return the slices of each value of the dimension `by`, for `rate` and the rates it is ranked with."""
     ranked = (rate.name, *LEADING)
     names = tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
     several: dict[str, list[Slice]] = {name: [] for name in names}
@@ -82,9 +82,9 @@ def judge_ranking(
 ) -> JudgedRanking:
     """Return the values of the dimension `by` ranked by `rate`, with rankings by the other leading rates.
 
-    `slices`: as `read_ranked_slices` returns them; at least one is of `rate`. `baseline`: the value that the
-    others are compared with, by default the most used one; no verdict depends on it. `smallest`: the smallest
-    difference of interest, a share. `costs`: the cost of each value. Raises MetricError.
+    `slices`: the result of `read_ranked_slices`; at least one is of `rate`. `baseline`: the value that the
+    others are compared with, by default the most used value. No verdict depends on the baseline. `smallest`:
+    the smallest difference of interest, a share. `costs`: the cost of each value. Raises MetricError.
     """
     reasons = find_concentrated(ask, slices[rate.name], by, chosen)
     solid_names = {slice_.name for slice_ in slices[rate.name] if slice_.is_solid and slice_.is_named}
@@ -114,7 +114,7 @@ def judge_ranking(
     (table,) = rank([basis.rate or rate.name], is_alike=basis.rate is not None)
     others: list[RankedTable] = []
     leaders = list_leaders(table)
-    if leaders:  # without a leader, its price is not needed
+    if leaders:  # other rates matter only if there is a leader
         compared = [other.rate for other in bases.values() if other.rate and other.rate != table.rate.name]
         others = [each for each in rank(compared) if len(each.judged) > 1]
     night = read_alerts(ask) if leaders else None
@@ -126,7 +126,8 @@ def judge_ranking(
             if each.rate is table.rate
             and (each.is_open and each.is_worse and each.part_of is None)
             and each.agrees_with(chosen)
-            and each.since <= (chosen.get("to_day") or date.max)  # later alerts are outside of these days
+            # Later alerts are outside of the chosen days.
+            and each.since <= (chosen.get("to_day") or date.max)
         ],
         night=night.night if night else date.min,
         others=others,
@@ -145,10 +146,10 @@ def write_best(
     label: Callable[[str], str],
     costs: Sequence[Cost] = (),
 ) -> str:
-    """Return the sentence that answers which value of `by` is the best, or that there is not enough data.
+    """Return the sentence that says which value of `by` is the best, or that there is not enough data.
 
-    Empty if no call or turn counts for the rate. `label`: returns the label of a value. `costs`: the cost of
-    each value. Raises MetricError.
+    The sentence is empty if the rate counts no call or turn. `label`: returns the label of a value. `costs`:
+    the cost of each value. Raises MetricError.
     """
     slices = read_ranked_slices(ask, rate, by, chosen)
     if not slices[rate.name]:
@@ -159,7 +160,6 @@ def write_best(
 
 
 def _list_slices(slices: SlicesByRate, rate: str) -> list[Slice]:
-    """Return the slices that decide how `rate` may be compared."""
     return [slice_ for name in rates_to_compare(rate) for slice_ in slices.get(name, ())]
 
 
@@ -171,7 +171,7 @@ def _rank(
     *,
     is_alike: bool,
 ) -> RankedTable:
-    """Return the slices of one rate ranked; slices that were measured differently are not compared."""
+    """Rank the slices of one rate. Slices that were measured differently are not compared."""
     ranked, thin = limit_ranked(several, RANKED)
     shown = [*ranked, *thin]
     reference = next((slice_ for slice_ in shown if slice_.name == baseline), None) or choose_reference(shown)
@@ -181,7 +181,7 @@ def _rank(
 def _read_work(
     ask: Ask, rates: Sequence[RateDefinition], by: str, chosen: Mapping[str, Any], ranked: Set[str]
 ) -> dict[str, ArmStrata]:
-    """Return the strata of each rate by its name; one query reads all rates with the same dimensions."""
+    """Return the strata of each rate, by rate name. One query reads all rates with the same dimensions."""
     if len(ranked) < 2:
         return {}
     together: dict[tuple[str, ...], list[RateDefinition]] = {}

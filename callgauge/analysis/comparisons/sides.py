@@ -1,4 +1,4 @@
-"""Both sides of a comparison: their rates, mix-adjusted, and broken down."""
+"""Measures both slices of a comparison, adjusts them for the mix of calls, and breaks them down."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _TABLES = ("model", "prompt", "tool", "provider", "strategy", "source", "harness
 class CompareSide:
     """One of the two compared slices.
 
-    `name`: the slice in words. `rates`: the measured rates by rate name; unmeasured rates are missing.
-    `concentration`: a sentence if few sessions contain most of its calls, else empty.
+    `name`: the slice in words. `rates`: the rates by name, without unmeasured rates. `concentration`: a
+    sentence if few sessions contain most of the slice's calls, else empty.
     """
 
     arm: Arm
@@ -41,8 +41,8 @@ class CompareSide:
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
     """Return both sides, each with the same interval as on the pages of its dimension.
 
-    The rates of a table share their estimate of how similar the calls of a session are. If each side is one
-    value of the same dimension, the table has all values of it; else only the two sides.
+    The rates of a table share one estimate of the intra-session correlation. If both sides are values of the
+    same dimension, the table contains all values of the dimension, else only the two sides.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     side, other = (
@@ -58,13 +58,11 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
 
 
 def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
-    """Return a sentence if few sessions contain most calls of an arm, else ""."""
     calls = [replace(each, name="all") for each in slices if each.rate.name == "emission"]
     return find_concentrated(ask, calls, None, arm.parameters()).get("all", "")
 
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
-    """Return the slices of both arms from the table of their dimension; None if one is missing there."""
     first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
     if len(dimensions) != 1 or first_arm.days != second_arm.days:
@@ -81,14 +79,13 @@ def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Sli
 
 
 def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices of both arms, estimated as one table."""
     rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
     slices = make_slices(pd.concat(rows, ignore_index=True))
     return slices[: len(rows[0])], slices[len(rows[0]) :]
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
-    """Return the rate by which both sides may be compared if `rate` is requested, and the reason."""
+    """Return the rate by which both sides may be compared instead of `rate`, if necessary, and the reason."""
     slices = [
         side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
     ]
@@ -96,7 +93,7 @@ def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> Comparis
 
 
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
-    """Return the strata of both sides, by the letters of their arms."""
+    """Return the strata of both sides, by the letters A and B."""
     apart = find_apart(a, b)
     work = [read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)]
     of_a, of_b = (strata.by_arm.get("all", {}) for strata in work)
@@ -106,7 +103,7 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B compared with A, mix-adjusted where that matters; None without this rate."""
+    """Return B compared with A, mix-adjusted where that matters; None if a side lacks the rate."""
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None
@@ -122,7 +119,7 @@ def break_sides_down(
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by the dimensions they share, with its price."""
+    """Return the difference of both sides, broken down by the dimensions they share, with the other rates."""
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
@@ -133,9 +130,9 @@ def break_sides_down(
 
 
 def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: float) -> Breakdown:
-    """Return the breakdown; if one arm is better, compare both arms by the other leading rates, too.
+    """Return the breakdown. If one side is better, it also compares both sides by the other leading rates.
 
-    The comparison is over everything or, if B is better only for some values, within these values.
+    If B is better only for some values of a dimension, the other rates are compared within these values.
     `smallest`: the smallest difference of interest, a share.
     """
     rate, helped = breakdown.whole.slice.rate, breakdown.find_helped(smallest)
@@ -155,7 +152,6 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: 
 
 
 def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
-    """Return an arm with its slices of the other leading rates, and of the rates that replace these."""
     leading = (rates_to_compare(name) for name in LEADING if name != rate.name)
     names = tuple(dict.fromkeys(name for several in leading for name in several))
     slices = make_slices(ask("slices", rates=names, **arm.parameters()))

@@ -1,4 +1,4 @@
-"""Reads the strata of the arms of a comparison, for mix-adjusted comparisons and breakdowns."""
+"""Reads the strata of two slices, for mix-adjusted comparisons and breakdowns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions, m
 from callgauge.analysis.measures.slices import Slice, make_slices
 
 Ask = Callable[..., pd.DataFrame]
-"""Answers a metric, given its name and its parameters by name."""
+"""Answers a metric: the arguments are its name, and its parameters as keywords."""
 ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
-"""The slices of each arm within each value of a dimension: by dimension, then by arm."""
+"""By dimension, then by compared slice: the part of the slice with each value of the dimension."""
 
 
 def read_strata(
@@ -28,10 +28,10 @@ def read_strata(
     arms: Sequence[str] | None = None,
     apart: Iterable[str] = (),
 ) -> dict[str, ArmStrata]:
-    """Return by rate the strata of each value of the dimension `by`; without `by`, of everything as `all`.
+    """Return by rate the strata of each value of the dimension `by`; without `by`, the strata of all calls.
 
-    `rates`: all have the same unit. `arms`: read only these values. `apart`: further dimensions that
-    distinguish the arms.
+    `rates`: rates with the same unit. `arms`: read only these values. `apart`: further dimensions that
+    distinguish the compared slices.
     """
     dimensions = choose_dimensions(rates[0], [*([by] if by else []), *apart])
     dimension_parameters = dict(zip(("first", "second", "third"), dimensions, strict=False))
@@ -42,7 +42,7 @@ def read_strata(
 
 
 def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata) -> Breakdown:
-    """Return the difference of two values of one dimension, broken down; each arm is named by its value."""
+    """Return the difference of two values of one dimension, broken down by the other dimensions."""
     pair = (whole.other.name if whole.other else "", whole.slice.name)
     return break_down(
         whole,
@@ -58,29 +58,32 @@ def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata
 def read_arms(
     ask: Ask, rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]
 ) -> ArmSlices:
-    """Return the slices of each of these values of the dimension `by`, by the other dimensions."""
+    """Return the slices of the values `arms` of the dimension `by`, by the other dimensions."""
     return split_arms(ask_arms(ask, rate, [by], chosen, by=by, among=tuple(arms)))
 
 
 def ask_arms(
     ask: Ask, rate: RateDefinition, apart: Iterable[str], chosen: Mapping[str, Any], **arms: Any
 ) -> pd.DataFrame:
-    """Return the rows of the metric `breakdown`, by the dimensions that do not distinguish the arms.
+    """Return the rows of the metric `breakdown`, by the dimensions that both slices have in common.
 
-    `apart`: the dimensions that distinguish them. `arms`: the metric's parameters `by` and `arms`.
+    `apart`: the dimensions that distinguish the slices. `arms`: the metric's parameters `by` and `among`.
     """
     dimensions = choose_breakdown(apart)
     return ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
 
 
 def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions for a breakdown: those that do not distinguish the arms."""
+    """Return the dimensions for a breakdown: those that do not distinguish the slices."""
     others = {"prompt" if name == "prompt_name" else name for name in apart}
     return tuple(name for name in BROKEN_DOWN_BY if name not in others)
 
 
 def split_arms(rows: pd.DataFrame) -> ArmSlices:
-    """Return the slices of the metric `breakdown`; slices of a dimension share their similarity estimate."""
+    """Return the slices of the metric `breakdown`.
+
+    Slices of a dimension share one estimate of the intra-session correlation.
+    """
     by_dimension: dict[str, dict[str, list[Slice]]] = {}
     for dimension, dimension_rows in rows.groupby("dimension", sort=False):
         arms = by_dimension.setdefault(str(dimension), {})

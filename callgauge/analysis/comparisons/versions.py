@@ -1,4 +1,4 @@
-"""Compares versions, such as those of a prompt: which is better, for whom, and at what price."""
+"""Compares versions, such as those of a prompt: which is better, where, and which other rates get worse."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def judge_pairs(
     """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
 
     A pair is the judged value and its baseline, such as the newest version of a prompt and the version before
-    it. `chosen`: the parameters of the metrics. Each pair is judged alone, so its verdict does not depend on
-    the other pairs. A pair gives None if one of its values has no data for this rate. `verdicts.headlines`
-    turns the result into sentences.
+    it. `chosen`: the parameters of the metrics. The verdict on a pair does not depend on the other pairs. A
+    pair gets None if one of its values has no data for this rate. `verdicts.headlines` turns the result into
+    sentences.
     """
     several = make_slices(ask("slices", rates=rates_to_compare(rate.name), by=by, **chosen))
     slices = {each.name: each for each in several if each.rate is rate}
@@ -71,11 +71,11 @@ def judge_pair(
     smallest: float = SMALLEST,
     measured: Sequence[Slice] | None = None,
 ) -> Breakdown:
-    """Return the difference of two values of the dimension `by`, broken down, with its price and traffic.
+    """Return the difference of two values of the dimension `by`, broken down, with other rates and traffic.
 
     `pair`: the judged slice and its baseline. `work`: the strata of both. `smallest`: the smallest difference
-    of interest, a share. `measured`: the slices of both that decide by which rate they may be compared; they
-    are read if missing. If that is another rate, both are compared by it.
+    of interest, a share. `measured`: the slices of both values that show by which rate they may be compared;
+    they are read if `measured` is missing. If that is another rate, both values are compared by it.
     """
     candidate, against = pair
     rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}
@@ -106,7 +106,7 @@ def judge_pair(
 def _count_weekly(
     ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return the observations of the named values in the newest seven days, by value of `dimension`."""
+    """Return the newest seven days' observations of the values `names`, for each value of `dimension`."""
     newest = ask("extent").iloc[0].last_day
     if newest is None:
         return {}

@@ -1,11 +1,11 @@
 """Judges a team's alert rules on the newest night, by the metrics of a store.
 
 A rule on a bound fires when the whole 95 % interval of the rate, over sessions, is beyond the bound. While
-days are similar, a rate at the bound fires on at most 2.5 % of nights. If days differ, it fires more often:
-on such a day the rate was beyond the bound. A rule on a change fires when the automatic alerts would
-(`stats.over_time.window_changes`), for this one rate. Every rule is judged alone, because a person chose it
-before the night. So ten rules have ten times the chance of a false alert. docs/statistics.md has the
-simulated shares.
+days are similar, a rate at the bound fires on at most 2.5 % of nights. If days differ, the rule fires more
+often, because on some days the rate really is beyond the bound. A rule on a change fires when the automatic
+alerts would (`stats.over_time.window_changes`), for this one rate. Every rule is judged alone, because a
+person chose it before the night. So ten rules have ten times the chance of a false alert. docs/statistics.md
+has the simulated shares.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from callgauge.stats.over_time.window_changes import (
     measure_change,
 )
 
-# A bound is judged on the newest day with as many calls and sessions; else the newest week, else 30 days.
+# A bound is judged on the newest day with this many calls and sessions, else the newest week, else 30 days.
 _CALLS = 100
-_SESSIONS = 30  # three slices, each with enough for a verdict
+_SESSIONS = 30  # three times the sessions that a verdict needs
 _LENGTHS = (1, 7, 30)
 
 Ask = Callable[..., pd.DataFrame]
 Days = tuple[date, date]
 DayShares = Mapping[date, tuple[Share, int]]
-"""The rate of each day with calls, and how many there were in all: what could not be measured, too."""
+"""For each day with calls: the rate, and the number of calls including unmeasured ones."""
 
 
 class RuleState(Enum):
@@ -56,7 +56,7 @@ class RuleState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """The change that a rule on changes found: the rate on the days of the baseline, and the difference."""
+    """The change that a rule on changes found: the `before` rate on the baseline days, and the difference."""
 
     before: Share
     difference: Difference | None
@@ -65,7 +65,7 @@ class RuleChange:
 
     @property
     def least_change(self) -> float:
-        """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
+        """The absolute value of the interval end nearer to zero; 0 when the interval includes zero."""
         difference = self.difference
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
@@ -74,8 +74,8 @@ class RuleChange:
 class RuleFinding:
     """The result of one rule on the newest night.
 
-    `days`: the newest days that were judged, both inclusive, and `share` the rate on them; both are None
-    without a call. `since`: if the rule fires, the first night since which no night was quiet. `change`: the
+    `days`: the first and the last judged day. `share`: the rate on these days. Both are None when no day has
+    a call. `since`: if the rule fires, the first night of the period without a quiet night. `change`: the
     change that a rule on changes found.
     """
 
@@ -104,7 +104,7 @@ class RuleFinding:
 def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None) -> list[RuleFinding]:
     """Return the result of each rule on the newest night, firing rules first; muted rules are judged, too.
 
-    `ask`: answers a metric. `to_day`: the night, if not the newest day of the store. Raises MetricError.
+    `ask`: answers a metric. `to_day`: an earlier night to judge. Raises MetricError.
     """
     if not rules:
         return []
@@ -157,13 +157,12 @@ def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
 
 
 def _sum_days(by_day: DayShares, days: Days) -> Share:
-    """Return the rate of several days together; the last day has calls."""
     first, *others = (share for day, (share, _) in by_day.items() if days[0] <= day <= days[1])
     return sum(others, first)
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
-    """Return the first night since which a rule has fired without a quiet night."""
+    """Return the first night of the period in which a rule has fired without a quiet night."""
     since = newest
     for night in sorted((day for day in by_day if newest - timedelta(STANDS) < day < newest), reverse=True):
         state = judge_bound(rule, by_day, night).state
@@ -174,7 +173,7 @@ def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
 
 
 def _choose_newest_days(by_day: DayShares) -> Days:
-    """Return the newest 1, 7 or 30 days: the shortest span with enough calls and sessions, or the longest."""
+    """Return the newest 1, 7 or 30 days: the shortest span with enough calls and sessions, or 30 days."""
     newest = max(by_day)
     for length in _LENGTHS:
         start = newest - timedelta(length - 1)

@@ -1,6 +1,6 @@
-"""The alerts that the load found: which rates changed, since when, where, and which are back to normal.
+"""Reads the alerts that the load found: which rates changed, since when, where, and which are back to normal.
 
-Pages and reports read them from the store (`ingest/store/settling/alerts.py` writes them).
+`ingest/store/settling/alerts.py` writes the alerts into the store.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from callgauge.stats import Difference, Interval, Share
 from callgauge.stats.over_time.window_changes import STANDS
 
 SHOWN_AFTER = 7
-"""Days on which an alert is shown that is over."""
+"""The number of days on which pages still show an alert that is over."""
 
 Ask = Callable[..., pd.DataFrame]
 Days = tuple[date, date]
@@ -28,7 +28,7 @@ Days = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class AlertPlace:
-    """The place of a change: only, or mostly, the calls with one value of another dimension."""
+    """The value of another dimension that has all, or most, of the affected calls."""
 
     dimension: str
     value: str
@@ -37,14 +37,14 @@ class AlertPlace:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A changed rate of one value of a dimension, or of a pair of values of two.
+    """A changed rate of one value of a dimension, or of a pair of values of two dimensions.
 
-    `key`: its name in the decisions and notes. `values`: the affected value of each dimension. `found`: the
-    night that found it; `since`: its first day; `back`: the first day on which the rate was back to normal,
-    and `over` the night that showed this. `now`: the rate on its `days`, `interval` its interval; `before`:
-    the rate on the days of the `baseline`. `difference`: `now` minus `before`, including the variation
-    between days; None if unknown. `q`: the corrected p-value of the night that found it. `part_of`: the key
-    of the leading alert.
+    `key`: the name of the alert in the decisions and notes. `values`: the affected value of each dimension.
+    `found`: the night that found the change. `since`: its first day. `back`: the first day on which the rate
+    was back to normal. `over`: the night that showed this. `now`: the rate on the `days` of the change, with
+    its `interval`. `before`: the rate on the days of the `baseline`. `difference`: `now` minus `before`,
+    including the variation between days; None if unknown. `q`: the corrected p-value on the night `found`.
+    `part_of`: the key of the alert that includes this alert.
     """
 
     key: str
@@ -75,12 +75,12 @@ class Alert:
 
     @property
     def least_change(self) -> float:
-        """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
+        """The absolute value of the interval end nearer to zero; 0 when the interval includes zero."""
         difference = self.difference
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
     def agrees_with(self, chosen: Mapping[str, Any]) -> bool:
-        """Return True when the filters select some of the affected calls. `chosen`: parameters of metrics."""
+        """Return True when the filters select some of the affected calls. `chosen`: metric parameters."""
         values = dict(self.values)
         if self.place and self.place.is_only:
             values[self.place.dimension] = self.place.value
@@ -92,7 +92,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class NewError:
-    """An error that was first seen on `first_day`, with the number of calls since; `text` is log text."""
+    """An error that was first seen on `first_day`, with its number of calls. `text` is log text."""
 
     signature_id: str
     fault_layer: str
@@ -109,10 +109,10 @@ class NewError:
 
 @dataclass(frozen=True, slots=True)
 class AlertNight:
-    """The alerts of a night, the worst first, and which changes could have been found.
+    """The alerts of a night, the worst first, and which changes the night could have found.
 
-    `series`, `tests`: how many rates were compared, and how often. `in_a_night`, `in_a_week`: the smallest
-    rise of a model's parse errors that is likely to be found, a share, or None.
+    `series`: how many rates were compared. `tests`: the number of comparisons. `in_a_night`, `in_a_week`: the
+    smallest rise of a model's parse errors that is likely to be found in that time, a share or None.
     """
 
     night: date
@@ -126,7 +126,7 @@ class AlertNight:
 def read_alerts(ask: Ask, night: date | None = None) -> AlertNight | None:
     """Return the alerts of the newest night, or of an earlier `night` as they are known now.
 
-    Return None when the store has too few days or calls for any alert. `ask`: answers a metric. Raises
+    Return None when the store has too few days or calls to find changes. `ask`: answers a metric. Raises
     MetricError.
     """
     rows = ask("alerts").to_dict("records")
@@ -163,7 +163,7 @@ def _order(alert: Alert) -> tuple[object, ...]:
 
 
 def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
-    """Return an alert as it was known on a night; None if it was found later or its rate is unknown."""
+    """Return an alert as it was known on a night; None if it was found later or the rate is unknown."""
     found_day, since = _read_day(row["found"]), _read_day(row["since"])
     if found_day > night or row["rate"] not in RATES:
         return None
@@ -201,7 +201,6 @@ def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
 
 
 def _recount(ask: Ask, alert: Alert) -> Alert:
-    """Return an alert with its rate on the days up to an earlier night."""
     filters = {PARAMETERS[dimension]: (value,) for dimension, value in alert.values.items()}
     rows = ask("slices", rates=(alert.rate.name,), from_day=alert.days[0], to_day=alert.days[1], **filters)
     whole = merge_slices(make_slices(rows, related=False))

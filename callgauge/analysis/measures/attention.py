@@ -21,9 +21,9 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """The items of the night `newest`. `days`: number of days with calls up to it.
+    """The items of the night `newest`. `days`: the number of days with calls up to that night.
 
-    `night`: None with too few.
+    `night`: the alerts; None when there are too few days.
     """
 
     newest: date
@@ -57,8 +57,8 @@ def find_attention(
 ) -> Attention | None:
     """Return what needs attention on the newest complete night; None when no day has a call.
 
-    `ask`: answers a metric. `chosen`: filters as parameters of the metrics; filters by day are ignored. An
-    alert is left out if the filters exclude all affected calls. `night`: an earlier night. Raises
+    `ask`: answers a metric. `chosen`: filters as metric parameters; filters by day are ignored. An alert is
+    left out if the filters exclude all affected calls. `night`: an earlier night to judge. Raises
     MetricError.
     """
     last = find_last_whole_day(ask)
@@ -90,9 +90,9 @@ def find_attention(
 
 @dataclass(frozen=True, slots=True)
 class ReturnedError:
-    """An error that was marked as fixed and seen again later; `text` is log text.
+    """An error that was marked as fixed and was seen again later. `text` is log text.
 
-    `state`: the note about the fix. `calls`, `sessions`: numbers since the fix.
+    `state`: the note about the fix. `calls`, `sessions`: those with the error since the fix.
     """
 
     state: SignatureState

@@ -1,4 +1,4 @@
-"""Breaks the difference of two arms down by model, tool, prompt and host, and lists differing values."""
+"""Breaks the difference of two slices down by model, tool, prompt and host, and finds exceptions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from callgauge.stats.standardisation import adjust_families, contrast_strata
 
 BROKEN_DOWN_BY = ("model", "tool", "prompt", "provider")
 DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
-"""The standings that say which of two slices has more."""
+"""The verdicts by which one of two slices has the higher rate."""
 _UNNAMED = "unknown"
 _UNSEEN = Share(0, 0)
 _FAMILY = "models, tools, prompts and hosts"
@@ -29,12 +29,12 @@ _FAMILY = "models, tools, prompts and hosts"
 
 @dataclass(frozen=True, slots=True)
 class StratumComparison:
-    """Two arms within one value `name` of a dimension.
+    """The comparison of two slices within one value `name` of a dimension.
 
-    `a`, `b`: the slices of both arms, or None. `held`: B compared with A, its p-value adjusted over all
-    strata of all dimensions; None when an arm has no slice. `contrast`: how much this difference exceeds that
-    of all other strata of the dimension together, and `contrast_p` its p-value, adjusted over all contrasts;
-    None if either has too little data.
+    `a`, `b`: this part of both slices, or None. `held`: B compared with A, with a p-value adjusted over all
+    strata of all dimensions; None when `a` or `b` is missing. `contrast`: how much this difference exceeds
+    that of all other strata of the dimension together; None when the stratum or the others have too little
+    data. `contrast_p`: the p-value of the contrast, adjusted over all contrasts.
     """
 
     dimension: str
@@ -59,7 +59,7 @@ class StratumComparison:
 
     @property
     def is_unlike_others(self) -> bool:
-        """True when its difference is not that of the other strata: an interaction.
+        """True when the difference in this stratum is unlike that in the others: an interaction.
 
         False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
@@ -69,7 +69,7 @@ class StratumComparison:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A dimension with values for which one arm is better or worse, the surest first."""
+    """A dimension by which the verdict splits, with the better and the worse strata, the surest first."""
 
     dimension: str
     better: Sequence[StratumComparison]
@@ -78,11 +78,11 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The difference `whole` of two arms, broken down by each dimension; the most observed stratum first.
+    """The difference `whole` of two slices, broken down by each dimension, the most observed stratum first.
 
-    `prices`: if one arm is better by this rate, the same arms compared by the other leading rates. `weekly`:
-    the weekly observations of each value of the dimension that splits the verdict; empty without a split.
-    `basis`: if requested, the rate by which the two may be compared.
+    `prices`: if one slice is better by this rate, the comparisons by the other leading rates. `weekly`: the
+    weekly observations of each value of the dimension that splits the verdict; empty when the verdict does
+    not split. `basis`: if requested, the rate by which the two slices may be compared.
     """
 
     whole: SliceComparison
@@ -94,9 +94,9 @@ class Breakdown:
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
         """Return the strata that a reader must know in addition to the whole, the most certain first.
 
-        A stratum is named if its own verdict is decided and differs from that of the whole, or if it is
-        unlike the others. The table uses the same verdict. If the whole has too little data, no stratum is
-        named. `smallest`: the smallest difference of interest, a share.
+        A stratum is named if its own verdict is decided and differs from the verdict on the whole, or if it
+        is unlike the others. If the whole has too little data, no stratum is named. `smallest`: the smallest
+        difference of interest, a share.
         """
         whole = self.whole.standing(smallest)
         if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
@@ -113,8 +113,8 @@ class Breakdown:
     def find_split(self, smallest: float = SMALLEST) -> Split | None:
         """Return the dimension by which the verdict splits, or None.
 
-        It splits if the judged arm is clearly better within one value and clearly worse within another.
-        Several dimensions may show the same split; the one with the surest verdicts is returned.
+        The verdict splits if the judged slice is clearly better within one value and clearly worse within
+        another. If several dimensions show a split, the one with the surest verdicts is returned.
         """
         splits: list[Split] = []
         for dimension, strata in self.strata.items():
@@ -133,13 +133,14 @@ class Breakdown:
         )
 
     def list_differing(self) -> list[str]:
-        """Return the dimensions on which the difference depends: with a stratum unlike the others."""
+        """Return the dimensions on which the difference depends, because a stratum is unlike the others."""
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
-        """Return the dimension and the strata if the judged arm is better only for these, else None.
+        """Return the dimension and the strata if the judged slice is better only for these strata, else None.
 
-        Also return None when the whole is decided and does not split, so one verdict applies to all.
+        Also return None when the verdict on the whole is decided and does not split, so that it applies to
+        all.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better
@@ -152,7 +153,7 @@ class Breakdown:
         return dimension, [each for each in better if each.dimension == dimension]
 
     def list_prices(self, smallest: float = SMALLEST) -> list[SliceComparison]:
-        """Return the comparisons by other leading rates that speak against the verdict by this rate."""
+        """Return the comparisons by other leading rates in which the better slice is worse."""
         is_worse = self.whole.standing(smallest) is Standing.WORSE and not self.find_split(smallest)
         against = Standing.BETTER if is_worse else Standing.WORSE
         return [price for price in self.prices if price.standing(smallest) is against]
@@ -170,14 +171,15 @@ def break_down(
     work: ArmStrata | None = None,
     arms: tuple[str, str] = ("A", "B"),
 ) -> Breakdown:
-    """Return the difference of two arms, broken down by each dimension of `slices`.
+    """Return the difference of two slices, broken down by each dimension of `slices`.
 
-    `whole`: B compared with A. `slices`: the slices of A and of B by dimension. `work`: the strata of both,
-    under the names `arms`; with them a stratum is compared mix-adjusted for the other dimensions where that
-    matters. All verdicts are one family, and all contrasts are another (docs/statistics.md).
+    `whole`: B compared with A. `slices`: the parts of A and of B by dimension. `work`: the strata of both,
+    under the names `arms`. With `work`, a stratum is mix-adjusted for the other dimensions where that
+    matters. The p-values of all verdicts are adjusted together, and so are those of all contrasts
+    (docs/statistics.md).
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
-    # A single value adds nothing to the whole.
+    # A single value would repeat the whole difference.
     compared = {name: strata for name, strata in compared.items() if len(strata) > 1}
     likeness = (whole.slice.share.likeness, whole.other.share.likeness if whole.other else None)
     contrasts = [_contrast(strata, likeness) for strata in compared.values()]
@@ -202,7 +204,6 @@ def break_down(
 def _pair_slices(
     dimension: str, a: Sequence[Slice], b: Sequence[Slice], work: ArmStrata | None, arms: tuple[str, str]
 ) -> list[StratumComparison]:
-    """Return the slices of a dimension paired by name, the most observed first."""
     firsts, seconds = {slice_.name: slice_ for slice_ in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
     mixes = None
@@ -224,7 +225,7 @@ def _pair_slices(
 
 
 def _plain_p(stratum: StratumComparison) -> float | None:
-    """Return the p-value of a stratum alone; None if it gets no verdict, such as the unnamed value."""
+    """Return the unadjusted p-value of a stratum; None if it gets no verdict, such as the unnamed value."""
     comparison = stratum.held
     if (
         comparison is None
@@ -239,7 +240,6 @@ def _plain_p(stratum: StratumComparison) -> float | None:
 def _contrast(
     strata: Sequence[StratumComparison], likeness: tuple[Likeness | None, Likeness | None]
 ) -> list[Difference | None]:
-    """Return the contrast of each stratum with the others that the log names."""
     shares = [
         (_read_share(each.b), _read_share(each.a)) if each.name != _UNNAMED else (_UNSEEN, _UNSEEN)
         for each in strata

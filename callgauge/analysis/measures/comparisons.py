@@ -1,4 +1,4 @@
-"""Compares slices: pairs, and a table with ranks. The same rule for "enough data" applies on every page."""
+"""Compares slices, in pairs or in a table with ranks, with the same rule for "enough data" on every page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callgauge.stats.day_spread import NO_EXCESS, measure_excesses
 
 LEVEL = 0.05
 SMALLEST = 0.02
-"""The smallest difference worth knowing, as a share, unless a reader chooses another."""
+"""The default smallest difference of interest, a share."""
 
 
 class Standing(Enum):
@@ -39,14 +39,14 @@ class Standing(Enum):
 class SliceComparison:
     """A slice compared with another slice.
 
-    `difference`: the difference to report: mix-adjusted where the mix matters, else unadjusted; None without
-    another slice or without observations. `p`: its p-value, adjusted for all comparisons of the table; None
-    if no verdict may be given. `other`: the slice it is compared with. `plain`: the unadjusted difference.
-    `same_mix`: the mix-adjusted comparison, even if it is not reported. `is_apart`: they have no work in
-    common. `compared`: the approximate number of comparisons that the p-value is adjusted for, and `family`:
-    their name in the plural. `is_thin`: one of the two has too little data for a verdict. `has_too_few_days`:
-    the two cover different days, and neither covers five. `is_measured_apart`: the two were measured
-    differently, so they cannot be compared.
+    `difference`: the difference to report, mix-adjusted where the mix matters; None when there is no other
+    slice or no observation. `p`: its p-value, adjusted for all comparisons of the table; None if no verdict
+    may be given. `other`: the slice it is compared with. `plain`: the unadjusted difference. `same_mix`: the
+    mix-adjusted comparison, even if it is not reported. `is_apart`: the two slices have no work in common.
+    `compared`: the approximate number of comparisons that the p-value is adjusted for. `family`: the name of
+    the compared things in the plural. `is_thin`: one of the two slices has too little data for a verdict.
+    `has_too_few_days`: the two slices cover different days, and neither covers five. `is_measured_apart`: the
+    two slices were measured differently, so they cannot be compared.
     """
 
     slice: Slice
@@ -69,7 +69,7 @@ class SliceComparison:
 
     @property
     def does_other_work(self) -> bool:
-        """True when the two have less than half of their work in common."""
+        """True when the two slices have less than half of their work in common."""
         uncommon = self.same_mix is not None and not self.same_mix.found.is_comparable
         return self.is_apart or (self.is_at_same_mix and uncommon)
 
@@ -84,7 +84,7 @@ class SliceComparison:
         )
 
     def is_better_alone(self, name: str, smallest: float = SMALLEST) -> bool:
-        """Return True when `name`, one of the two, is better if only these two are compared."""
+        """Return True when `name`, one of the two slices, is better if no others are compared."""
         difference = self.difference
         if (
             difference is None
@@ -126,8 +126,8 @@ def compare_pairs(
 ) -> list[SliceComparison]:
     """Compare the first slice of each pair with the second (None: nothing to compare), in the same order.
 
-    `mixes`: each pair mix-adjusted, None for a pair without common work. The p-values are adjusted by Holm's
-    method over all pairs; `family`: the name of the pairs in the plural.
+    `mixes`: the mix-adjusted difference of each pair; None for a pair without common work. The p-values are
+    adjusted by Holm's method over all pairs. `family`: the name of the pairs in the plural.
     """
     comparisons = _hold_against(pairs, mixes)
     adjusted = iter(
@@ -145,7 +145,8 @@ def _hold_against(
 ) -> list[SliceComparison]:
     """Return the comparison of each pair with its unadjusted `p`.
 
-    `mixes`: each pair mix-adjusted, None for a pair without common work; or None if the mix is unknown.
+    `mixes`: the mix-adjusted difference of each pair, None for a pair without common work; or None if the mix
+    is unknown.
     """
     share_pairs = [(slice_.share, other.share) for slice_, other in pairs if other is not None]
     excesses = measure_excesses(share_pairs)
@@ -175,10 +176,10 @@ def _hold_against(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a slice in a ranking; a tie group shares one place.
+    """The place of a slice in a ranking; the slices of a tie group share one place.
 
-    The first group are the slices that may be the best. The next group are those that may be the best of the
-    rest, and so on.
+    The first tie group contains the slices that may be the best. The next contains those that may be the best
+    of the remaining slices, and so on.
     """
 
     number: int
@@ -187,15 +188,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RankedTable:
-    """Slices of one rate, the best first, each compared with `reference`.
+    """The slices of one rate, the best first, each compared with `reference`.
 
-    Only the differences in the rows depend on `reference`; the ranking does not. `ranks`: the first and the
-    last possible rank of each slice with enough data, by name. `best`: the slices that may be the best, with
-    95 % confidence: the tie group at the top. `wins`: the decided pairs (better, worse), by name. `places`:
-    the place of each ranked slice, by name; empty if neither a low nor a high rate is better. `pairs`: each
-    comparison of two slices with enough data, by both names, its p-value corrected for all of them.
-    `is_apart`: some of the best do different work, so that they were not compared. `smallest`: the smallest
-    difference of interest, a share.
+    Only the differences in the rows depend on `reference`, not the ranking. `ranks`: the first and the last
+    possible rank of each slice with enough data, by name. `best`: the slices that contain the best one with
+    95 % confidence, which are the first tie group. `wins`: the decided pairs (better, worse), by name.
+    `places`: the place of each ranked slice, by name; empty if neither a low nor a high rate is better.
+    `pairs`: the comparison of each two slices with enough data, by both names, with a p-value corrected for
+    all pairs. `is_apart`: some of the best slices do different work, so they were not compared. `smallest`:
+    the smallest difference of interest, a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -222,7 +223,7 @@ class RankedTable:
         return [each for each in self.judged if (each.name, name) in self.wins]
 
     def find_pair(self, name: str, against: str) -> PairRates | None:
-        """Return both rates of two slices as they were compared; None if they were not compared."""
+        """Return both rates of two slices as they were compared; None if these slices were not compared."""
         comparison = self.pairs.get((name, against)) or self.pairs.get((against, name))
         if comparison is None or comparison.difference is None or comparison.other is None:
             return None
@@ -250,7 +251,7 @@ class PairRates:
 
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
-    """Return the slice to compare the others with: the one with most sessions, whatever its rate."""
+    """Return the slice to compare the others with: the one with most sessions, whatever its rate is."""
     return max(
         several,
         key=lambda slice_: (
@@ -285,8 +286,9 @@ def rank_table(
 
     `strata`: the strata of each slice, for mix-adjusted comparisons where that matters. The p-values are
     corrected for all pairs of slices with enough data (`stats.rank_arms`). The unnamed slice mixes several
-    values, so it gets no rank and no verdict. Slices share a rank if their whole difference is smaller than
-    `smallest`. `is_alike`: False if the slices were measured differently, so that none is ranked.
+    values, so it gets no rank and no verdict. Two slices share a rank if the whole interval of their
+    difference is smaller than `smallest`. `is_alike` is False if the slices were measured differently; then
+    no slice is ranked.
     """
     order = [reference, *(slice_ for slice_ in several if slice_ is not reference)]
     places = [place for place, slice_ in enumerate(order) if slice_.is_solid and slice_.is_named]
@@ -312,7 +314,7 @@ def rank_table(
         for pair, each in by_pair.items()
     }
     judged = {place for pair in differences for place in pair}
-    unjudged = len(order) - len(judged)  # these do not count in the ranks of the others
+    unjudged = len(order) - len(judged)  # unjudged slices do not count in the ranks of the others
     ranks = {
         order[place].name: (first, last - unjudged)
         for place, (first, last) in enumerate(ranking.ranks)
@@ -339,9 +341,9 @@ def rank_table(
 
 
 def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
-    """Return the place of each slice. `wins`: the decided pairs (better, worse); `best` come first.
+    """Return the place of each slice. `wins`: the decided pairs (better, worse). `best`: the first group.
 
-    Slices that beat each other in a cycle, and those behind them, have no place.
+    Slices that beat each other in a cycle have no place, and neither do the slices behind them.
     """
     left = list(names)
     places: dict[str, Place] = {}
@@ -358,10 +360,10 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str
 
 
 def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
-    """Return the rows by their places, then the others, those with enough data first.
+    """Return the rows by their places, then the rows without a place, those with enough data first.
 
     Slices that share a place, or have none, are in the order of their rates, the best first. Unnamed slices
-    come last. Every page uses this order; it does not depend on the reference.
+    come last. Every page uses this order.
     """
 
     def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:

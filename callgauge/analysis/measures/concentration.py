@@ -1,4 +1,4 @@
-"""Slices whose calls come from too few sessions to be ranked, whatever their number."""
+"""Finds slices that get no rank because their calls come from too few sessions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import ENOUGH_SESSIONS
 
 MOST_OF_ONE = 0.2
-"""A slice of which one session has more than this share of the calls gets no rank."""
-_CLEARLY_ENOUGH = 12.5  # effective sessions, estimated from the groups; below this the sessions are counted
+"""A slice gets no rank if one session has more than this share of its calls."""
+# Slices with fewer effective sessions, estimated from the groups, are checked by counting sessions.
+_CLEARLY_ENOUGH = 12.5
 Ask = Callable[..., pd.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
 class Concentration:
-    """The concentration of a slice's calls in few sessions.
+    """How concentrated the calls of a slice are in few sessions.
 
-    `largest`: the share of the largest session. `effective`: the number of sessions of equal size that the
-    slice is worth (Kish 1965).
+    `largest`: the share of calls in the largest session. `effective`: the number of equally large sessions
+    with as much information (Kish 1965).
     """
 
     largest: float
@@ -44,9 +45,10 @@ class Concentration:
 def find_concentrated(
     ask: Ask, several: Sequence[Slice], by: str | None, chosen: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return by name why slices get no rank: their calls come from too few sessions.
+    """Return by slice name why a slice gets no rank: its calls come from too few sessions.
 
-    The groups of sessions show which slices are suspect; only their sessions are counted. Raises MetricError.
+    The session groups show which slices to check; only the sessions of these slices are counted. Raises
+    MetricError.
     """
     suspect = {
         slice_.name
@@ -64,9 +66,9 @@ def find_concentrated(
 
 
 def _is_suspect(slice_: Slice) -> bool:
-    """Return True when the groups of sessions allow that few sessions contain most calls."""
+    """Return True when, judging by the session groups, few sessions may contain most calls."""
     groups, spread = slice_.share.by_group, slice_.share.spread
     if groups is None or spread is None or not slice_.share.n:
         return False
-    # Sessions share groups by chance, so a group is never smaller than its largest session.
+    # A group contains whole sessions, so it is at least as large as its largest session.
     return bool(groups[1].max() > MOST_OF_ONE * slice_.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -18,17 +18,17 @@ from callgauge.stats.intervals import Floats
 Ask = Callable[..., pd.DataFrame]
 Row = Mapping[Hashable, Any]
 DIMENSIONS = ("model", "provider", "source")
-"""Of a turn is known which of these it belongs to."""
+"""The dimensions whose value is known for each turn."""
 COMMAND = "callgauge prices FILE --store DIR"
 """The command that loads a team's prices."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeanCost:
-    """Money for each of `turns` turns, with its 95 % interval over sessions.
+    """The mean cost of `turns` turns, with its 95 % interval over sessions.
 
-    `interval` is None with fewer than eight groups of sessions. `by_group`: the money and the
-    turns of each random group of sessions.
+    `interval` is None with fewer than eight groups of sessions. `by_group`: the cost and the number of turns
+    in each random group of sessions.
     """
 
     amount: float
@@ -37,7 +37,7 @@ class MeanCost:
     by_group: tuple[Floats, Floats] = field(compare=False, repr=False)
 
     def compare_with(self, other: MeanCost) -> Interval | None:
-        """Return the 95 % interval of this amount divided by the other, or None if it is unknown."""
+        """Return the 95 % interval of this mean cost divided by the other, or None if it is unknown."""
         return compare_ratios(other.by_group, self.by_group)
 
 
@@ -45,11 +45,11 @@ class MeanCost:
 class Cost:
     """The cost of one slice's turns, in `currency`; None means unknown, never 0. `calls`: model calls.
 
-    `told_calls`: model calls with tokens in the log; `priced_calls` of them have a price on their day.
-    `per_turn`: the mean over turns in which every call is priced. `per_completed`: the cost of the turns with
-    known success, divided by the successful ones (`judged`: their number; `reported`: how many the log
-    reports). `retries`: the cost of the model calls for retries; `retry_priced` of `retry_calls` have a
-    price.
+    `told_calls`: model calls with tokens in the log. `priced_calls`: those of them with a price on their day.
+    `per_turn`: the mean cost of turns in which every call is priced. `per_completed`: the cost of the
+    `judged` turns, whose success is known, per successful turn. `reported`: how many of the judged turns have
+    a reported success or failure. `retries`: the cost of the model calls for retries. `retry_priced`: the
+    number of `retry_calls` with a price.
     """
 
     slice: str
@@ -79,7 +79,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """The cost of the chosen turns, by model (the dearest first), now and on the earlier days."""
+    """The cost of the chosen turns, by model (the most expensive first), now and on the earlier days."""
 
     overall: Cost | None
     by_model: tuple[Cost, ...]
@@ -87,7 +87,7 @@ class CostSummary:
 
     @property
     def change(self) -> float | None:
-        """The change of the cost per successful turn, 0.1 for 10 % more; None if a cost is unknown."""
+        """The change of the cost per successful turn: 0.1 means 10 % more. None if a cost is unknown."""
         now, before = (cost and cost.per_completed for cost in (self.overall, self.before))
         return now.amount / before.amount - 1 if now and before and before.amount else None
 
@@ -100,7 +100,10 @@ def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
 
 
 def write_parameter(matches: Iterable[PriceMatch | None]) -> str:
-    """Return prices as the parameter `$prices` of the metric `costs`: JSON, without gaps between days."""
+    """Return prices as JSON for the parameter `$prices` of the metric `costs`.
+
+    `to_day` in the JSON is the first day on which a price no longer applies.
+    """
     return json.dumps([period for match in matches if match for period in _write_periods(match)])
 
 
@@ -128,7 +131,7 @@ def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping
 
 
 def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
-    """Return the cost of each slice of a dimension, the dearest first; of all turns without `by`.
+    """Return the cost of each slice of a dimension, the most expensive first; of all turns without `by`.
 
     `ask`: answers a metric. `by`: model, provider, prompt, prompt_name, source or day. `chosen`: the filters.
     Raises MetricError.
@@ -140,7 +143,7 @@ def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any
 def find_ranked_costs(
     ask: Ask, prices: Iterable[ModelPrice], by: str, chosen: Mapping[str, Any]
 ) -> list[Cost]:
-    """Return the cost of each value of a dimension, as `find_costs`; empty if turns have no such value.
+    """Return the cost of each value of a dimension; empty if turns have no such dimension.
 
     `prices`: the team's prices. Raises MetricError.
     """
@@ -179,12 +182,12 @@ def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
 
 
 def cost_per_turn(amount: float, turns: int) -> float | None:
-    """Return the mean amount of a turn; None without turns."""
+    """Return the mean cost of a turn; None when there are no turns."""
     return amount / turns if turns else None
 
 
 def format_amount(value: float) -> str:
-    """Write three significant digits: 12,345.6 as 12,300, and 3.456 as 3.46."""
+    """Write an amount with three significant digits: 12,345.6 as 12,300, and 3.456 as 3.46."""
     if value >= 100:
         magnitude = 10 ** (len(str(int(value))) - 3)
         return f"{magnitude * round(value / magnitude):,}"

@@ -21,7 +21,7 @@ PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of the
 class Latency:
     """The latency of the tool calls or model steps of one slice, in milliseconds.
 
-    It was measured on `n` of `total`; `p50` and `p95` are None where n is 0.
+    `n` of the `total` calls or steps have a latency; `p50` and `p95` are None where n is 0.
     """
 
     slice: str

@@ -1,8 +1,8 @@
 """Decides by which rate slices may be compared, when only some have tool definitions or reported success.
 
-A parse error covers JSON syntax, and also the schema if a definition was available. Turn success is reported
-by the log, else derived. Slices that were not measured alike are compared by a rate that was measured alike
-in all of them.
+A parse error is invalid JSON, or a violation of the schema if a definition was available. Turn success is
+reported by the log, else derived. If slices were measured differently, they are compared by a rate that was
+measured in the same way in all of them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share
 
 TOLERANCE = 0.05
-"""How far the shares of two slices that are measured alike may lie apart."""
+"""Two slices are measured in the same way if their measured shares differ by at most this much."""
 _ROUNDING = 1e-9
 _NAMED = 2  # maximum number of slices that a reason names
-_ALL = 0.995  # counts as all from this share on: it would print as 100 %
+_ALL = 0.995  # a share that is printed as 100 % counts as all
 
 
 _SYNTAX = "syntax_error"
@@ -28,9 +28,10 @@ _BY_DEFINITION: Mapping[str, str | None] = {
     "parse_error": _SYNTAX,
     **dict.fromkeys(("repaired", "tool_rejected", "execution", "retried", "recovered", "derived_ok")),
 }
-"""Rates that a tool definition changes, and the one to compare by where definitions differ; None for no rate.
+"""Rates that a tool definition changes, and the rate to use where definitions differ (None: no rate).
 
-A definition shows failures that the log does not: these begin retry sequences, and come before other stages.
+A definition reveals failures that the log does not show. These start retry sequences and precede other
+failure stages.
 """
 
 
@@ -44,11 +45,11 @@ _NEEDS = {
 
 @dataclass(frozen=True, slots=True)
 class ComparisonBasis:
-    """The rate that slices are compared by.
+    """The rate by which slices are compared.
 
-    `rate`: its name; None if they cannot be compared. `reason`: why it is not the requested rate, as the end
-    of a sentence; empty if it is. `shares`: how each slice was measured, by name: the share of calls with a
-    tool definition, or of turns whose success the log reports; a slice with nothing measured is left out.
+    `rate`: its name; None if the slices cannot be compared. `reason`: why the requested rate is not used, as
+    the end of a sentence; empty if it is used. `shares`: by slice name, the share of calls with a tool
+    definition, or of turns whose success the log reports. A slice with nothing measured is left out.
     """
 
     rate: str | None
@@ -57,12 +58,12 @@ class ComparisonBasis:
 
     @property
     def sentence(self) -> str:
-        """The reason as a sentence; empty without one."""
+        """The reason as a sentence; empty when there is no reason."""
         return f"{self.reason[0].upper()}{self.reason[1:]}." if self.reason else ""
 
 
 def rates_to_compare(rate: str) -> tuple[str, ...]:
-    """Return the rates that `compare_by` reads to decide on `rate` and may return; `rate` is first."""
+    """Return the names of the rates that `compare_by` needs or may return for `rate`; `rate` is first."""
     if rate == "turn_success":
         return (rate, "recorded_ok", "derived_ok", "defined", _SYNTAX)
     if rate in _BY_DEFINITION:
@@ -95,11 +96,12 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
 
 
 def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
-    """Return by name why slices get no rank by `rate`: they lack definitions, and most others have them.
+    """Return by slice name why a slice gets no rank by `rate`: most other slices have tool definitions.
 
-    Otherwise one slice without definitions would hide the schema errors of all others. The result is empty if
-    the rate does not depend on definitions, or if fewer than two slices, or slices with less than half of the
-    calls, have definitions. Then all slices are compared by what they have in common (`compare_by`).
+    Without this rule, one slice without definitions would hide the schema errors of all others. The rule
+    applies if the rate depends on definitions, and if at least two slices with at least half of the calls
+    have definitions. Otherwise the result is empty, and all slices are compared by a rate that all of them
+    have (`compare_by`).
     """
     listed = list(slices)
     if rate not in _BY_DEFINITION:
@@ -119,7 +121,10 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
 
 
 def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
-    """Return the rate of turn success: the reported one, else the derived one, which needs definitions."""
+    """Return the rate for comparing turn success: the reported success, else the derived, else none.
+
+    Derived success needs tool definitions.
+    """
     reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)
     if min(reported.values(), default=1.0) >= 1 - TOLERANCE:
         return ComparisonBasis("turn_success", "", reported)
@@ -132,9 +137,9 @@ def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
 
 
 def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
-    """Return the share of the measured calls with a tool definition, by slice.
+    """Return the share of the measured calls with a tool definition, by slice name.
 
-    `slices`: those of the rate defined, and of parse_error or syntax_error, which have the same n.
+    `slices`: the slices of the rate `defined`, and of parse_error or syntax_error, which have the same n.
     """
     listed = list(slices)
     whole = _SYNTAX if any(slice_.rate.name == _SYNTAX for slice_ in listed) else "parse_error"
@@ -142,14 +147,14 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
-    """Return the same share for all slices together; None if nothing was measured."""
+    """Return the share of all measured calls with a tool definition; None if nothing was measured."""
     return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 
 def _find_shares(
     slices: Iterable[Slice], part: str, whole: str, count: Callable[[Share], int]
 ) -> dict[str, float]:
-    """Return `count` of the rate `part` over n of the rate `whole`, by slice."""
+    """Return for each slice `count` of the rate `part`, divided by n of the rate `whole`."""
     parts: Counter[str] = Counter()
     wholes: Counter[str] = Counter()
     for slice_ in slices:
@@ -164,7 +169,7 @@ def _find_shares(
 
 
 def describe_definitions(share: float | None) -> str:
-    """Return what parse errors do not cover, for captions; empty where all calls had a definition.
+    """Return a caption that says what parse errors do not cover; empty where all calls had a definition.
 
     `share`: the share of measured calls with a tool definition; None if nothing was measured.
     """
@@ -176,7 +181,7 @@ def describe_definitions(share: float | None) -> str:
 
 
 def describe_gap(share: float | None) -> str:
-    """Return the same as a sentence that stands alone, for a page about parse errors."""
+    """Return a full sentence on what parse errors do not cover, for a page about parse errors."""
     if share is None or share >= _ALL:
         return ""
     if not share:
@@ -186,7 +191,7 @@ def describe_gap(share: float | None) -> str:
 
 
 def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
-    """Return a sentence if a rate was measured in no slice, with what is missing; else ""."""
+    """Return a sentence on what is missing if a rate was measured in no slice; else ""."""
     if any(slice_.share.n for slice_ in slices):
         return ""
     needs = _NEEDS.get(rate.name)
@@ -194,7 +199,7 @@ def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
 
 
 def describe_reported(reported: int, measured: int) -> str:
-    """Return how turn success is known: `reported` by the log, of `measured`."""
+    """Return how turn success is known: for `reported` of the `measured` turns, the log reports it."""
     if reported == measured:
         return "reported by the log"
     if not reported:

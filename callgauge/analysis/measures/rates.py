@@ -1,4 +1,4 @@
-"""Definitions of the rates that pages show, by their name in the tables of the store."""
+"""Defines the rates that pages show, by their name in the tables of the store."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ GROUPS: Mapping[Group, str] = {
     "tool": "Did the call reach its tool, and did the tool succeed?",
     "turn": "Did the turn succeed, and did it need retries?",
 }
-"""The groups of rates in the order of reading, each with the question that it answers."""
+"""The groups of rates in the order of pages, each with the question that it answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateDefinition:
     """The definition of one rate.
 
-    `noun`: the unit counted, in the singular; `hit`: the words that describe a hit, after "calls that".
+    `noun`: the counted unit, in the singular. `hit`: the words that describe a hit, after "calls that".
     `better`: whether a low or a high rate is better; None where neither is. `calls`: the URL parameters with
     which the Calls page lists the hits; None if no list shows exactly the hits. `is_listed`: False for a rate
-    that describes how the others were measured; only the page Data shows it. `in_sentences`: its name in a
-    sentence, if that is not the title in lower case.
+    that describes how other rates were measured; only the Data page shows such a rate. `in_sentences`: the
+    name of the rate in a sentence, if it is not the title in lower case.
     """
 
     name: str
@@ -51,7 +51,7 @@ class RateDefinition:
 
     @property
     def group(self) -> Group:
-        """The group of rates that this one is shown in."""
+        """The group of rates in which pages show this rate."""
         if self.noun != "call":
             return "turn"
         return "tool" if self.name in _OF_TOOLS else "arguments"
@@ -219,9 +219,9 @@ _ALL = (
     ),
 )
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
-"""In the order in which a person reads them."""
+"""All rates in the order of pages."""
 LEADING = ("turn_success", "retried", "parse_error")
-"""The rates that choose a model, the most telling first: what they say against a leader is its price."""
+"""The rates by which models are chosen, the most important first."""
 LISTED = tuple(rate.name for rate in _ALL if rate.is_listed)
 """The rates that lists on pages offer."""
 HEADLINES = ("parse_error", "mended", "retried", "turn_success")

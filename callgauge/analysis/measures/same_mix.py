@@ -1,4 +1,4 @@
-"""Mix-adjusted comparisons: the strata of each arm, and two arms compared stratum by stratum."""
+"""Compares two slices mix-adjusted: stratum by stratum, with the same mix of tools, prompts and so on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callgauge.stats.standardisation import standardise_all
 
 _OF_CALLS = ("model", "tool", "strategy", "prompt")
 _OF_TURNS = ("model", "source", "prompt")
-_FINEST = 3  # dimensions of a stratum
+_FINEST = 3  # maximum number of dimensions that form a stratum
 _UNSEEN = Share(0, 0)
 _UNNAMED = "unknown"
 
@@ -24,10 +24,10 @@ Stratum = tuple[str, ...]
 
 
 def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions that form the strata of a rate, the most telling first.
+    """Return the dimensions that form the strata of a rate, the most informative first.
 
-    `apart`: the dimensions that distinguish the arms, which cannot form strata. A call has one tool and
-    strategy; a turn calls several tools, but has one prompt and comes from one source.
+    `apart`: the dimensions that distinguish the slices, which cannot form strata. A call has one tool and one
+    strategy. A turn may call several tools, but has one prompt and one source.
     """
     apart = {"prompt" if name == "prompt_name" else name for name in arms}
     candidates = _OF_TURNS if rate.noun == "turn" else _OF_CALLS
@@ -35,7 +35,7 @@ def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, .
 
 
 def describe_dimensions(names: Sequence[str]) -> str:
-    """Return the words for dimensions: tools, strategies and prompts."""
+    """Return the names of dimensions in words: tools, strategies and prompts."""
     if not names:
         return "all work"
     words = [wording.plural_of(wording.dimension(name)) for name in names]
@@ -44,7 +44,7 @@ def describe_dimensions(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SameMix:
-    """Two arms at the same mix of the dimensions `by`; `by` is empty if the logs name none."""
+    """Two slices at the same mix of the dimensions `by`; `by` is empty if the logs name no values."""
 
     found: StandardisedDifference
     by: tuple[str, ...]
@@ -56,18 +56,18 @@ class SameMix:
 
 @dataclass(frozen=True, slots=True)
 class ArmStrata:
-    """The strata of each arm, by the values of `dimensions`."""
+    """The strata of each slice, by the values of `dimensions`."""
 
     dimensions: tuple[str, ...]
     by_arm: Mapping[str, Mapping[Stratum, Share]]
 
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
-        """Return the mix-adjusted difference of each pair, first minus second; None without common work.
+        """Return the mix-adjusted difference of each pair, first minus second.
 
-        A pair: the names of both arms and their whole slices. The strata are the finest ones in which both
-        arms have most of their work in common. Finer strata may be useless: a prompt that is unique to a
-        session occurs in no other arm. An unnamed value matches no other value; a dimension that neither arm
-        names is left out.
+        A pair without common work gets None. A pair holds the names of two slices and both slices. The strata
+        are the finest ones in which both slices have most of their work in common. Finer strata may be
+        useless: a prompt that is unique to a session does not occur in the other slice. An unnamed value
+        matches no other value. A dimension without named values is left out.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
@@ -96,7 +96,7 @@ class ArmStrata:
         return same_mixes
 
     def within(self, dimension: str, value: str) -> ArmStrata:
-        """Return the strata of each arm with one value of a dimension, by the other dimensions."""
+        """Return the strata of each slice within one value of a dimension, by the other dimensions."""
         place = self.dimensions.index(dimension)
         return ArmStrata(
             self.dimensions[:place] + self.dimensions[place + 1 :],
@@ -111,7 +111,6 @@ class ArmStrata:
         )
 
     def _named_dimensions(self, *arms: str) -> list[int]:
-        """Return the indexes of the dimensions that any stratum of an arm names."""
         strata = [stratum for arm in arms for stratum in self.by_arm.get(arm, {})]
         return [
             number
@@ -120,7 +119,7 @@ class ArmStrata:
         ]
 
     def _cut(self, arm: str, dimensions: Sequence[int]) -> dict[Stratum, Share]:
-        """Return the strata of an arm by some of the dimensions; unnamed strata match no other arm."""
+        """Return the strata of a slice by some of the dimensions; unnamed strata match no other slice."""
         cut: dict[Stratum, Share] = {}
         for stratum, share in self.by_arm.get(arm, {}).items():
             key = tuple(stratum[number] for number in dimensions)
@@ -137,7 +136,7 @@ def _pair_up(strata: Mapping[Stratum, Share], against: Mapping[Stratum, Share]) 
 
 
 def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
-    """Return the strata of all arms from the rows of the metric `strata`."""
+    """Return the strata of all slices from the rows of the metric `strata`."""
     by_arm: dict[str, dict[Stratum, Share]] = {}
     columns = [rows[name] for name in ("arm", "first", "second", "third", "k", "n", "sessions")]
     counts = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
@@ -152,7 +151,7 @@ def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
 
 @dataclass(frozen=True, slots=True)
 class MakeupShift:
-    """The number of calls of each arm with a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
+    """How many calls of two slices have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
 
     dimension: str
     value: str
@@ -163,15 +162,15 @@ class MakeupShift:
 
     @property
     def change(self) -> float:
-        """The share in arm B minus the share in arm A."""
+        """The share in slice B minus the share in slice A."""
         return self.b / self.b_total - self.a / self.a_total
 
 
 def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[MakeupShift]:
-    """Return the values whose shares differ between the arms, the biggest differences first.
+    """Return the values whose shares differ between two slices, the largest differences first.
 
-    `a` and `b`: the rows of the metric `makeup` for each arm; `leave_out`: dimensions to leave out. A
-    dimension without calls in one arm, such as a trait that its logs do not record, is left out as well.
+    `a` and `b`: the rows of the metric `makeup` for each slice. `leave_out`: dimensions to leave out. A
+    dimension without calls in one slice, such as a trait that its logs do not record, is also left out.
     """
     left_out = set(leave_out)
     of_a, of_b = a.to_dict("records"), b.to_dict("records")

@@ -1,4 +1,4 @@
-"""Slices: a rate of a group of calls, turns or retry sequences, with the counts behind its uncertainty."""
+"""Slices: a rate of a group of calls, turns or retry sequences, with the counts for its uncertainty."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.stats import Share, place_in_groups, read_days, relate_shares
 from callgauge.stats.intervals import Floats
 
-MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share is shown with a badge, but not ranked
+MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share gets a badge and no rank
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One rate of one slice: the calls, turns or retry sequences with the value `name` of a dimension.
+    """One rate of the calls, turns or retry sequences with the value `name` of a dimension.
 
-    `also`: the value of a second dimension. `total`: the number of all units; `share.n` of them could be
-    measured. `concentration`: why it is not ranked, if too few sessions contain its calls; else empty.
+    `also`: the value of a second dimension. `total`: the number of all calls, turns or sequences, of which
+    `share.n` could be measured. `concentration`: why the slice is not ranked, if too few sessions contain its
+    calls; else empty.
     """
 
     rate: RateDefinition
@@ -48,20 +49,20 @@ class Slice:
 
     @property
     def is_solid(self) -> bool:
-        """True when enough was measured, in enough sessions, for a rank or an alert."""
+        """True when enough calls in enough sessions were measured for a rank or an alert."""
         return self.is_rankable and self.share.has_enough and not self.concentration
 
     @property
     def has_enough_to_compare(self) -> bool:
-        """True when enough was measured for one side of a judged difference."""
+        """True when enough calls in enough sessions were measured to judge a difference."""
         return self.is_rankable and self.share.has_enough_to_compare and not self.concentration
 
 
 def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     """Return a slice for each row of the metric `slices` (or one with its columns), in the same order.
 
-    The slices of a rate share their estimate of how similar the calls of a session are. Use `related=False`
-    for slices that are only parts of others.
+    The slices of a rate share one estimate of the intra-session correlation. Use `related=False` for slices
+    that are only parts of others.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     slices = [
@@ -74,7 +75,7 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
 def read_shares(rows: pd.DataFrame) -> list[Share]:
     """Return the share of each row of a metric with the columns k, n, sessions and the group columns.
 
-    If it also has the day columns, the shares contain their counts by day.
+    If the metric also has the day columns, the shares contain their counts by day.
     """
     by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
     by_day = read_days(rows["days"], rows["day_k"], rows["day_n"]) if "days" in rows else [None] * len(rows)
@@ -83,7 +84,7 @@ def read_shares(rows: pd.DataFrame) -> list[Share]:
 
 
 def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
-    """Return the counts of all rows together by random group of sessions: an array of columns by GROUPS."""
+    """Return the sums over all rows by random group of sessions: an array of columns by GROUPS."""
     listed_rows = list(rows)
     counts = ([row[f"group_{column}"] for row in listed_rows] for column in columns)
     sums: Floats = place_in_groups([row["group_ids"] for row in listed_rows], *counts).sum(axis=0)
@@ -91,7 +92,7 @@ def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
 
 
 def relate_slices(several: Sequence[Slice]) -> list[Slice]:
-    """Return the slices; the slices of each rate share their estimate of similarity within sessions."""
+    """Return the slices; those of each rate share one estimate of the intra-session correlation."""
     related = relate_shares([slice_.share for slice_ in several], [one.rate.name for one in several])
     return [replace(slice_, share=share) for slice_, share in zip(several, related, strict=True)]
 
@@ -99,7 +100,7 @@ def relate_slices(several: Sequence[Slice]) -> list[Slice]:
 def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
     """Return the sum of several slices of one rate; None for no slices.
 
-    The number of sessions counts a shared session once for each slice; the interval keeps it together.
+    A session that is in several slices counts several times as a session, but once for the interval.
     """
     parts = list(several)
     if not parts:
@@ -109,7 +110,7 @@ def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
 
 
 def rank_slices(several: Iterable[Slice]) -> list[Slice]:
-    """Return the slices, the best first. Those with too little measured come last, by size."""
+    """Return the slices, the best first. Slices with too few measurements come last, the largest first."""
     return sorted(
         several,
         key=lambda slice_: (

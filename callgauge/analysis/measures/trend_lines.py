@@ -1,4 +1,4 @@
-"""The content of a chart of rates over time, as plain values that pages and reports draw."""
+"""Prepares a chart of rates over time, as plain values that pages and reports draw."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from callgauge.stats import Interval, Share
 
 OTHERS = "other models"
 MOST_IN_ONE = 3
-"""Lines in one panel; of more, each has a panel of its own."""
+"""The maximum number of lines in one panel; if there are more, each has its own panel."""
 COLOURS = 6
-_FAR = 2  # times the highest rate: a goal beyond this is written at the edge
+_FAR = 2  # multiple of the highest rate, from which on a goal is written at the edge
 _NEAR_ALL = 0.5  # if all rates are above this, the scale does not begin at zero
-_STRETCH = 0.5  # share of the span of reliable rates by which unreliable ones may widen the scale
+_STRETCH = 0.5  # unreliable rates may widen the scale by this share of the range of reliable rates
 _LEAST_SPAN = 0.02
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_TICKS = 5
-_LABEL = 60  # characters of a level's name
+_LABEL = 60  # maximum number of characters of a level's name
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeUnit:
-    """What one point of a trend spans. `gap`: a longer stretch without a point breaks the line."""
+    """The days in one point of a trend. `gap`: a longer stretch without a point breaks the line."""
 
     name: str
     gap: timedelta
@@ -45,7 +45,7 @@ class TimeUnit:
         return (day.replace(day=1) + 31 * _DAY).replace(day=1) - _DAY if self.name == "month" else day
 
 
-_UNITS = {  # the longest span of days that each unit is for
+_UNITS = {  # each key is the longest span of days for which the unit is used
     92: TimeUnit("day", timedelta(days=3)),  # a weekend is not a break
     800: TimeUnit("week", timedelta(days=14)),
     date.max.toordinal(): TimeUnit("month", timedelta(days=62)),
@@ -59,9 +59,9 @@ def choose_unit(first: date, last: date) -> TimeUnit:
 
 @dataclass(frozen=True, slots=True)
 class LinePoint:
-    """The rate of a series in a unit of time, which is the days from `first` to `last`.
+    """The rate of a series in one unit of time, the days from `first` to `last`.
 
-    `is_partial`: the last load saw only a part of these days.
+    `is_partial`: the store has only a part of the calls of these days.
     """
 
     first: date
@@ -75,7 +75,7 @@ class LinePoint:
 
     @property
     def is_few(self) -> bool:
-        """True with too few observations or sessions to rely on the rate."""
+        """True if the point has too few observations or sessions for a reliable rate."""
         return not self.share.has_enough
 
     @property
@@ -85,9 +85,9 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True)
 class TrendLine:
-    """The line of a series. `series`: None for the sum of series without a line; `colour`: None for grey.
+    """The line of a series. `series`: None for the sum of series without a line. `colour`: None for grey.
 
-    `left_out`: points of little data beyond the scale; they are not drawn.
+    `left_out`: points beyond the scale with little data, which are not drawn.
     """
 
     series: str | None
@@ -109,7 +109,7 @@ class TrendLine:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A labelled line in a trend, before `day`.
+    """A labelled vertical line in a trend, at the beginning of `day`.
 
     The marked event may have happened at the beginning of any day from `first` to `last`. `series`: the
     affected series; empty for all.
@@ -135,7 +135,7 @@ class Level:
 class TrendChart:
     """A chart of rates over time. `ticks`: the labelled rates; the first and the last are the scale's ends.
 
-    `whole`: all series together, drawn pale behind each panel; None if one panel shows all lines.
+    `whole`: all series together, drawn pale in each panel; None if one panel shows all lines.
     """
 
     title: str
@@ -156,7 +156,7 @@ class TrendChart:
 
     @property
     def has_intervals(self) -> bool:
-        """True when the points show their intervals; intervals of two lines would hide each other."""
+        """True when the points show their intervals, which would overlap if there were two lines."""
         return len(self.lines) == 1
 
     @property
@@ -171,7 +171,7 @@ class TrendChart:
 
     @property
     def drawn_marks(self) -> list[Mark]:
-        """The marks on the drawn days, each within these days."""
+        """The marks on the drawn days, with `first` and `last` limited to these days."""
         return [
             replace(
                 mark,
@@ -184,14 +184,14 @@ class TrendChart:
         ]
 
     def list_units(self) -> list[date]:
-        """Return the first day of each unit of time, also of those without a point."""
+        """Return the first day of each unit of time, including units without a point."""
         starts = [self.unit.start_of(self.first)]
         while (start := self.unit.end_of(starts[-1]) + _DAY) <= self.last:
             starts.append(start)
         return starts
 
     def label_tick(self, tick: float) -> str:
-        """Return a rate of the scale as text, with decimals where the steps are small."""
+        """Return a tick of the scale as text, with decimals where the steps are small."""
         return f"{tick:.1%}" if self.ticks[1] - self.ticks[0] < 0.0099 else f"{tick:.0%}"
 
     def label_level(self, level: Level) -> str:
@@ -204,8 +204,8 @@ class TrendChart:
 def assign_colours(names: Sequence[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
     """Return the colour number of each of at most six series.
 
-    `fixed`: numbers that series have on every page; a series keeps its own where it is free. The last colour
-    is the grey of the unnamed series, so it is only used for six series, when no unnamed one exists.
+    `fixed`: numbers that series have on every page. A series keeps its fixed number if that is free. The last
+    colour is the grey of the unnamed series. It is used only if there are six series and none is unnamed.
     """
     wanted, most = fixed or {}, max(COLOURS - 1, len(names))
     own = {name: wanted[name] for name in names if wanted.get(name, most) < most}
@@ -228,8 +228,8 @@ def make_trend_chart(
     """Return the chart of the rates: one line for each series with a colour, and one for all others.
 
     A point is a day or, for a long time, a week or month. `last_whole`: the newest day with all calls in the
-    store. The scale contains every point with enough data and every near goal; distant points with little
-    data are left out.
+    store. The scale contains every point with enough data and every near goal. Points with little data may be
+    left out.
     """
     days = [point.day for point in points]
     unit = choose_unit(min(days), max(days))
@@ -276,7 +276,6 @@ def _sum_by_unit(points: Sequence[DayRate], unit: TimeUnit, last_whole: date | N
 
 
 def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
-    """Return the line with the points beyond the scale moved to `left_out`."""
     inside = tuple(point for point in line.points if ticks[0] <= point.rate <= ticks[-1])
     outside = tuple(point for point in line.points if point not in inside)
     return TrendLine(line.series, line.label, line.colour, inside, outside)
@@ -285,8 +284,8 @@ def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
 def _choose_ticks(lines: Sequence[TrendLine], levels: Sequence[Level]) -> tuple[float, ...]:
     """Return the labelled rates of a scale that contains every point with enough data (all, if none has).
 
-    It also contains the intervals of a single line, near goals, and points with little data that are not far
-    beyond the others.
+    The scale also contains near goals and, if there is a single line, its intervals. Points with little data
+    are included if they are near the others.
     """
     every = [point for line in lines for point in line.points]
     solid = [point for point in every if not point.is_hollow] or every

@@ -14,12 +14,12 @@ from callgauge.stats import Share
 from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
-"""Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
-LOOKED_AT = 6  # maximum number of series, the longest first; each is shuffled a few hundred times
+"""With fewer days, chance cannot be ruled out: of the 252 orders of ten days, 2 look like a clear change."""
+LOOKED_AT = 6  # maximum number of searched series, because each search takes long
 NAMED = 5
-"""Series with a line of their own where there are more than fit."""
+"""The number of series that have their own line if there are too many for all."""
 _MOST_USED = 3
-DAYS = 120  # the newest days with data in each series
+DAYS = 120  # maximum number of days with data in a series, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class DayRate:
 
 @dataclass(frozen=True, slots=True)
 class RateShift:
-    """A change of the rate of a series: `day` is the first day of the new rate.
+    """A change of the rate of a series. `day` is the first day of the new rate.
 
-    Given that a change was found, it began on a day from `first` to `last` with 95 % confidence. `before`
-    and `after` are the rates (shares) up to the neighbouring changes.
+    Given that a change was found, it began on a day from `first` to `last` with 95 % confidence. `before` and
+    `after` are the rates (shares) up to the neighbouring changes.
     """
 
     series: str
@@ -49,10 +49,10 @@ class RateShift:
 
 
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
-    """Return the points of each slice in the order of their days, from slices whose `also` is the day.
+    """Return the points of each slice in the order of their days. The `also` of a slice is the day.
 
-    Days without observations are left out, and so are slices without a day. `last`: the newest complete day.
-    Later days are left out unless there are no others: a load saw only their first hours.
+    Slices without observations or without a day are left out. `last`: the newest complete day. Later days are
+    left out unless there are no others, because a load sees only a part of them.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [
@@ -67,10 +67,11 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
 
 
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
-    """Return the series that a chart names, the most used first: all of up to six.
+    """Return the series that a chart names, the most used first.
 
-    Of more series, it names the three most used and the two worst of the others with enough observations and
-    sessions. If fewer than two have enough, the next most used take their place.
+    Up to six series are all named. Of more series, the three most used are named, and the two worst of the
+    others with enough observations and sessions. If fewer than two have enough, the next most used take their
+    place.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
@@ -97,14 +98,14 @@ def _sort_series(
     if not rate.better:
         return by_use, []
     way = -1 if rate.better == "low" else 1
-    # A sum over days counts a session once per day, but always in the same group.
+    # A sum over days counts a session once per day, so session groups are counted instead.
     solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
     worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
     return by_use, worst[: NAMED - _MOST_USED]
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
-    """Return the names of the series that `find_shifts` examines: the most observed ones with enough days."""
+    """Return the names of the series that `find_shifts` searches: the most observed ones with enough days."""
     long = [name for name, series in points.items() if len(series) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
@@ -122,7 +123,7 @@ def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """A change of a rate at `version`; with 95 % confidence it began at a version from `first` to `last`."""
+    """A change of a rate at `version`. With 95 % confidence it began at a version from `first` to `last`."""
 
     version: str
     first: str
@@ -135,7 +136,8 @@ class VersionShift:
 def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
     """Return each version as (day of its first use, slice), in the order of these days.
 
-    `several`: slices by version whose `also` is the day. Slices without a version or a day are left out.
+    `several`: slices by version. The `also` of a slice is the day. Slices without a version or a day are left
+    out.
     """
     used: dict[str, list[Slice]] = {}
     for slice_ in several:
@@ -165,5 +167,5 @@ def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionSh
 
 
 def describe_doubt(series: int) -> str:
-    """Return a sentence on the maximum number of series that would show a change by chance alone."""
+    """Return a sentence on how many of the series may show a change by chance alone."""
     return f"By chance alone at most {series * MOST_FALSE:.2f} of {series} series would show one on average."

@@ -1,4 +1,4 @@
-"""Trial runs: the result of each arm by each measure, and its comparison with the reference."""
+"""Trial runs: the result of each variant by each measure, and its comparison with the reference."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ from callgauge.stats.task_pairs import (
 
 Row = Mapping[Hashable, Any]
 State = Literal["done", "going on", "not ended", "not begun"]
-_RECENT = timedelta(minutes=5)  # a run publishes every half minute, but a slow model needs longer for a trial
+# A run publishes every half minute, but a trial of a slow model may take longer.
+_RECENT = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMeasure:
-    """A measure of trials. `parts`: the hits and tries of a trial (k and n); None if it has none.
+    """A measure of trials. `parts`: returns k and n of a trial; None if the trial has no such result.
 
     `tried`: what n counts, in the singular. `unit`: `share` (0 to 1), `tokens` or `USD`.
     """
@@ -69,8 +70,8 @@ class TrialMeasure:
 class TriedTask:
     """One trial, a row of the metric `trial_results`.
 
-    `right`: the result of the task's check, None without one. `mended`: calls that were converted or
-    repaired; None if the server may have rewritten the arguments.
+    `right`: the result of the task's check; None if the task has none. `mended`: the number of calls that were
+    converted or repaired; None if the server may have rewritten the arguments.
     """
 
     arm: str
@@ -158,7 +159,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
 
 @dataclass(frozen=True, slots=True)
 class ArmDecision:
-    """The verdict of the latest interim analysis for one arm."""
+    """The verdict of the latest interim analysis of one variant."""
 
     arm: str
     look: int
@@ -168,10 +169,11 @@ class ArmDecision:
 
 @dataclass(frozen=True, slots=True)
 class TrialRun:
-    """A run, a row of the metric `trial_runs`. `arms`: as planned, the reference among them.
+    """A trial run, a row of the metric `trial_runs`. `arms`: the planned variants and the reference.
 
-    `smallest`: the smallest difference of interest, in the unit of the primary measure. `tasks`: the planned
-    number; `tasks_tried`: those with a trial in some arm. `cost` in USD, None if no trial has a price.
+    `smallest`: the smallest difference of interest, in the unit of the primary measure. `tasks`: the number
+    of planned tasks. `tasks_tried`: the number of tasks with a trial of any variant. `cost`: in USD; None if
+    no trial has a price.
     """
 
     run: str
@@ -206,7 +208,7 @@ class TrialRun:
 
     @property
     def arm_names(self) -> tuple[str, ...]:
-        """The names of the arms, the reference first."""
+        """The names of the variants, the reference first."""
         names = [str(arm["name"]) for arm in self.arms]
         return (self.reference, *(name for name in names if name != self.reference))
 
@@ -217,17 +219,17 @@ class TrialRun:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The arms that are compared with the reference."""
+        """The variants that are compared with the reference."""
         return self.arm_names[1:]
 
     @property
     def arm_alpha(self) -> float:
-        """The error for which one arm may be stopped: alpha over the number of arms (Bonferroni)."""
+        """The error rate for stopping one variant: alpha over the number of variants (Bonferroni)."""
         return self.alpha / max(1, len(self.others))
 
     @property
     def is_decided(self) -> bool:
-        """True when every arm is decided, or had its last interim analysis."""
+        """True when every variant is decided, or had its last interim analysis."""
         decisions = [self.decisions.get(name) for name in self.others]
         return bool(decisions) and all(
             decision and (decision.decision in ENDS or decision.look >= len(self.look_at))
@@ -247,7 +249,7 @@ class TrialRun:
         return (first.date(), (self.last_at or first).date()) if first else None
 
     def state(self, now: datetime) -> State:
-        """Return how far the run is; `now` is naive UTC, as the store keeps times."""
+        """Return the progress of the run at the time `now`, which is naive UTC as in the store."""
         if self.is_decided or (self.trials and self.trials >= self.tasks * self.repeats * len(self.arms)):
             return "done"
         if not self.trials:
@@ -256,7 +258,7 @@ class TrialRun:
 
     @property
     def spent(self) -> tuple[float, str] | None:
-        """The share of the budget that is spent, and of what; None without a budget of cost or tokens."""
+        """The spent share of the budget, and its unit; None if the plan limits neither cost nor tokens."""
         shares = [
             (value / self.budget[name], name)
             for name, value in (("cost", self.cost), ("tokens", self.tokens))
@@ -267,7 +269,7 @@ class TrialRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredLook:
-    """A row of the metric `trial_looks`: an interim analysis of an arm, in the primary measure's unit."""
+    """An interim analysis of a variant, a row of the metric `trial_looks`, in the primary measure's unit."""
 
     look: int
     arm: str
@@ -283,7 +285,7 @@ class StoredLook:
 
     @property
     def reach(self) -> float | None:
-        """The difference that decides at this interim analysis: the boundary, in the unit of the measure."""
+        """The smallest difference that decides at this interim analysis, in the unit of the measure."""
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / 2
@@ -291,10 +293,10 @@ class StoredLook:
 
 @dataclass(frozen=True, slots=True)
 class ArmTotal:
-    """The result of an arm's trials by one measure: k of n, or the sum of an amount and its trials.
+    """The result of a variant's trials by one measure: k of n, or the sum `k` of an amount over `n` trials.
 
-    `rate`: k / n with its 95 % interval, the `tasks` being the independent units. `unmeasured`: trials with a
-    reply but without this measure, of all `replied`.
+    `rate`: k / n with its 95 % interval over the independent `tasks`. `unmeasured`: the number of trials
+    without this measure, of the `replied` trials.
     """
 
     k: float
@@ -308,9 +310,10 @@ class ArmTotal:
 
 @dataclass(frozen=True, slots=True)
 class SuccessCost:
-    """What a success costs in an arm, in USD, with its 95 % interval over tasks; None without a success.
+    """The cost of a success of a variant, in USD, with its 95 % interval over tasks.
 
-    `cost`: that of the `priced` trials with a reply that can be judged; `won` of them succeeded.
+    `cost`: the cost of the `priced` trials whose success is known, of which `won` succeeded. `amount` is None
+    when no trial succeeded.
     """
 
     cost: float
@@ -322,7 +325,7 @@ class SuccessCost:
 
 @dataclass(frozen=True, slots=True)
 class CoursePoint:
-    """The difference of an arm after this many tasks; `low`, `high`: an interval valid at any time."""
+    """The difference of a variant after `tasks` tasks. `low`, `high`: an interval that is always valid."""
 
     tasks: int
     estimate: float
@@ -331,7 +334,7 @@ class CoursePoint:
 
 
 class RunResults:
-    """The trials of a run by arm and task. Computed results are cached."""
+    """The trials of a run by variant and task. Computed results are cached."""
 
     def __init__(self, run: TrialRun, trials: Sequence[TriedTask]) -> None:
         self.run = run
@@ -343,18 +346,18 @@ class RunResults:
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """Every tried task, in the order of the run; tasks that are not in the plan come last."""
+        """Every tried task, in the order of the run. Tasks that are not in the plan come last."""
         tried = {task for by_task in self.by_arm.values() for task in by_task}
         in_order = [task for task in self.run.task_order if task in tried]
         return (*in_order, *sorted(tried - set(in_order)))
 
     def count_missing(self, arm: str) -> tuple[int, int]:
-        """Return how many trials of an arm have no reply, and how many there are."""
+        """Return how many trials of a variant have no reply, and how many trials there are."""
         arm_trials = [trial for several in self.by_arm.get(arm, {}).values() for trial in several]
         return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
     def counts(self, measure: TrialMeasure) -> Counts:
-        """Return k and n of each task of each arm, summed over its trials."""
+        """Return k and n of each task of each variant, summed over its trials."""
         if measure.name not in self._counts:
             self._counts[measure.name] = {
                 arm: {task: _count(several, measure) for task, several in by_task.items()}
@@ -363,7 +366,7 @@ class RunResults:
         return self._counts[measure.name]
 
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
-        """Return the result of an arm's trials by one measure."""
+        """Return the result of a variant's trials by one measure."""
         tasks = self.counts(measure).get(arm, {})
         alone = pair_values(value_tasks(tasks), measure, self.run.groups)
         arm_trials = [
@@ -380,17 +383,17 @@ class RunResults:
         )
 
     def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
-        """Return the paired differences of an arm and the reference over the tasks that both have."""
+        """Return the paired differences of a variant and the reference over the tasks that both have."""
         return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
 
     def bound_missing(self, arm: str) -> tuple[float, float] | None:
-        """Return the bounds of the primary difference for any result of the missing trials."""
+        """Return the range of the primary difference over all possible results of the missing trials."""
         return bound_missing(self.counts(self.run.primary), arm, self.run.reference)
 
     def compare(
         self, arm: str, measure: TrialMeasure, looks: Sequence[StoredLook]
     ) -> tuple[MeasuredDifference | None, Decision]:
-        """Return the difference of an arm with the interval to report, and the verdict."""
+        """Return the difference of a variant with the interval to report, and the verdict."""
         if measure is self.run.primary:
             return compare_as_planned(self.run, self.pair(arm, measure), looks)
         return compare_unplanned(measure, self.pair(arm, measure))
@@ -400,7 +403,7 @@ class RunResults:
         return tasks_more(self.run, self.pair(arm, self.run.primary))
 
     def compare_factors(self) -> tuple[FactorComparison, ...]:
-        """Return each setting that differs in two or more pairs of arms, compared by the primary measure."""
+        """Return each setting in which two or more pairs of variants differ, by the primary measure."""
         run = self.run
         settings = {str(arm["name"]): {factor: arm.get(factor) for factor in FACTORS} for arm in run.arms}
         design = FactorDesign(run.primary, run.reference, run.groups, run.alpha)
@@ -413,9 +416,9 @@ class RunResults:
         return MEASURES["right" if is_checked else "turn_ok"]
 
     def cost_of_success(self, arm: str) -> SuccessCost:
-        """Return what a success costs in an arm.
+        """Return the cost of a success of a variant.
 
-        Trials without a price, or with unknown success, are in neither sum.
+        Trials without a price, or with unknown success, are left out.
         """
         judged = self.success
         sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -435,9 +438,9 @@ class RunResults:
         return SuccessCost(cost, priced, successes, cost / successes, ratio_interval(spent, won))
 
     def follow_course(self, arm: str, most: int = 120) -> list[CoursePoint]:
-        """Return the primary difference of an arm over the completed tasks, in at most `most` points.
+        """Return the primary difference of a variant over the completed tasks, in at most `most` points.
 
-        Its interval is valid at any time, even after repeated looks.
+        The interval is valid at any time, even after repeated interim analyses.
         """
         measure, run = self.run.primary, self.run
         counts = self.counts(measure)
@@ -458,7 +461,7 @@ class RunResults:
 
 
 def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
-    """Return the 95 % interval of a mean over tasks; a share ends at 0 and 1, an amount at 0."""
+    """Return the 95 % interval of a mean over tasks, from 0 to 1 for a share and from 0 for an amount."""
     if alone.mean is None:
         return None
     low, high = alone.mean.interval(Z)
@@ -486,7 +489,7 @@ def make_trials(rows: pd.DataFrame) -> list[TriedTask]:
 
 
 def make_looks(rows: pd.DataFrame) -> dict[str, list[StoredLook]]:
-    """Return the interim analyses of the metric `trial_looks` by arm, in their order."""
+    """Return the interim analyses of the metric `trial_looks` by variant, in their order."""
     by_arm: dict[str, list[StoredLook]] = defaultdict(list)
     for row in rows.drop(columns="taken_at").to_dict("records"):
         by_arm[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))

@@ -1,13 +1,13 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
-A file opens with a comment header: `title:`, `question:`, `unit:`, `days:` (how it uses the days of daily
-sums, see `DaysUsed`), `facts:` (which facts it reads, see `FactsUsed`), a `note:` line for each sentence that
-a reader needs, and one `column NAME:` line for each result column that needs words. Missing `$name`
-parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are excluded.
-`{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by AND.
-`{filters a_: models}` becomes the same over the parameters `$a_models` and so on. `{value: by}` becomes the
-value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables
-that sum up the groups of sessions by these columns (`clauses/groups.sql`).
+A file begins with a comment header: `title:`, `question:`, `unit:`, `days:` (how the query uses the days of
+daily sums, see `DaysUsed`), `facts:` (which calls and turns it reads, see `FactsUsed`), a `note:` line for
+each sentence that a reader needs, and a `column NAME:` line for each result column that needs words. Missing
+`$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are
+excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by
+AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value: by}`
+becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes
+the tables that sum up session groups by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import duckdb
 from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
-if TYPE_CHECKING:  # the report of a load also uses metrics, without these imports
+if TYPE_CHECKING:  # the report of a load also uses metrics, and does not need these imports
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ GROUPS = "group_ids"
 """A column of the metrics whose rates get an interval."""
 _DAYS, _DAY = "days", "day"
 PARAMETER = re.compile(r"\$([a-z_]+)")
-"""A named parameter in the SQL of a metric."""
+"""Matches a named parameter in the SQL of a metric."""
 
 
 class MetricError(Exception):
@@ -53,21 +53,21 @@ class MetricError(Exception):
 
 
 class DaysUsed(StrEnum):
-    """How a metric uses the days of the daily sums that it reads.
+    """How a metric uses the days of the daily sums.
 
-    If it has the parameters $from_day and $to_day, it reads only the sums of these days, unless it reads
-    those of ALL days.
+    A metric with the parameters $from_day and $to_day reads only the sums of these days, unless it uses ALL
+    days.
     """
 
-    ADDED_UP = "added up"  # except for the dimension 'day', and days on which $prices change
+    ADDED_UP = "added up"  # sums of months suffice, except by 'day', and on days when $prices change
     KEPT_APART = "kept apart"
     ALL = "all"
 
 
 class FactsUsed(StrEnum):
-    """Which facts a metric reads, at most those that its filters select."""
+    """Which rows of calls and turns a metric reads, before its filters apply."""
 
-    NEWEST_TURNS = "newest turns"  # of the newest day
+    NEWEST_TURNS = "newest turns"  # only turns of the newest day
     ALL = "all"
 
 
@@ -75,8 +75,8 @@ class FactsUsed(StrEnum):
 class Metric:
     """One query of the store, read from a `.sql` file.
 
-    `question`: what the query answers; `notes`: how it counts, for readers; `columns`: the meaning of each
-    result column; `parameters`: the `$names` of the SQL.
+    `question`: what the query answers. `notes`: how the query counts, in sentences for readers. `columns`:
+    the meaning of each result column. `parameters`: the `$names` of the SQL.
     """
 
     name: str
@@ -92,14 +92,14 @@ class Metric:
 
     @property
     def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
-        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of a row."""
+        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of its rows."""
         before, _, after = self.sql.partition(_SUMS_OF_DAYS)
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
         return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
 
     def adds_up_days(self, parameters: Mapping[str, Any]) -> bool:
-        """Return True when the answer is the same from the sums of whole months."""
+        """Return True when the sums of whole months give the same answer as those of days."""
         by_day = any(parameters.get(name) == "day" for name in self.parameters)
         return self.days is DaysUsed.ADDED_UP and not by_day
 
@@ -112,7 +112,7 @@ def metrics() -> dict[str, Metric]:
 
 @cache
 def filter_clauses() -> dict[str, str]:
-    """Return the SQL of each filter by its name."""
+    """Return the SQL of each filter by filter name."""
     return dict(_CLAUSE.findall((_FOLDER / "clauses" / "filters.sql").read_text(encoding="utf-8")))
 
 
@@ -125,7 +125,8 @@ def include_filters(sql: str) -> str:
         joined = f"\n{indent}{'' if before.startswith('AND') else '  '}AND ".join(clauses)
         return indent + before + PARAMETER.sub(rf"${prefix}\1", joined)
 
-    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may contain two
+    # The loop is needed because a line may contain two placeholders.
+    while (included := _FILTERS.sub(write_clauses, sql)) != sql:
         sql = included
     return sql
 
@@ -137,7 +138,7 @@ def include_values(sql: str) -> str:
 
 
 def include_tables(sql: str) -> str:
-    """Return the SQL with the tables that sum up days or groups of sessions in place of `{groups: …}`."""
+    """Return the SQL with the tables that sum up days or session groups in place of each `{groups: …}`."""
     return _TABLES.sub(lambda match: _read_clause(match[1]).replace("$keys", match[2]), sql)
 
 
@@ -180,7 +181,8 @@ def answer_metric(
 
     The counts by group of sessions and by day, the columns group_… and day…, stay Arrow lists, because a
     conversion to Python lists would take longer than the query. `parameters` may contain more than the metric
-    has: a page passes all its filters to each metric. Raises MetricError when the store cannot answer.
+    has, because a page passes all its filters to each metric. Raises MetricError when the store cannot
+    answer.
     """
     metric = metrics()[name]
     with _explain_errors(metric):
@@ -217,7 +219,7 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
 
 
 def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
-    """Return True when some of the chosen days may have been read as a whole month."""
+    """Return True when some of the chosen days may have been read as a part of a whole month."""
     if not has_segments(cursor):
         return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
@@ -230,7 +232,8 @@ def _tell_days_apart(
 ) -> pd.DataFrame:
     """Return an answer that was summed up from months, with the counts of each day added.
 
-    Only the counts are read by day, because lists of groups are the largest part of the daily sums.
+    Only the counts are read by day, because the lists by session group are the largest part of the daily
+    sums.
     """
     import pandas as pd
 
@@ -250,13 +253,13 @@ def _tell_days_apart(
 def open_answer(
     connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a cursor with the rows of metric `name`, at most `most`, to read in parts. Raises MetricError."""
+    """Yield a cursor to read the rows of metric `name` in parts, at most `most` rows. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         yield _execute(connection, name, parameters, most)
 
 
 def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
-    """Return a reader of the rows of a cursor, as Arrow's batches of up to `size` rows."""
+    """Return a reader that reads the rows of a cursor as Arrow batches of up to `size` rows."""
     with _allow_copies():
         return cursor.to_arrow_reader(size)
 
@@ -264,7 +267,7 @@ def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
 @contextmanager
 def _allow_copies() -> Iterator[None]:
     with warnings.catch_warnings():
-        # A relation would not copy the rows, but plans the query twice, which takes longer.
+        # A relation would not copy the rows, but would plan the query twice, which takes longer.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
         yield
 
@@ -313,9 +316,9 @@ def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str
 def _narrow(
     cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Restrict a cursor to the segments that the answer of a metric depends on."""
+    """Restrict a cursor to the data files of the store that the answer of a metric depends on."""
     first_day, last_day = parameters.get("first_day"), parameters.get("last_day")
-    # A metric with both parameters reads no facts of other days.
+    # A metric with both parameters reads no calls or turns of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
     if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, parameters)):
@@ -333,14 +336,14 @@ def _narrow(
 
 
 def _find_newest_day(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> date | None:
-    """Return the newest day with a turn that the filters of trials choose."""
+    """Return the newest day with a turn, among the turns that the filters of trials select."""
     sql = include_filters("SELECT max(day) FROM daily_turns WHERE {filters: trials}")
     row = cursor.execute(sql, {name: parameters.get(name) for name in PARAMETER.findall(sql)}).fetchone()
     return row[0] if row else None
 
 
 def _price_days(prices: str | None) -> list[date]:
-    """Return the days on which prices change; `prices` as the metric `costs` takes them."""
+    """Return the days on which prices change. `prices`: the parameter of the metric `costs`."""
     changes = {price.get(name) for price in json.loads(prices or "[]") for name in ("from_day", "to_day")}
     return sorted(date.fromisoformat(day) for day in changes if day)
 
@@ -351,7 +354,7 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
         yield
     except (duckdb.IOException, duckdb.InternalException, duckdb.FatalException) as broken:
         _LOG.error("The metric %s has no answer: %s", metric.name, broken)
-        # These would expose names of files on this machine.
+        # The messages of these errors contain file names of this machine.
         raise MetricError(
             f"The store could not answer “{metric.title}”; the server's log has the reason"
         ) from broken

@@ -1,7 +1,8 @@
-"""Opens a generation without its content: every table is a view that shows only listed columns unchanged.
+"""Opens a published store file without its content, through views that show only listed columns unchanged.
 
-All queries of pages, palette, exports, SQL and programs use this connection, so no query can read content. A
-text column that is not listed here is NULL, so a new column is hidden until somebody lists it.
+All queries of pages, the command palette, exports, the SQL page and programs use this connection, so no query
+can read content. A text column that is not listed here is NULL, so a new column is hidden until somebody
+lists it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import duckdb
 from ingest.store.segments import connect_views
 
 ALIAS = "with_texts"
-"""The name of the generation itself in such a connection; a person's SQL may not use it."""
-# Tables with our own words and names only: formats, codes, loads, alerts.
+"""The name of the store file's database in such a connection; a person's SQL may not use it."""
+# These tables contain no log text, only our own words and names: formats, codes, loads, alerts.
 _WHOLE = frozenset(
     {
         "alert_night",
@@ -32,7 +33,7 @@ _WHOLE = frozenset(
         "trial_looks",
     }
 )
-# Dimensions: ids, names, and words of a fixed list.
+# These columns contain ids, names, and words of a fixed list.
 _KEPT = frozenset(
     {
         *("arm", "args_source", "call_id", "capabilities", "chain_id", "chain_outcome", "code", "cut"),
@@ -44,17 +45,17 @@ _KEPT = frozenset(
         *("schema_told", "session_id", "severity", "signature_id", "simulated", "source", "stage", "state"),
         *("strategy", "syntax_seen", "syntax_told", "task_origin", "text_hash", "tool", "tool_call_id"),
         *("trait", "trial_run", "turn_id", "version", "worst_severity"),
-        # of MCP servers, lists of tools, and columns that only sessions have
+        # These columns describe MCP servers, lists of tools, and sessions.
         *("branch", "environment", "mcp_server", "project", "sub_agent", "tool_list"),
-        # of files
+        # These columns describe files.
         *("archive", "archive_seen", "fingerprint", "foreign_kind", "head", "lacks", "path", "path_facts"),
         *("privacy", "refused_by", "status", "tools_hash"),
-        # of plans of trials
+        # These columns describe trial plans.
         *("arms", "definitions", "endpoints", "hashes", "prices", "primary_measure", "question", "reference"),
         *("secondary", "task_groups", "task_order", "versions"),
     }
 )
-_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # of code:detail
+_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # this expression keeps the code of code:detail
 _WORD = "nullif(regexp_extract({0}, '^[\\w.:-]{{1,40}}$'), '')"
 _TASK = "if(trial_run IS NULL, left(md5({0}), 16), left({0}, 1000000))"
 _TOLD = "if({0} IS NULL, NULL, 'not shown')"
@@ -62,8 +63,8 @@ _SIGNATURE = f"""
     coalesce(if(fault_layer IN ('syntax', 'schema'), {_CODE}, NULL), 'text not shown')
     || ' (' || left(signature_id, 8) || ')'
 """
-# Placeholders for pages that need to know that a text exists. No branch returns the column itself:
-# stats() and EXPLAIN reveal the minimum and maximum of an expression.
+# Pages show these placeholders where a text exists. No branch returns the column itself, because stats() and
+# EXPLAIN reveal the minimum and maximum of an expression.
 _INSTEAD = {
     "daily_parameters.parameter": "if(code = 'unknown_parameter', '', regexp_extract({0}, '^[A-Za-z_]\\w*'))",
     "diagnostics.path": "if(code = 'unknown_parameter', '$', regexp_extract({0}, '^\\$(\\.[A-Za-z_]\\w*)?'))",
@@ -85,7 +86,7 @@ _INSTEAD = {
 def connect_without_texts(
     path: Path, config: dict[str, str | bool | int | float | list[str]]
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection to the generation at `path` without content. Raises duckdb.Error."""
+    """Return a connection to the store file at `path` without content. Raises duckdb.Error."""
     return connect_views(path, config, ALIAS, select=_select_columns)
 
 

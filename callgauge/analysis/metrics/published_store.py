@@ -1,4 +1,4 @@
-"""Finds the generation that a store publishes, and opens it read-only."""
+"""Finds the published store file of a store folder, and opens it read-only."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ _LOCKED_DOWN = """
 
 
 _OPENING = Lock()
-_files: dict[Path, tuple[int, int]] = {}  # which file this process has open under a path: inode and time
+# This dict has inode and modification time of each file that this process has opened.
+_files: dict[Path, tuple[int, int]] = {}
 
 
 class UnshownStoreError(Exception):
     """Raised when the store cannot be shown.
 
-    `message`: the problem; `remedy`: advice; `command`: the shell command for that, or None.
+    `message`: the problem. `remedy`: what to do. `command`: the shell command for that, or None.
     """
 
     def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
@@ -48,11 +49,11 @@ class UnshownStoreError(Exception):
 
 
 class NothingLoadedError(UnshownStoreError):
-    """Raised when no store folder is named, or when nothing has been loaded into the folder yet."""
+    """Raised when no store folder is configured, or when nothing has been loaded into the folder yet."""
 
 
 def published_generation(folder: str | None) -> Path:
-    """Return the file of the generation that `CURRENT` names. Raises UnshownStoreError."""
+    """Return the published store file, which `CURRENT` in the folder names. Raises UnshownStoreError."""
     if not folder:
         raise NothingLoadedError("No store is named.", *_load_into("DIR"))
     try:
@@ -65,13 +66,13 @@ def published_generation(folder: str | None) -> Path:
 
 
 def find_outage(folder: str | None) -> datetime | None:
-    """Return the time (UTC) since which the shared store of a folder has not answered; None if it answers."""
+    """Return the time (UTC) since which a shared store has not answered; None if it answers."""
     outage = read_outage(Path(folder)) if folder else None
     return outage.since if outage else None
 
 
 def open_generation(path: Path, *, texts: bool) -> Connection:
-    """Return a read-only connection to a published generation; each query takes a cursor of the connection.
+    """Return a read-only connection to a published store file; each query uses a cursor of the connection.
 
     `texts`: False hides content. Raises UnshownStoreError when the file cannot be opened or has another
     schema version.
@@ -79,7 +80,7 @@ def open_generation(path: Path, *, texts: bool) -> Connection:
     try:
         with _OPENING:
             connection = connect_read_only(path, {}) if texts else connect_without_texts(path, {})
-            # A file that this process has already opened is shared, and locked.
+            # If this process has already opened the file, its settings are shared, and they are locked.
             if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
                 connection.execute(_LOCKED_DOWN)
                 _files[path] = _identify(path)
@@ -136,7 +137,7 @@ if TYPE_CHECKING:
 
 
 class StoreReader:
-    """Runs metrics on one generation and caches each answer. `path`: the generation's file."""
+    """Runs metrics on one published store file and caches each answer. `path`: the file."""
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self.path = path
@@ -144,7 +145,7 @@ class StoreReader:
         self._answers: dict[tuple[str, tuple[tuple[str, Any], ...]], pd.DataFrame] = {}
 
     def ask(self, metric: str, **parameters: Any) -> pd.DataFrame:
-        """Return a metric's rows; pass lists as tuples. Raises MetricError."""
+        """Return the rows of a metric. Pass lists as tuples. Raises MetricError."""
         set_parameters = tuple(
             sorted((name, value) for name, value in parameters.items() if value is not None)
         )
@@ -158,7 +159,7 @@ class StoreReader:
 
 @contextmanager
 def read_store(folder: Path, *, texts: bool) -> Iterator[StoreReader]:
-    """Open the generation that a store publishes, and close it afterwards. Raises UnshownStoreError.
+    """Open the published store file of a folder, and close it afterwards. Raises UnshownStoreError.
 
     `texts`: False hides content.
     """

@@ -1,7 +1,7 @@
 """Filters by attributes that only sessions have: project, branch, sub-agent, environment.
 
-The daily sums do not have these dimensions. So for each table that a metric reads, a cursor sees only the
-rows of the chosen sessions: views of the facts, and daily sums counted from these facts.
+The daily sums do not have these dimensions. So temporary tables replace the tables that a metric reads: views
+with the calls and turns of the chosen sessions, and daily sums that are counted from these views.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SESSION_FILTERS: Mapping[str, str] = {
     "sub_agents": "sub_agent",
     "environments": "environment",
 }
-"""The parameter of each filter, and the column of `sessions`."""
+"""The column of `sessions` for the parameter of each filter."""
 _OF_SESSIONS = "FROM {whole} SEMI JOIN chosen_sessions USING (source, session_id)"
 _VIEWS: Mapping[str, str] = {
     "sessions": _OF_SESSIONS,
@@ -36,9 +36,10 @@ _VIEWS: Mapping[str, str] = {
 def read_session_filters(
     parameters: frozenset[str], arguments: Mapping[str, Any]
 ) -> dict[str, Sequence[str]]:
-    """Return the chosen values by column, for a metric with these parameters that follows the filters.
+    """Return the chosen values by column; empty for a metric whose `parameters` do not include filters.
 
-    A metric on two slices uses the choice for both. Raises ValueError if the choices differ.
+    A metric on two slices uses the same values for both. Raises ValueError if the slices have different
+    values.
     """
     prefixes = ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
     sides = [
@@ -63,8 +64,8 @@ def narrow_to_sessions(
 ) -> None:
     """Restrict a cursor to the chosen sessions, in the tables that `sql` names.
 
-    `chosen`: the values by column of `sessions`. The sums cover the days from `first_day` to `last_day`; None
-    = no bound.
+    `chosen`: the values by column of `sessions`. The daily sums cover the days from `first_day` to
+    `last_day`; None means no limit.
     """
     ((catalog,),) = cursor.execute("SELECT current_database()").fetchall()
     whole = {name: f'"{catalog}".main.{name}' for name in _VIEWS}

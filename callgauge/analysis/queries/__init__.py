@@ -1,6 +1,6 @@
-"""The example queries of the SQL page: each `.sql` file in this folder is one, with a header.
+"""The example queries of the SQL page: each `.sql` file in this folder is one query with a header.
 
-`-- title:` is its name, `-- question:` the question it answers; the rest is the query. To add a query, add a
+`-- title:` is the name of the query, and `-- question:` the question that it answers. To add a query, add a
 file.
 """
 

@@ -1,6 +1,6 @@
-"""Edits of a stored tool definition so that it accepts calls as sent: pure functions over JSON.
+"""Edits a stored tool definition so that it accepts calls as they were sent: pure functions over JSON.
 
-The only edit so far is a wider type; add others to `propose_edit`.
+The only edit so far is a wider type. Add other edits to `propose_edit`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ JSON_TYPES = {
     "object": "object",
     "null": "null",
 }
-"""The JSON Schema type of each kind of value that the metric `parameter_faults` tells apart."""
+"""The JSON Schema type for each kind of value in the metric `parameter_faults`."""
 _CLOSED = ("enum", "const", "$ref", "anyOf", "oneOf", "allOf", "not")
-"""Keywords that decide about a value besides its type, so that a wider type alone may change nothing."""
+"""Keywords that restrict a value in addition to its type, so that a wider type may have no effect."""
 
 _REPAIRED = frozenset({Outcome.COERCED.value, Outcome.REPAIRED.value})
 _CLEAN = frozenset({Outcome.CLEAN.value})
@@ -37,8 +37,8 @@ _FAILED = frozenset({Outcome.FAILED.value})
 class DefinitionEdit:
     """An edit of one parameter of a tool definition.
 
-    `accepts`: the types that the parameter accepts afterwards. `before` and `after`: the whole definition as
-    indented JSON. `diff`: the change between them as a unified diff.
+    `accepts`: the types that the parameter accepts after the edit. `before` and `after`: the whole definition
+    as indented JSON. `diff`: the unified diff between them.
     """
 
     parameter: str
@@ -69,7 +69,7 @@ def describe_type(declared: dict[str, Any] | None) -> str:
 def propose_edit(
     tool: str, description: str | None, definition: str | None, parameter: str, sent: Sequence[str]
 ) -> DefinitionEdit | None:
-    """Return the edit that adds the types of the values that calls send to the declared types of a parameter.
+    """Return the edit that adds the types of the sent values to the declared types of a parameter.
 
     `sent`: kinds of values, keys of JSON_TYPES. Return None if the definition cannot be read, if it does not
     declare the parameter with its own type, or if a change of type alone would not help.
@@ -95,7 +95,7 @@ def propose_edit(
 
 
 def measure_effect(edit: DefinitionEdit, summary: ReplaySummary, every: int = 1) -> EditEffect | None:
-    """Return the effect that a replay with the edited definition measured; None when it could read no call.
+    """Return the effect of an edited definition, as a replay measured it; None when it could read no call.
 
     `every`: n if only every n-th session was read.
     """
@@ -124,7 +124,7 @@ def _read_schema(definition: str | None) -> Any:
 
 
 def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
-    """Return the part of a schema that declares a parameter, for reading or in-place changes."""
+    """Return the part of a schema that declares a parameter; the caller may change it in place."""
     place = schema
     for name in _split_path(parameter) if parameter else ():
         if not isinstance(place, dict):
@@ -135,7 +135,7 @@ def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
 
 
 def _split_path(parameter: str) -> list[str]:
-    """Return the steps of a path: `filters[].name` is filters, [] and name."""
+    """Return the steps of a path: `filters[].name` has the steps filters, [] and name."""
     steps: list[str] = []
     for part in parameter.split("."):
         name = part

@@ -1,8 +1,8 @@
 """Replay jobs: runs worker processes one at a time, and reports their progress and result.
 
-An unfinished job ends with the session that started it: `ReplayJob.end` kills its process and removes its
-files. The files of a finished job are removed with the last reference to it. A worker exits by itself when
-the server process is gone (see `callgauge.analysis.replay.worker`).
+An unfinished job ends with the browser session that started it: `ReplayJob.end` kills its process and removes
+its files. The files of a finished job are removed with the last reference to the job. A worker exits by
+itself when the server process is gone (see `callgauge.analysis.replay.worker`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from callgauge.analysis.replay.tally import ReplaySummary
 from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
 from ingest.processes import describe_exit
 
-_KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not have
+_KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not define
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # maximum number of waiting jobs
-AT_ONCE = 200_000  # up to this many calls, a link starts its replay automatically
-KEPT = 8  # finished jobs whose results are kept for equal requests
-SUMMARIES = 200  # finished jobs whose sums are kept, and nothing else
+AT_ONCE = 200_000  # maximum number of calls for which a link starts its replay automatically
+KEPT = 8  # number of finished jobs whose results are kept for equal requests
+SUMMARIES = 200  # number of finished jobs of which only the summaries are kept
 _ROOT = Path(__file__).parents[3]
 
 
@@ -55,9 +55,9 @@ class ReplayQueueFullError(Exception):
 class ReplayRequest:
     """The settings of one replay job.
 
-    `generation`: the database file; `given`: the filters of the calls; `calls`: how many calls match;
-    `every`: n to read every n-th session only; `scenario`: the changes; `texts`: False hides content from the
-    worker.
+    `generation`: the database file. `given`: the filters of the calls. `calls`: how many calls match the
+    filters. `every`: n to read every n-th session only. `scenario`: the changes. `texts`: False hides content
+    from the worker.
     """
 
     generation: str
@@ -101,7 +101,7 @@ class ReplayJob:
                 )
                 return False
         self.state = JobState.RUNNING
-        with suppress(OSError):  # it is already dead; `poll` reports it
+        with suppress(OSError):  # the process has already ended; `poll` reports it
             pipe = self._process.stdin
             if pipe:
                 pipe.write(json.dumps(self._request_data(), default=str).encode() + b"\n")
@@ -160,9 +160,9 @@ class ReplayJob:
     def read_changed_calls(
         self, first: int = 0, count: int | None = None, flow: tuple[str, str] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield the listed changed calls, from number `first` (0-based) on, at most `count`.
+        """Yield at most `count` of the listed changed calls, from the 0-based number `first` on.
 
-        `flow`: only the calls with this outcome before and this one after.
+        `flow`: (outcome before, outcome after) of the calls to yield.
         """
         last = None if count is None else first + count
         yield from islice(self._changed_calls(flow), first, last)
@@ -199,8 +199,8 @@ class ReplayJob:
 class ReplayQueue:
     """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads.
 
-    The results of the last eight and the sums of the last two hundred are kept, and reused for equal requests
-    on the same store.
+    The results of the last eight jobs and the summaries of the last two hundred are kept. Equal requests on
+    the same store reuse them.
     """
 
     def __init__(self) -> None:
@@ -216,7 +216,7 @@ class ReplayQueue:
             return next((job for job in self._finished if job.asked == wanted), None)
 
     def find_summary(self, wanted: ReplayRequest) -> ReplaySummary | None:
-        """Return the sums of a finished replay of the same request; None when there is none."""
+        """Return the summary of a finished replay of the same request; None when there is none."""
         with self._lock:
             self._advance()
             return next((summary for request, summary in self._summaries if request == wanted), None)
@@ -257,14 +257,14 @@ class ReplayQueue:
 
 
 class SessionReplay:
-    """The single replay job of a browser session; a new job replaces the previous one."""
+    """The single replay job of a browser session. A new job replaces the previous job."""
 
     def __init__(self, desk: ReplayQueue) -> None:
         self._desk = desk
         self.job: ReplayJob | None = None
 
     def begin(self, job: ReplayJob) -> None:
-        """Replace the session's job by a new one, or by a finished job for the same request.
+        """Replace the session's job by a new job, or by a finished job for the same request.
 
         Raises ReplayQueueFullError.
         """
@@ -281,7 +281,7 @@ class SessionReplay:
         self.job = job
 
     def poll(self) -> int:
-        """Return how many replays run or wait before the session's job; 0 without a job."""
+        """Return how many replays run or wait before the session's job; 0 when the session has no job."""
         if self.job is None:
             return 0
         before = self._desk.poll(self.job)
@@ -295,7 +295,7 @@ class SessionReplay:
             self._desk.drop(self.job)
 
     def release(self) -> None:
-        """Release the session's job: end it if it is not done; a finished job stays while others use it."""
+        """Release the session's job, and end it if it is not done. Other sessions may use finished jobs."""
         self.cancel()
         if self.job and self.job.state != JobState.DONE:
             self.job.end()
@@ -303,7 +303,6 @@ class SessionReplay:
 
 
 def _describe_end(code: int, words: str) -> str:
-    """Return one or two sentences on why a worker ended without a result."""
     if code == LATE or code == -_TOO_LONG:
         return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
     rest = ". Narrow the slice." if code == -_KILLED else f": {words}" if words else "."

@@ -2,7 +2,7 @@
 
 A call is judged by the rules of ingest (`ingest.sessions.classification`). A text that the log cut is not
 parsed. Without the model's original text, it is unknown whether a repair was needed. Without a definition, it
-is unknown whether the arguments fit.
+is unknown whether the arguments are valid.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class StoredCall(NamedTuple):
 
 
 class CallReading(NamedTuple):
-    """The result of parsing a call: outcome, the counted findings as (code, path, detail), arguments.
+    """The result of parsing a call: outcome, findings as (code, path, detail), and arguments.
 
-    `arguments` is None if the text has none, or if only the stored outcome is known.
+    `arguments` is None if the text contains none, or if only the stored outcome is known.
     """
 
     outcome: str
@@ -57,9 +57,9 @@ class ChangeKind(StrEnum):
 
     FAILS = "fails"
     PASSES = "passes"
-    OUTCOME = "outcome"  # another outcome, failed neither before nor after
-    VALUES = "values"  # of the same outcome
-    FINDINGS = "findings"  # with the same outcome and values
+    OUTCOME = "outcome"  # another outcome; neither is "failed"
+    VALUES = "values"  # other values with the same outcome
+    FINDINGS = "findings"  # other findings with the same outcome and values
 
 
 class ReplayedCall(NamedTuple):
@@ -80,14 +80,14 @@ class ReplayedCall(NamedTuple):
 
     @property
     def change(self) -> ChangeKind | None:
-        """The kind of change, or None."""
+        """The kind of change; None if the results are equal."""
         if self.before is None or self.after is None or not self.has_changed:
             return None
         was, now = self.before.outcome, self.after.outcome
         if was != now:
             by_end = {now: ChangeKind.FAILS, was: ChangeKind.PASSES}
             return by_end.get(Outcome.FAILED.value, ChangeKind.OUTCOME)
-        # A stored outcome has no arguments.
+        # A result from the store has an outcome but no arguments.
         is_known = self.before.arguments is not None or self.after.arguments is None
         return (
             ChangeKind.VALUES
@@ -97,7 +97,7 @@ class ReplayedCall(NamedTuple):
 
 
 class CallReplay:
-    """Parses calls before and after the changes of a scenario. `find` returns a tool definition by its id."""
+    """Parses calls before and after the changes of a scenario. `find` returns a tool definition by id."""
 
     def __init__(self, scenario: Scenario, find: Callable[[str], ToolDefinition | None]) -> None:
         """Read the definitions of the scenario. Raises ScenarioError when they cannot be read."""
@@ -128,7 +128,7 @@ class CallReplay:
 
 
 def restore_definition(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | None:
-    """Return the definition in the rows of the metric `replayed_definition`; None without a row."""
+    """Return the definition from the rows of the metric `replayed_definition`; None when there is no row."""
     if not rows:
         return None
     row = rows[0]
@@ -150,7 +150,7 @@ def _parse(call: StoredCall, tool: str | None, definition: ToolDefinition | None
 def _former_reading(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> CallReading:
     if _why_not_read(
         call, definition
-    ):  # the log decoded it, and only the edited definition declares its type
+    ):  # the log has decoded the value, and only the edited definition declares its type
         return CallReading(_outcome_without_text(call, None), (), None)
     return _make_reading(call, _parse(call, tool, definition), ReplayRules())
 
@@ -187,10 +187,10 @@ def _is_other(definition: ToolDefinition | None, own: ToolDefinition | None) -> 
 
 
 def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallReading) -> CallReading:
-    """Return the reading without the agent's rejection, which was made with another definition.
+    """Return the result without the agent's rejection, because the agent used another definition.
 
-    If the log has no text, the rejection was the only evidence of a failure. Arguments that fit the new
-    definition might have passed, so they are unmeasured.
+    If the log has no raw text, the rejection was the only sign of a failure. The new definition might have
+    accepted the arguments, so the outcome is unmeasured.
     """
     if call.args_source == "raw" or reading.outcome != Outcome.FAILED or request.outcome is Outcome.FAILED:
         return reading
@@ -198,9 +198,10 @@ def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallRea
 
 
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:
-    """Return the stored outcome and codes of a call; `after` when both are equal to those of `after`.
+    """Return the stored outcome and codes of a call, or `after` when both are equal to those of `after`.
 
-    The stored codes have no paths, so a comparison of the findings would show false differences.
+    The stored codes have no paths. A comparison with the findings of `after` would therefore show false
+    differences.
     """
     codes = tuple(call.codes or ())
     if call.outcome == after.outcome and sorted(codes) == sorted(code for code, _, _ in after.findings):

@@ -1,7 +1,7 @@
 """The changes that a replay makes: other tool definitions, and rules on which findings reject a call.
 
-A *refused* code counts as an error. A *silent* code is ignored. A call whose text contains no arguments is
-rejected under any rules.
+A *refused* code counts as an error, and a *silent* code is ignored. A call whose text contains no arguments
+is rejected under all rules.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ BEFORE = {
 }
 """What the new results are compared with."""
 
-_NOT_COUNTED = frozenset({"tool_definition_missing"})  # missing knowledge: no policy rejects a call for it
-_LONGEST = 1_000_000  # characters of a definition
+# No policy rejects a call because its definition is unknown.
+_NOT_COUNTED = frozenset({"tool_definition_missing"})
+_LONGEST = 1_000_000  # maximum number of characters of a definition
 
 
 class ScenarioError(ValueError):
@@ -77,7 +78,7 @@ class Scenario:
     """The settings of one replay.
 
     `before`: a key of BEFORE. `newest`, `edited`: definitions as JSON text, or None. `refused`, `silent`:
-    codes. Raises ScenarioError for unknown or contradicting settings.
+    diagnostic codes. Raises ScenarioError for unknown or contradicting settings.
     """
 
     before: str = OWN
@@ -106,7 +107,7 @@ class Scenario:
         return self.edited is None and self.rules.is_plain and self.before != STORED
 
     def definitions(self) -> tuple[Definitions, Definitions]:
-        """Return the definitions that replace the calls' own, (before, after). Raises ScenarioError."""
+        """Return the definitions that replace those of the calls, (before, after). Raises ScenarioError."""
         base = parse_definitions(self.newest) if self.newest and self.before == NEWEST else {}
         return base, base if self.edited is None else {**base, **parse_definitions(self.edited)}
 
@@ -116,7 +117,7 @@ def parse_definitions(text: str) -> Definitions:
     if len(text) > _LONGEST:
         raise ScenarioError(f"The definition has {len(text):,} characters; {_LONGEST:,} are read at most.")
     try:
-        # Decoded here, because the catalog would treat text that is not JSON as a file path.
+        # The text is decoded here, because the catalog would read text that is not JSON as a file path.
         decoded = orjson.loads(text)
         tools = ToolCatalog.load(decoded) if isinstance(decoded, dict | list) else ToolCatalog()
     except (ValueError, ToolDefinitionError) as unreadable:

@@ -18,14 +18,14 @@ from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, compare_same_ca
 RATES = {"failed": ("failed",), "mended": ("coerced", "repaired"), "clean": ("clean",)}
 """The outcomes that each rate of a replay counts."""
 
-_LONGEST = 400  # characters of a value next to its path
+_LONGEST = 400  # maximum number of characters of a value
 _MOVES = 20  # maximum number of changed values per call
 _DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRate:
-    """The hits of one rate before and after the replay, among the same `n` calls.
+    """The hits of one rate before and after the replay, in the same `n` calls.
 
     `difference`: the change of the rate, with calls clustered by session; None with fewer than two sessions.
     """
@@ -38,7 +38,7 @@ class ReplayedRate:
 
     @property
     def has_enough(self) -> bool:
-        """True when there is enough data for a verdict, as for every rate: 30 calls and 10 sessions."""
+        """True when there is enough data for a verdict: 30 calls and 10 sessions, as for every rate."""
         return self.n >= ENOUGH and self.sessions >= ENOUGH_SESSIONS
 
 
@@ -46,7 +46,7 @@ class ReplayedRate:
 class CodeMoves:
     """The number of findings of one code before and after a replay.
 
-    `calls_gone` and `calls_came`: calls with fewer or with more of these findings than before;
+    `calls_gone`: calls with fewer of these findings than before. `calls_came`: calls with more of them.
     `calls_refused`: calls with the code that fail now and did not fail before.
     """
 
@@ -61,9 +61,9 @@ class CodeMoves:
 class ReplaySummary:
     """The result of a replay.
 
-    `changes`: the number of changed calls by ChangeKind; `not_read`: the number of calls not parsed, by
-    reason; `flows`: (outcome before, outcome after, calls); `rates`: by the names in RATES; `codes`: the
-    changes of findings, by code.
+    `changes`: the number of changed calls by ChangeKind. `not_read`: the number of calls not parsed, by
+    reason. `flows`: rows of (outcome before, outcome after, number of calls). `rates`: the rates by their
+    names in RATES. `codes`: the changes of findings, by code.
     """
 
     calls: int
@@ -103,7 +103,7 @@ class ReplaySummary:
 
 @dataclass(slots=True)
 class ReplayTally:
-    """Running totals of a replay: `take` adds a call, `summary` returns the result."""
+    """Running totals of a replay. `take` adds a call, and `summary` returns the result."""
 
     calls: int = 0
     changes: Counter[str] = field(default_factory=Counter)
@@ -111,7 +111,7 @@ class ReplayTally:
     _flows: Counter[tuple[str, str]] = field(default_factory=Counter)
     _codes: dict[str, CodeMoves] = field(default_factory=dict)
     _sessions: dict[str, int] = field(default_factory=dict)
-    # Per session: the calls measured on both sides, then the hits of each rate before and after.
+    # For each session, the calls measured before and after, then the hits of each rate before and after.
     _counts: array[int] = field(default_factory=lambda: array("l"))
 
     def take(self, replayed: ReplayedCall) -> None:
@@ -178,7 +178,7 @@ _PLACES = {outcome: 2 * place + 1 for place, outcomes in enumerate(RATES.values(
 
 
 def changed_row(replayed: ReplayedCall) -> dict[str, Any]:
-    """Return a changed call as a flat row for the list and for files, with findings and changed values.
+    """Return a changed call as a flat row with its findings and changed values, for the list and for exports.
 
     Raises ValueError when the call was not parsed.
     """
@@ -209,7 +209,7 @@ def _count_findings(reading: CallReading) -> Counter[str]:
 
 
 def moved_values(before: Any, after: Any) -> list[tuple[str, str | None, str | None]]:
-    """Return the first 20 changes as (path, JSON before, JSON after), shortened; None: no value."""
+    """Return the first 20 changes as (path, JSON before, JSON after), shortened. None means no value."""
     moves: list[tuple[str, str | None, str | None]] = []
     for move in _compare_values(before, after, "$", 0):
         if len(moves) == _MOVES:

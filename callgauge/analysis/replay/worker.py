@@ -1,8 +1,8 @@
-"""The worker process of a replay: reads a request on standard input, writes files into a folder.
+"""The worker process of a replay: reads a request on standard input, and writes files into a folder.
 
-`progress.json` holds the number of calls read so far, `changed.jsonl` the changed calls, the gravest first;
-`summary.json` is written last. The process exits early when its standard input is closed, which happens when
-the server ends, and when the time limit is over.
+`progress.json` holds the number of calls read so far, and `changed.jsonl` the changed calls, the most serious
+first. `summary.json` is written last. The process exits early when the time limit is over, or when its
+standard input is closed because the server has ended.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from callgauge.analysis.replay.scenarios import STORED, Scenario, ScenarioError
 from callgauge.analysis.replay.tally import ReplayTally, changed_row
 
 PROGRESS, CHANGED, SUMMARY = "progress.json", "changed.jsonl", "summary.json"
-LISTED = 20_000  # changed calls that are listed; all are counted
+LISTED = 20_000  # maximum number of changed calls that are listed; all are counted
 LISTED_BYTES = 64 * 1024 * 1024
 TIME_LIMIT = 15 * 60  # seconds
-LATE, ORPHANED = 71, 72  # exit codes: the time was up, nobody waits any more
+LATE, ORPHANED = 71, 72  # exit codes: the time limit is over; the server has ended
 _BATCH = 1_000
-_TELL = 0.25  # seconds between two notes of progress
+_TELL = 0.25  # minimum number of seconds between two progress reports
 
 
 def main() -> None:
     request: dict[str, Any] = json.loads(sys.stdin.readline())
-    with suppress(ImportError):  # Windows has no such limit
+    with suppress(ImportError):  # Windows has no limit of CPU time
         import resource
 
         resource.setrlimit(
             resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT + 5)
-        )  # should the watch be kept from looking
+        )  # the kernel stops the process if the watching thread does not run
     threading.Thread(target=_watch_time, daemon=True).start()
     threading.Thread(target=_watch_server, daemon=True).start()
     folder = Path(request["folder"])
@@ -58,7 +58,7 @@ def main() -> None:
     except (MetricError, ScenarioError, UnshownStoreError) as refused:
         told = {"refused": str(refused)}
     _write(folder / SUMMARY, told)
-    os._exit(0)  # a thread waits for the standard input to close
+    os._exit(0)  # a thread still waits for standard input, so a normal exit would hang
 
 
 def _watch_time() -> None:
@@ -107,10 +107,10 @@ def _parse_day(text: str | None) -> date | None:
 
 
 class _ChangedCalls:
-    """Lists changed calls as JSON Lines, up to LISTED calls and LISTED_BYTES: the gravest changes first.
+    """Lists changed calls as JSON Lines, the most serious changes first, up to LISTED calls and LISTED_BYTES.
 
-    Each kind of change has a file of its own until all calls are read, so that many small changes leave room
-    for a grave one that comes late.
+    Each kind of change is written to its own file until all calls are read. So many small changes leave room
+    for a serious change that comes late.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -125,7 +125,7 @@ class _ChangedCalls:
             self._files[kind].write(line + b"\n")
 
     def write_sorted(self, path: Path) -> None:
-        """Write the lines into one file at `path`, and close those of the kinds."""
+        """Write the lines of all kinds into one file at `path`, and close the files of the kinds."""
         with ExitStack() as kinds, path.open("wb") as changed:
             files = [kinds.enter_context(file) for file in self._files.values()]
             for file in files:

@@ -1,7 +1,7 @@
 """The process of one query: reads a request on standard input, writes a header line and an Arrow stream.
 
-The process opens the generation read-only, gives up every right that could do harm, and only then reads the
-SQL. Neither the text nor DuckDB's handling of it is trusted: the parent process kills this process when its
+The process opens the store file read-only, gives up all rights that it does not need, and only then reads the
+SQL. The SQL is not trusted, and DuckDB may fail to stop. So the parent process kills this process when its
 time is over.
 """
 
@@ -24,11 +24,11 @@ from callgauge.analysis.metrics.masked_store import connect_without_texts
 from callgauge.analysis.sandbox.statement import StatementRefusedError, allow_statement
 from ingest.store.segments import connect_read_only
 
-_ORPHANED = 72  # exit code: nobody waits any more
+_ORPHANED = 72  # exit code: the server has ended
 _SIGNAL_AT_PARENTS_END = 1  # PR_SET_PDEATHSIG of prctl(2)
-_BATCH = 2048  # rows; DuckDB's own vector
+_BATCH = 2048  # rows, as many as a vector of DuckDB has
 _MOST_COLUMNS = 300
-# In this order: what cannot be taken back any more comes last.
+# The order matters: settings that cannot be undone come last.
 _LOCKED_DOWN = (
     "SET TimeZone = 'UTC'",
     "SET temp_directory = ''",
@@ -49,7 +49,8 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.readline())
     _end_with_server(request["seconds"])
     if "channel" in request:
-        from ingest.store.shared.segment_channel import read_through  # its driver takes a tenth of a second
+        # This import takes 0.1 s, and only a shared store needs it.
+        from ingest.store.shared.segment_channel import read_through
 
         read_through(request["shared"], request["channel"])
     connection = open_locked_down(
@@ -66,14 +67,14 @@ def main() -> None:
         with pa.ipc.new_stream(out, table.schema) as stream:
             stream.write_table(table)
     out.flush()
-    # Without closing the database: nothing was written, and what a hostile query left may crash its end.
+    # The database is not closed: nothing was written, and a hostile query might make closing crash.
     os._exit(0)
 
 
 def _end_with_server(seconds: float) -> None:
-    """End this process when the server is gone, or when it was not killed at its time limit.
+    """End this process when the server has ended, or when the server did not kill it at its time limit.
 
-    The server's end closes the standard input; where a thread gets no turn, the kernel sends the signal.
+    When the server ends, standard input closes. If the watching thread cannot run, the kernel sends a signal.
     """
     bound = (int(seconds) + 5) * (os.cpu_count() or 1)
     _limit_resources(RLIMIT_CPU=(bound, bound + 1))
@@ -91,7 +92,7 @@ def _watch_server() -> None:
 def open_locked_down(
     generation: Path, threads: int, memory: str, *, texts: bool = True
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection that can read this one file and nothing else; of it no texts without `texts`."""
+    """Return a connection that can read only the given store file. `texts`: False hides content."""
     config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
     connect = connect_read_only if texts else connect_without_texts
     connection = connect(generation, config)
@@ -101,7 +102,7 @@ def open_locked_down(
 
 
 def _give_up(address_space: int) -> None:
-    """Give up rights for good: no writes to files, bounded memory, no core dump, low CPU priority."""
+    """Give up rights permanently: no writes to files, limited memory, no core dump, low CPU priority."""
     os.chdir("/")
     if hasattr(os, "nice"):
         os.nice(10)
@@ -109,7 +110,7 @@ def _give_up(address_space: int) -> None:
 
 
 def _limit_resources(**limits: tuple[int, int]) -> None:
-    """Set the soft and the hard limit of each resource. Windows has none; DuckDB's own limits remain."""
+    """Set the soft and the hard limit of each resource. On Windows, only DuckDB's own limits apply."""
     try:
         import resource
     except ImportError:
@@ -122,7 +123,7 @@ def _answer(
     connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
 ) -> tuple[dict[str, Any], pa.Table]:
     began = time.monotonic()
-    # A relation streams; what execute() begins comes as a whole, and some results have no end.
+    # A relation streams its rows, but execute() reads all rows first, and some results never end.
     asked = connection.sql(allow_statement(connection, request["sql"]))
     if len(asked.columns) > _MOST_COLUMNS:
         raise StatementRefusedError(
@@ -161,7 +162,7 @@ def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
 
 
 def _make_unique(names: list[str]) -> list[str]:
-    """Return the names with a number added to each name that occurred before."""
+    """Return the names; a name that occurred before gets a number."""
     free: list[str] = []
     for name in names:
         number, tried = 1, name
@@ -176,7 +177,7 @@ def _describe_error(problem: BaseException, generation: str) -> str:
     """Return the error message of DuckDB without the path of the store on this machine."""
     said = str(problem).strip() or "There was not enough memory for it."
     if isinstance(problem, (duckdb.InternalException, duckdb.FatalException)):
-        # What follows is a trace of the machine's own files.
+        # The rest of the message is a stack trace with files of this machine.
         return "DuckDB met an error of its own in this query. Ask in other words, or for fewer columns."
     return said.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
 

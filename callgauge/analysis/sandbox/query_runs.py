@@ -1,7 +1,7 @@
 """Runs one query in a separate process, kills the process at its time limit, and reads the result.
 
-DuckDB's own interrupt is not enough: it waits for single functions that work for minutes, the memory limit
-does not cover all memory, and a text nested deeply enough crashes the process that parses it (see
+DuckDB's own interrupt is not enough. It waits for single functions, which may run for minutes. DuckDB's
+memory limit does not cover all memory, and deeply nested SQL crashes the process that parses it (see
 docs/internal/decisions.md).
 """
 
@@ -24,13 +24,13 @@ import pyarrow as pa
 from ingest.store.shared.link import read_link
 
 _ROOT = Path(__file__).parents[3]
-_CRASHES = (7, 10, 11)  # SIGBUS on Linux and on macOS, SIGSEGV; Windows does not have all of them
-_NEEDED = ("SYSTEMROOT",)  # without it, Python does not start on Windows
+_CRASHES = (7, 10, 11)  # numbers of SIGBUS (Linux, macOS) and SIGSEGV; Windows does not define all of them
+_NEEDED = ("SYSTEMROOT",)  # Python does not start on Windows without this variable
 _COMMAND = [sys.executable, "-X", "utf8", "-m", "callgauge.analysis.sandbox.child"]
 AT_ONCE = 2
 _SLOTS = BoundedSemaphore(AT_ONCE)
-LONGEST = 100_000  # characters of SQL
-# Errors of Arrow for a value or type without a Python equivalent.
+LONGEST = 100_000  # maximum number of characters of SQL
+# Arrow raises these errors for a value or type without a Python equivalent.
 _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedError)
 
 
@@ -38,9 +38,9 @@ _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedEr
 class QueryLimits:
     """Limits of one query.
 
-    `seconds`: time to run; `rows`, `bytes`: the part of a result that is kept; `counting`: seconds from the
-    start for counting further rows; `memory`: DuckDB's memory limit; `address_space`: bytes of data of the
-    process; `waiting`: seconds to wait while other queries run.
+    `seconds`: the run time. `rows`, `bytes`: how much of a result is kept. `counting`: how many seconds after
+    the start the counting of further rows ends. `memory`: DuckDB's memory limit. `address_space`: the data
+    size of the process in bytes. `waiting`: how many seconds to wait while other queries run.
     """
 
     seconds: float = 10.0
@@ -67,7 +67,7 @@ class SandboxBusyError(SqlError):
 class QueryResult:
     """The result of a query.
 
-    `table`: the rows that were kept; `rows`: how many rows there are, a lower bound when `counted` is False.
+    `table`: the kept rows. `rows`: the number of all rows; when `counted` is False, a lower bound.
     """
 
     table: pa.Table
@@ -129,7 +129,6 @@ def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool
 
 
 def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> tuple[int, bytes]:
-    """Return the exit code and the standard output of the query's process."""
     request = {
         "generation": str(generation.resolve()),
         "sql": sql,
@@ -143,7 +142,7 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> 
         "threads": max(1, (os.cpu_count() or 1) // 2),
     }
     channel = _open_channel(generation.resolve().parent, request)
-    # An empty environment: the query cannot read the variables of this server.
+    # The environment is empty, so the query cannot read the variables of this server.
     with (
         channel or nullcontext(),
         subprocess.Popen(
@@ -168,11 +167,12 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> 
 
 
 def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None:
-    """Open the channel through which the query's process reads a shared store; None for any other store."""
+    """Open the channel through which the query's process reads a shared store; None for a local store."""
     link = read_link(folder)
     if link is None:
         return None
-    from ingest.store.shared.segment_channel import open_channel  # its driver takes a tenth of a second
+    # This import takes 0.1 s, and only a shared store needs it.
+    from ingest.store.shared.segment_channel import open_channel
 
     channel = open_channel(link.address)
     request |= {"shared": link.address, "channel": channel.fileno()}
@@ -182,12 +182,12 @@ def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None
 def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
     """Send the request and return the answer. Raises subprocess.TimeoutExpired.
 
-    The child's input stays open meanwhile: when it closes, the child knows that this server is gone.
+    The child's input stays open meanwhile, because the child exits when its input closes.
     """
     pipe, process.stdin = process.stdin, None
     if pipe is None:
         return b""
-    with suppress(BrokenPipeError), pipe:  # the exit code shows why it ended
+    with suppress(BrokenPipeError), pipe:  # if the child has ended, its exit code shows why
         pipe.write(request)
         pipe.flush()
         return process.communicate(timeout=seconds)[0]
@@ -222,7 +222,7 @@ def _python_values(column: pa.ChunkedArray) -> list[Any]:
         values = column.to_pylist()
         if not pa.types.is_interval(column.type):
             return list(values)
-        # Neither Python nor Parquet has a type for months, days and seconds together.
+        # Python and Parquet have no type for an interval of months, days and seconds.
         return [None if value is None else _format_interval(*value) for value in values]
     except _UNLIKE_PYTHON:
         return [_python_value(scalar) for scalar in column]
@@ -233,7 +233,7 @@ def _format_interval(months: int, days: int, nanoseconds: int) -> str:
 
 
 def _python_value(scalar: pa.Scalar) -> Any:
-    """Return the Python value of a scalar; as text if Python has no such value, e.g. the year 290,000."""
+    """Return a scalar as a Python value, or as text if Python has no such value, e.g. the year 290,000."""
     try:
         return scalar.as_py()
     except _UNLIKE_PYTHON:

@@ -17,7 +17,7 @@ import duckdb
 from callgauge.analysis.metrics.masked_store import ALIAS
 
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-# Table functions that FROM may name. Not query() and similar ones: they run unchecked text.
+# FROM may call these table functions, but not query() and similar ones, which run unchecked text.
 _TABLE_FUNCTIONS = frozenset(
     {
         "duckdb_columns",
@@ -43,7 +43,7 @@ _TABLE_FUNCTIONS = frozenset(
         "unnest",
     }
 )
-# DuckDB's views that only describe tables and columns. Others reveal paths and settings of the machine.
+# These views of DuckDB only describe tables and columns. Others reveal paths and settings of the machine.
 _VIEWS = frozenset(
     {
         "duckdb_columns",
@@ -60,7 +60,7 @@ _VIEWS = frozenset(
 _FUNCTIONS_REFUSED = frozenset(
     {"current_setting", "getenv", "getvariable", "write_log", "nextval", "setval", "json_serialize_plan"}
 )
-# No table of a store has such a character in its name; DuckDB would read the name as a file.
+# DuckDB reads a table name with a character of _FILE_LIKE as a file name. No table of a store has one.
 _SCHEMAS = ("main", "information_schema")
 _FILE_LIKE = frozenset("./\\:")
 _ONE = "One statement at a time: "
@@ -73,7 +73,7 @@ class StatementRefusedError(Exception):
 def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
     """Return the statement to execute for `sql`; for an EXPLAIN, its text.
 
-    Raises StatementRefusedError when the text may not run, and duckdb.Error when the text is not SQL.
+    Raises StatementRefusedError if the text may not run, and duckdb.Error if the text is not SQL.
     """
     statements = connection.extract_statements(sql)
     if not statements:
@@ -137,14 +137,14 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         "SELECT lower(view_name) FROM duckdb_views() WHERE internal AND schema_name <> 'information_schema'"
     ).fetchall()
     hidden = frozenset(name for (name,) in internal) - _VIEWS
-    # It shows the minimum and maximum of a column, of any open table.
+    # pragma_storage_info reveals the minimum and maximum of every column, including masked ones.
     refused = {"pragma_storage_info"} if _is_masked(connection) else set()
     for part in _walk_tree(tree):
         _check_part(part, hidden, refused)
 
 
 def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of the tree; iterative, because a tree may be deeper than Python's stack."""
+    """Yield every object of the tree, without recursion, because a tree may be deeper than Python's stack."""
     waiting = [tree]
     while waiting:
         part = waiting.pop()

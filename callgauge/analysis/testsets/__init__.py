@@ -1,8 +1,8 @@
 """Makes a file of test cases from stored calls, in the format of an evaluation or training tool.
 
-A case contains the input of the model before the call: the system prompt, the user's text, the texts, calls
-and results of the earlier steps of the turn, and the definitions of the called tools. Each line is parsed
-again and checked before it counts; calls that cannot be exported are counted by reason.
+A case contains the input of the model before the call: the system prompt, the user's text, the earlier steps
+of the turn (texts, calls and results), and the definitions of the called tools. Each line is parsed again and
+checked. Calls that cannot be exported are counted by reason.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 MOST = 1_000  # maximum number of calls that are read
 MOST_BYTES = 32 * 1024 * 1024  # maximum size of a file
 BATCH = 25
-"""Calls whose turns are in memory together."""
+"""The number of calls whose turns are in memory together."""
 
 REASONS = {
     "text": "the store has no text of the call",
@@ -56,14 +56,14 @@ REASONS = {
     "step": "another call of the same step makes the same task",
     "version": "its tool had a different definition than in most tasks",
 }
-"""The reason why a call is left out."""
+"""The reasons why a call is left out, in words."""
 
 
 @dataclass(slots=True)
 class CaseFile:
-    """A file of test cases: its content, its number of lines, and the calls left out, by reason.
+    """A file of test cases: its content, its number of lines, and the left-out calls by reason.
 
-    `full`: the file ended early, because it reached MOST_BYTES.
+    `full`: True if the file ended early because it reached MOST_BYTES.
     """
 
     data: bytes = b""
@@ -75,7 +75,7 @@ class CaseFile:
 def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
     """Return the first MOST calls as a JSON Lines file in the format `shape`, a key of SHAPES.
 
-    The calls are in the order of the metric `testset_calls`. `ask` answers the metrics.
+    The calls are in the order of the metric `testset_calls`. `ask` answers metrics.
     """
     chosen = SHAPES[shape]
     made = CaseFile()
@@ -97,7 +97,7 @@ def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
 
 
 def find_case(call_id: str, ask: Ask) -> TestsetCase:
-    """Return the case of one call. Raises NotExportedError with the reason when it cannot become one."""
+    """Return the case of one call. Raises NotExportedError with the reason if that is impossible."""
     left_out: Counter[str] = Counter()
     for case in _make_cases([call_id], ask, left_out):
         return case
@@ -105,11 +105,10 @@ def find_case(call_id: str, ask: Ask) -> TestsetCase:
 
 
 def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
-    """Return the line of a case, after parsing and checking the line. Raises NotExportedError."""
     try:
         text = json.dumps(shape.line(case), ensure_ascii=False, allow_nan=False)
         line = text.encode() + b"\n"
-    except ValueError:  # NaN, half a character: JSON and UTF-8 cannot express them
+    except ValueError:  # JSON cannot contain NaN, and UTF-8 cannot encode a lone surrogate
         raise NotExportedError("unread") from None
     shape.check(json.loads(line), case)
     return line

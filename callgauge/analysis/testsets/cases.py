@@ -16,12 +16,12 @@ from callgauge.analysis.reparsed_call import READABLE_SOURCES
 from callgauge.analysis.replay.replay_calls import restore_definition
 from lenient import ToolDefinition
 
-MOST_EARLIER = 200  # calls before the exported call
+MOST_EARLIER = 200  # maximum number of calls before the exported call
 _NO_RESULT = "(no result in the log)"
 Message = dict[str, Any]
 Row = Mapping[Any, Any]
 Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
-"""A metric's name and parameters → its rows."""
+"""Returns the rows of a metric, given its name and parameters."""
 
 
 class NotExportedError(Exception):
@@ -34,12 +34,12 @@ class NotExportedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TestsetCase:
-    """One call that a tested model is to make, with the messages before the call.
+    """One call that a tested model should make, with the messages before the call.
 
-    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, the
-    call's own or those of a later attempt that worked; None when none are known. A failed call whose
-    arguments worked later has none: they were not right at that point. `tools`: first the tool that
-    the call names, then those of the earlier calls.
+    `sent`: the raw arguments that the stored model sent. `right`: raw arguments that are known to be right,
+    either `sent` or those of a later attempt that worked; None when none are known. A failed call whose own
+    arguments worked later has none, because the arguments were not right at that point. `tools`: first the
+    tool that the call names, then the tools of the earlier calls.
     """
 
     call_id: str
@@ -90,17 +90,17 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
 
 
 def _find_correction(row: Row) -> str | None:
-    """Return the arguments of the later attempt that worked, None when they are those of the call."""
+    """Return the arguments of the later attempt that worked; None when they equal those of the call."""
     try:
         is_same: bool = json.loads(row["raw_arguments"]) == json.loads(row["corrected"])
-    except (TypeError, ValueError, RecursionError):  # no JSON, or no later attempt
+    except (TypeError, ValueError, RecursionError):  # no later attempt, or no JSON
         is_same = False
     corrected: str | None = row["corrected"]
     return None if is_same else corrected
 
 
 def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
-    """Return a function that returns the definition with an id, or None; it caches the latest ones."""
+    """Return a function that finds a definition by id (None if unknown) and caches the latest ones."""
 
     @lru_cache(maxsize=512)
     def find_definition(definition_id: str) -> ToolDefinition | None:

@@ -1,8 +1,8 @@
 """Writes a case as one line of a file, in the format of each supported tool, and checks the line.
 
-Sources of the formats: MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
-one entry a line, answers in a file of their own), inspect_ai's `Sample`, promptfoo's test cases, and OpenAI's
-data for supervised fine-tuning, where only messages of weight 1 are learnt.
+The formats come from MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
+one entry per line, answers in a separate file), inspect_ai's `Sample`, promptfoo's test cases, and OpenAI's
+data for supervised fine-tuning, where the model learns only from messages of weight 1.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Line = dict[str, Any]
 _FOLDER = Path(__file__).parent
 _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
-"""Where promptfoo's templates begin."""
+"""Matches the beginning of a promptfoo template."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# These scripts contain no text of a log: it is in variables.
+# These scripts contain no log text. Log text is only in variables.
 _CALLS = "(Array.isArray(output) ? output : (output && output.tool_calls) || [])"
 ARGUMENTS_OF_CALL = (
     f"({_CALLS}.find((call) => call.function && call.function.name === context.vars.tool)"
@@ -49,7 +49,7 @@ _VALIDATED = {
     "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "propertyNames",
     "allOf", "anyOf", "oneOf", "not", "$ref", "$defs", "definitions",
 }  # fmt: skip
-"""Keywords that promptfoo's validator (Ajv, draft 7) knows; it refuses a schema with any other."""
+"""The keywords that promptfoo's validator (Ajv, draft 7) knows; it rejects a schema with other keywords."""
 _VALID_FOR_AJV = {
     "duplicate_key", "repeated_member", "lone_surrogate", "number_coerced_to_integer", "pattern_not_checked",
     "pattern_mismatch", "format_mismatch", "uri_not_absolute", "unsupported_uri_literal",
@@ -57,17 +57,17 @@ _VALID_FOR_AJV = {
     "unsupported_timestamp_literal", "contains_mismatch", "several_branches_fit",
     "schema_keyword_unsupported", "nested_too_deep",
 }  # fmt: skip
-"""Diagnostic codes of arguments that promptfoo's validator may accept."""
+"""Codes of diagnostics that arguments may have although promptfoo's validator accepts them."""
 _PLAIN_PATTERN = re.compile(r"(?:[^\\?(){}\[\]]|\\[dDwWsS.]|\((?!\?)|[?)]|\[[^\]\\\[]*\]|\{\d+,?\d*\})*")
-"""Patterns that mean the same in JavaScript."""
+"""Matches regular expressions that have the same meaning in JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestsetShape:
-    """A file format for test cases. `name`: the file name; `about`: a description for people.
+    """A file format for test cases. `name`: the file name. `about`: a description for people.
 
-    `companion`: the name of a file that belongs next to it, such as a task with its scorer. `line` returns
-    the line of a case; `check` raises NotExportedError when a parsed line does not match its case.
+    `companion`: the name of a second file that the format needs, such as a task with its scorer. `line`
+    returns the line of a case. `check` raises NotExportedError when a parsed line does not match its case.
     """
 
     title: str
@@ -78,7 +78,7 @@ class TestsetShape:
     companion: str | None = None
 
     def read_companion(self) -> bytes:
-        """Return the content of the companion."""
+        """Return the content of the companion file."""
         return (_FOLDER / f"{self.companion}.txt").read_bytes()
 
 
@@ -99,7 +99,7 @@ def _entry_line(case: TestsetCase) -> Line:
 
 
 def _as_bfcl(value: Any, key: str | None = None) -> Any:
-    """Return the schema with BFCL's names of types; nothing else changes."""
+    """Return the schema with BFCL's type names; nothing else changes."""
     if isinstance(value, Mapping):
         return {name: _as_bfcl(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -124,7 +124,8 @@ def _as_accepted(value: Any) -> Any:
 
 
 def _sample_line(case: TestsetCase) -> Line:
-    right_arguments(case)  # a scorer accepts every answer when the target is empty
+    # This call raises without right arguments: with an empty target, a scorer accepts every answer.
+    right_arguments(case)
     return {
         "id": case.call_id,
         "input": [_inspect_message(message, case.messages) for message in case.messages],
@@ -168,7 +169,7 @@ def _inspect_call(call_id: str, name: str, arguments: str) -> Line:
 def _promptfoo_line(case: TestsetCase) -> Line:
     if TEMPLATE.search(case.tool):
         raise NotExportedError("templates")
-    # A list would be taken for several tests; as text it is rendered into the prompt, `{{messages}}`.
+    # promptfoo would read a list as several tests, so the messages are text for the prompt, `{{messages}}`.
     variables = {"messages": _no_template(case.messages), "tool": case.tool}
     if case.right is not None:
         variables["arguments"] = _no_template(right_arguments(case))
@@ -196,7 +197,7 @@ def _fits(tool: ToolDefinition, raw: str) -> bool:
 
 
 def _keep_validated(schema: Any) -> Any:
-    """Return a schema with the keywords that promptfoo's validator knows, without texts for people."""
+    """Return a schema with only the keywords that promptfoo's validator knows, without descriptions."""
     if isinstance(schema, list):
         return [_keep_validated(inner) for inner in schema]
     if not isinstance(schema, Mapping):
@@ -216,7 +217,7 @@ def _keep_validated(schema: Any) -> Any:
 def _no_template(value: Any) -> str:
     """Return a value as JSON in which no string contains the beginning of a template.
 
-    Adjacent braces occur only in strings, so an escape there does not change the value.
+    The beginning of a template occurs only in strings, so escaping it does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 
@@ -224,7 +225,7 @@ def _no_template(value: Any) -> str:
 def _mark_raw(value: Any) -> Any:
     """Return a value in which each text that looks like a template is wrapped in raw tags.
 
-    Raises NotExportedError when a key looks like a template, or a text contains the closing raw tag.
+    Raises NotExportedError when a key looks like a template, or when a text contains the closing raw tag.
     """
     if isinstance(value, Mapping):
         if any(TEMPLATE.search(name) for name in value):
@@ -322,7 +323,7 @@ def _check_tools(tools: list[Line], case: TestsetCase) -> None:
 def _check_messages(messages: list[Message], case: TestsetCase) -> None:
     """Raise NotExportedError unless calls and results match and all messages of the case are present.
 
-    Every call must have its result, every result its call.
+    Every call must have a result, and every result must have a call.
     """
     waiting: list[str] = []
     for message in messages:
@@ -388,4 +389,4 @@ SHAPES = {
         check_training,
     ),
 }
-"""In the order in which a person reads them."""
+"""All formats in the order of pages."""

@@ -27,14 +27,14 @@ from lenient.lint import apply_edits
 
 PLAN, TASKS = "plan.toml", "tasks.jsonl"
 _MOST_NAMED = 8  # maximum number of edits that a comment lists
-_MANY, _REPEATS = 100, 3  # with this many tasks, repeats are not needed
+_MANY, _REPEATS = 100, 3  # with this many tasks, repeated trials are not needed
 _MOST_MODELS = 4
-"""Models of the failures that become arms; the others are named in a comment."""
+"""The maximum number of models that become variants; a comment names the other models."""
 
 
 @dataclass(slots=True)
 class TrialPackage:
-    """The files of a plan by their path relative to it, the tasks, and the calls left out, by reason."""
+    """The files of a plan by their path relative to the plan, the tasks, and the left-out calls by reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     tasks: int = 0
@@ -42,7 +42,7 @@ class TrialPackage:
     notes: list[str] = field(default_factory=list)
 
     def to_zip(self) -> bytes:
-        """Return the files as a zip archive, the same bytes for the same files."""
+        """Return the files as a zip archive. Equal files give an archive with equal bytes."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, content in self.files.items():
@@ -58,10 +58,10 @@ def gather_tasks(
     takes_cut: bool = False,
     given: Iterable[ToolDefinition] = (),
 ) -> list[TrialTask]:
-    """Return the tasks of calls, one per step; count the calls without a task in `left_out`, by reason.
+    """Return one task per step of the calls. Calls without a task are counted in `left_out`, by reason.
 
-    `takes_cut`: accept a message or a result that the store has only in part. `given`: definitions
-    that are offered in addition to those in the store.
+    `takes_cut`: accept a message or a result of which the store has only a part. `given`: definitions that
+    are offered in addition to those in the store.
     """
     given = tuple(given)
     tasks: list[TrialTask] = []
@@ -71,7 +71,8 @@ def gather_tasks(
         rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
         turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
         ids_by_session = _read_sessions(ask, rows)
-        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # the failed call of the step
+        # If a step has a failed call, its task is made from that call.
+        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):
             turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
             if step in seen:
                 left_out["step"] += 1
@@ -91,7 +92,6 @@ def gather_tasks(
 
 
 def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Return the ids of the known definitions of each session, by tool."""
     ids_by_session: dict[str, dict[str, str]] = {}
     sessions = sorted({row["session_id"] for row in rows})
     for row in ask("session_definitions", {"sessions": sessions}) if sessions else ():
@@ -121,10 +121,10 @@ def make_package(
     tasks_path: str = TASKS,
     expects_corrected: bool = False,
 ) -> TrialPackage:
-    """Return the tasks with a plan of their original model, prompt and definitions.
+    """Return the tasks with a plan that uses their original model, prompt and definitions.
 
-    If the lint has edits for a failed tool, a second arm has the edited definitions. `tasks_path` is the path
-    of the task file relative to the plan.
+    If the lint has edits for a failed tool, a second variant has the edited definitions. `tasks_path` is the
+    path of the task file relative to the plan.
     """
     package = TrialPackage(left_out=Counter(left_out))
     common = _find_common_definitions(tasks)
@@ -177,7 +177,6 @@ def name_package(tasks: Sequence[TrialTask]) -> str:
 
 
 def _find_common_definitions(tasks: Sequence[TrialTask]) -> dict[str, ToolDefinition]:
-    """Return the most frequent definition of each tool in the tasks."""
     counts: dict[str, Counter[str]] = {}
     by_text: dict[str, ToolDefinition] = {}
     for task in tasks:
@@ -212,7 +211,7 @@ def _edit_failed_tools(
 
 
 def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
-    """Return sentences that list what the tasks lack of the original input of the models."""
+    """Return sentences that list what the tasks lack of the models' original input."""
     gaps = []
     fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
     if fewer:
@@ -305,7 +304,7 @@ def _write_models(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _model_keys(tasks: Sequence[TrialTask]) -> dict[str, str]:
-    """Return the models of the calls by their key in the plan, the most frequent first."""
+    """Return for each model of the calls its key in the plan, the most frequent model first."""
     keys: dict[str, str] = {}
     for model, _ in Counter(task.model for task in tasks if task.model).most_common(_MOST_MODELS):
         key = _make_key(model)
@@ -325,7 +324,6 @@ def _write_prompt(prompt: StoredPrompt, path: str) -> str:
 
 
 def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
-    """Return comments that list the edits for a reader."""
     lines = [
         "# The linter's suggestions. Check them first: the tool must accept what its definition declares."
     ]
@@ -364,8 +362,7 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return a text as a basic string of TOML."""
-    whole = text.encode("utf-8", "replace").decode()  # half an emoji is not valid TOML
+    whole = text.encode("utf-8", "replace").decode()  # TOML cannot contain a lone surrogate
     return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -375,6 +372,6 @@ def _comment(text: str) -> str:
 
 
 def _make_key(name: str) -> str:
-    """Return a name as a bare key of TOML that is also safe as a file's name."""
+    """Return a name as a bare TOML key that is also a safe file name."""
     word = re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-_")[:40]
     return word or f"x{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:6]}"

@@ -1,7 +1,7 @@
 """Makes trial tasks from stored calls: the messages before a call, and the answers of the tools.
 
-docs/trials.md describes a task line. Nothing in a task is invented: if the store lacks a message, a result
-or a definition, or has only its beginning, a reason is reported instead.
+docs/trials.md describes a task line. Nothing in a task is invented. If the store lacks a message, a result or
+a definition, or has only its beginning, a reason is reported instead.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from callgauge.analysis.testsets.cases import (
 from lenient import ToolDefinition
 
 TEXT_KEPT = 2_000
-"""Characters of a message or a result that the store keeps (`ingest.sessions.stored_text`)."""
-_STATUS = {"ok": "success", "unknown": "success"}  # of a result without an error
+"""The number of characters that the store keeps of a message or a result (`ingest.sessions.stored_text`)."""
+_STATUS = {"ok": "success", "unknown": "success"}  # the status of a result without an error
 _NOT_RUN = ("emission", "syntax", "schema", "refused")
 
 
@@ -39,11 +39,11 @@ class StoredPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
-    """A task without the definitions and the prompt, which a plan may contain for several tasks.
+    """A task without definitions and prompt, because several tasks may share those of the plan.
 
-    `tool` is the tool that the failed call names, or None. `corrected`: the arguments of the later successful
-    attempt. `offered`: the number of offered tools according to the log, or None. `is_cut`: the store has
-    only the beginning of a message or a result.
+    `tool`: the tool that the failed call names, or None. `corrected`: the arguments of the later successful
+    attempt. `offered`: the number of offered tools according to the log, or None. `is_cut`: True if the store
+    has only the beginning of a message or a result.
     """
 
     id: str
@@ -75,9 +75,9 @@ def make_trial_task(
     """Return the task of a row of `testset_calls`. Raises NotExportedError.
 
     `given`: definitions of tools that the store does not have; they are always offered. `takes_cut`: accept a
-    message or a result that the store has only in part. `turn` and `answers` are the rows of
-    `testset_steps` and `turn_answers` of its turn; `session_definitions` are the ids of its session's
-    definitions by tool; `defined` returns the definition with an id, or None.
+    message or a result of which the store has only a part. `turn` and `answers`: the rows of `testset_steps`
+    and `turn_answers` of the turn. `session_definitions`: the ids of the session's definitions by tool.
+    `defined`: returns the definition with an id, or None.
     """
     if not row["user_text"]:
         raise NotExportedError("user")
@@ -120,8 +120,8 @@ def write_task_line(
     """Return the task as a line of a task file.
 
     `with_tools`: the tools whose definitions the task itself contains; the plan contains the others.
-    `with_prompt`: the system prompt is the first message. The successful attempt becomes a suggestion, or the
-    expected answer.
+    `with_prompt`: True makes the system prompt the first message. The later successful attempt becomes a
+    suggestion or the expected answer.
     """
     own = set(with_tools)
     system = [{"role": "system", "content": task.prompt.text}] if with_prompt and task.prompt else []
@@ -135,7 +135,7 @@ def write_task_line(
         line["definitions"] = definitions
     if task.corrected is not None and task.tool is not None:
         accepted = {name: [value] for name, value in task.corrected.items()}
-        expected = {"calls": [{task.tool: accepted}], "more": True}  # the turn continued after it
+        expected = {"calls": [{task.tool: accepted}], "more": True}  # the turn continued after this call
         line["expect" if expects_corrected else "suggested"] = expected
     if task.answers:
         line["answers"] = [dict(answer) for answer in task.answers]
@@ -143,7 +143,7 @@ def write_task_line(
 
 
 def name_task(tool: str | None, call_id: str) -> str:
-    """Return the id of the task of a call, safe as a file name: its tool and a hash of its id."""
+    """Return the id of the task of a call, from its tool and a hash of its id. The id is a safe file name."""
     word = re.sub(r"[^a-zA-Z0-9_-]+", "-", tool or "no-tool").strip("-")[:40] or "tool"
     return f"{word}-{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
@@ -185,7 +185,7 @@ def _find_tools(
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the tools of the call, its turn and its session, in this order.
 
-    A call of a tool that was not offered has no definition, which is its error.
+    A call of a tool that was not offered is an error, so such a tool gets no definition.
     """
     ids = [row["definition_id"], *(step["definition_id"] for step in turn), *session_definitions.values()]
     tools: dict[str, ToolDefinition] = {}
@@ -206,7 +206,7 @@ def _list_answers(
 ) -> list[dict[str, Any]]:
     """Return the answers of the tools, in the order in which a trial tries them.
 
-    Of two results for the same arguments, the one of the failed step or later counts, because the trial
+    If two results have the same arguments, the one of the failed step or later counts, because the trial
     begins there. Answers for more arguments come first, because answers for fewer arguments would match, too.
     """
     later = [answer for answer in answers if answer["step"] >= failed_step]

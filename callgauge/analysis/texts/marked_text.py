@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from callgauge.analysis.wording import shorten, visible
 
-WIDTH = 100  # columns of text before a line is wrapped
-LIMIT = 20_000  # characters shown at most
+WIDTH = 100  # number of columns before a line is wrapped
+LIMIT = 20_000  # maximum number of characters shown
 _OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
 _COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
 _BLANKS = re.compile(r"\s+")
-_GAP = 2  # columns between two marks on one line
-_BEYOND = 4  # columns by which a label may extend beyond the text
-_BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
+_GAP = 2  # minimum number of columns between two marks on one line
+_BEYOND = 4  # number of columns by which a label may extend beyond the text
+_BEFORE = 2_000  # maximum number of characters kept before the first mark
 
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A span of a text, characters `start` to `end` (half open), and the label to write under the span.
+    """A span of a text, from character `start` up to but not including `end`, and the label for the span.
 
     An empty span marks a position between two characters.
     """
@@ -53,9 +53,9 @@ def locate(text: str, index: int) -> TextPlace:
 def find_named_position(message: str, text: str) -> int | None:
     """Return the index of the character of `text` that a JSON parser's error message names, or None.
 
-    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). Also return None
-    when the position is outside of `text`, or when line and column disagree with the offset: such a message
-    is about another text.
+    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). Return None if the
+    position is outside of `text`, or if line and column contradict the offset, because such a message is
+    about another text.
     """
     offset = _OFFSET.search(message)
     column = _COLUMN.search(message)
@@ -90,7 +90,7 @@ def annotate(
     width: int = WIDTH,
     most: int | None = None,
 ) -> str:
-    """Return the text with line numbers, and under each line carets and the label of its marks.
+    """Return the text with line numbers, and under each line carets and labels for its marks.
 
     Marks that do not overlap share a line. Only the span that `shown_window` returns is included. `spaces`:
     show white space as symbols. `width`: columns of text before a line is wrapped. `most`: if there are more
@@ -123,7 +123,7 @@ def annotate(
 
 
 def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
-    """Return the first row and the rows next to marked ones; each run of other rows becomes one row."""
+    """Return the first row, the marked rows and their neighbours; each run of other rows becomes one row."""
     near = {place + step for place in marked for step in (-1, 0, 1)}
     shown = sorted({0} | (near & set(range(len(rows)))))
     folded = list[str]()
@@ -144,7 +144,7 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a line that fill `width` columns at most, each with its offset in the text."""
+    """Yield the parts of a line, each at most `width` columns wide, with its offset in the text."""
     start = columns = 0
     for at, char in enumerate(line):
         wide = 1 if " " <= char <= "~" else _count_columns(_show_blanks(char, spaces))
@@ -156,7 +156,7 @@ def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[
 
 
 def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool, width: int) -> list[str]:
-    """Return the lines of carets and labels below a chunk: a mark is on the first line with room.
+    """Return the lines of carets and labels below a part of a line; each mark is on the first line with room.
 
     A label that would end far beyond `width` is written before its carets, or below them if there is no room.
     """
@@ -191,7 +191,7 @@ def _show_blanks(text: str, spaces: bool) -> str:
 
 
 def _count_columns(text: str) -> int:
-    """Return the width in monospaced cells: two for wide East Asian characters, none for combining ones."""
+    """Return the width in monospaced columns: two for wide East Asian characters, none for combining ones."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
@@ -201,7 +201,7 @@ def _count_columns(text: str) -> int:
 def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
     """Return the half-open spans of `text` that contain `searched`, case-insensitively and without overlap.
 
-    Letters are compared one by one, because a letter with a longer lower case would shift all others.
+    Letters are compared one by one, because a lower-case form with more characters would shift later spans.
     """
     if not searched:
         return []
@@ -219,7 +219,7 @@ def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
 def one_line_with_hits(
     text: str, searched: str | None, limit: int
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return a text for a cell, as `wording.one_line` writes it, and the spans of it that hold `searched`."""
+    """Return a text as `wording.one_line` writes it, and the spans in it that contain `searched`."""
     shown, spans, end = "", [], 0
     for start, stop in [*find_hits(text, searched or ""), (len(text), len(text))]:
         shown += _flatten(text[end:start])

@@ -1,4 +1,4 @@
-"""Reads amounts back from texts that `wording` wrote, for files: `383 ms`, `97%`, `$0.14`, `12 / 40`."""
+"""Reads amounts from texts that `wording` wrote, for exported files: `383 ms`, `97%`, `$0.14`, `12 / 40`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PART = re.compile(rf"({_NUMBER}) / ({_NUMBER})")
 
 
 def read_amount(text: str) -> Mapping[str, float | str] | None:
-    """Return the plain numbers of an amount by their units, None for other texts.
+    """Return the plain numbers of an amount by their units; None for other texts.
 
     `383 ms` is `{"ms": 383}`, `97%` `{"share": 0.97}`, `$0.14` `{"": 0.14, "currency": "USD"}`, `2.1 kB`
     `{"bytes": 2100}`, `1.2k` `{"": 1200}` and `12 / 40` `{"k": 12, "n": 40}`. A bound counts as the number
@@ -42,12 +42,12 @@ def read_amount(text: str) -> Mapping[str, float | str] | None:
 
 
 def read_number(text: str) -> float:
-    """Return the number of a text with separators of thousands and, for negative ones, a true minus."""
+    """Return the number of a text, which may have thousands separators and a typographic minus."""
     plain = text.replace(",", "").replace("−", "-")
     return float(plain) if "." in plain else int(plain)
 
 
 def _shorten(number: float) -> float:
-    """Return the number without the dust of binary fractions, as an integer where it is whole."""
+    """Return the number without binary rounding errors, as an integer if it is whole."""
     rounded = round(number, 6)
     return int(rounded) if rounded == int(rounded) else rounded

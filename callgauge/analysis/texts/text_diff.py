@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-_LINES = 4_000  # lines of each text; the time of a comparison grows with their square
-_LONG = 160  # longer lines are broken at the end of a sentence, so that a changed word is a small change
+_LINES = 4_000  # maximum number of compared lines; the time grows with their square
+_LONG = 160  # longer lines are broken after a sentence, so that a changed word is a small change
 _BREAK = re.compile(r"(?<=[,{\[])(?!\n)|(?=[}\]])(?<!\n)")  # places where indented JSON begins a line
 _SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
 
@@ -18,7 +18,7 @@ _SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
 def unified_diff(before: str, after: str) -> str:
     """Return the unified diff of two texts with three lines of context; empty when nothing changed.
 
-    Of texts with more than 4,000 lines only the first 4,000 are compared; the last line of the diff then says
+    Only the first 4,000 lines of each text are compared. If a text has more, the last line of the diff says
     so.
     """
     old, new = _split_lines(before), _split_lines(after)
@@ -28,7 +28,7 @@ def unified_diff(before: str, after: str) -> str:
 
 
 def definition_text(description: str | None, definition: str | None) -> str:
-    """Return a tool's description and its definition as indented JSON, laid out for a comparison by line."""
+    """Return a tool's description and its definition as indented JSON, with short lines for a comparison."""
     laid_out = _indent_json(definition or "null")
     if laid_out is None:
         laid_out = definition or ""
@@ -38,8 +38,8 @@ def definition_text(description: str | None, definition: str | None) -> str:
 def arguments_change(before: str, after: str) -> str:
     """Return what changed between the raw arguments of two calls: lines that begin with `-` and `+`.
 
-    Two JSON objects are compared member by member, independent of order and layout; unchanged members are
-    left out. Other texts are broken at commas and brackets. Empty when no value changed.
+    Two JSON objects are compared member by member, without regard to order and layout. Unchanged members are
+    left out. Other texts are broken at commas and brackets. The result is empty when no value changed.
     """
     try:
         old, new = json.loads(before), json.loads(after)
@@ -49,7 +49,8 @@ def arguments_change(before: str, after: str) -> str:
         pass
     texts = [_BREAK.sub("\n", text).splitlines() for text in (before, after)]
     parts = [[line.strip().rstrip(",") for line in lines] for lines in texts]
-    compared = texts if parts[0] == parts[1] else parts  # otherwise only a comma or a blank differs
+    # If the parts are equal, only a comma or a blank differs.
+    compared = texts if parts[0] == parts[1] else parts
     changes = difflib.unified_diff(compared[0][:_LINES], compared[1][:_LINES], lineterm="", n=1)
     return "\n".join(line for line in islice(changes, 2, None) if not line.startswith("@@"))
 

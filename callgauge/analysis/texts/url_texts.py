@@ -1,7 +1,7 @@
 """Packs a text into one URL parameter, and unpacks it.
 
-A parameter is the text in UTF-8, packed by zlib, in URL-safe base64 without padding. Links are not trusted: a
-parameter that cannot be unpacked within the limit raises LinkError.
+The parameter is the UTF-8 text, compressed by zlib, in URL-safe base64 without padding. Links are not
+trusted: a parameter that cannot be unpacked within the limit raises LinkError.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import re
 import zlib
 
 LONGEST = 8_000
-"""Characters of one parameter: proxies refuse longer request lines, and chat programs cut them."""
+"""The maximum length of one parameter: proxies reject longer request lines, and chat programs cut them."""
 
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """Raised when a text does not fit a link, or a link contains no text; the message is one sentence."""
+    """Raised when a link cannot contain a text, or contains none; the message is one sentence."""
 
 
 def pack_text(text: str) -> str:
-    """Return the URL parameter that carries `text`.
+    """Return the URL parameter that contains `text`.
 
     Raises LinkError when the link would be too long, or when the text has a lone surrogate.
     """
@@ -41,10 +41,10 @@ def pack_text(text: str) -> str:
 
 
 def unpack_text(parameter: str, limit: int) -> str:
-    """Return the text that a parameter carries, of at most `limit` bytes in UTF-8.
+    """Return the text in a parameter, of at most `limit` bytes in UTF-8.
 
     Unpacking stops at the limit, because a few packed bytes can contain gigabytes. Raises LinkError when the
-    parameter is damaged or its text is longer.
+    parameter is damaged or the text is longer.
     """
     if not _ALPHABET.fullmatch(parameter):
         raise LinkError("The link is damaged: it contains invalid characters.")

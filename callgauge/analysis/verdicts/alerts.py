@@ -29,22 +29,22 @@ _JOINED: Mapping[str, str] = {
     "tool": "with tool",
     "provider": "on host",
 }
-"""What stands before a value of a dimension in a sentence."""
+"""The word between a rate and a value of the dimension in a sentence."""
 _SUBJECTS: Mapping[str, str] = {
     "tool_rejected": "Tool rejections",
     "execution": "Failed executions",
     "emission": "Missing calls",
 }
-"""What rises or falls, where the title of the rate cannot stand before "of basalt-mini"."""
+"""The subjects of sentences, for rates whose title does not fit before "of basalt-mini"."""
 _NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", "provider": "host "}
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """One thing that needs attention, in plain text with possible log text, and the page with evidence.
+    """One thing that needs attention, in plain text that may contain log text, with a page of evidence.
 
-    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the changed rate, as
-    it is now; None for a new error.
+    `subject` begins the sentence, and `rest` ends it. `counts`: the numbers in small print. `share`: the
+    changed rate as it is now; None for a new error.
     """
 
     key: str
@@ -59,7 +59,7 @@ class AttentionItem:
 
 
 def describe_item(item: Alert | NewError, newest: date, label: Label) -> AttentionItem:
-    """Describe an alert or a new error. `newest`: the night."""
+    """Describe an alert or a new error. `newest`: the newest night."""
     return (
         _describe_new_error(item, newest)
         if isinstance(item, NewError)
@@ -68,10 +68,10 @@ def describe_item(item: Alert | NewError, newest: date, label: Label) -> Attenti
 
 
 def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
-    """Describe an alert. `newest`: the night.
+    """Describe an alert. `newest`: the newest night.
 
-    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. An alert that is over:
-    Parse errors of basalt-mini returned to 2.6% on 27 Nov.
+    Example: Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. If the alert
+    is over: Parse errors of basalt-mini returned to 2.6% on 27 Nov.
     """
     before, now = format_rate(alert.before.rate), format_rate(alert.now.rate)
     began = format_day(alert.since, newest)
@@ -103,7 +103,7 @@ def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
 
 
 def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
-    """Return an alert as a sentence next to a rate over all days, which hides the change."""
+    """Return a sentence on an open alert, for a rate over all days, which does not show the change."""
     words = describe_alert(alert, newest, label)
     return f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
 
@@ -150,7 +150,7 @@ def describe_returned(error: ReturnedError) -> AttentionItem:
 
 
 def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
-    """Describe a rule that fires. Raises ValueError for a rule that does not fire."""
+    """Describe a firing rule. Raises ValueError for a rule that does not fire."""
     if not finding.fires or not finding.share or not finding.days or not finding.since or not finding.rate:
         raise ValueError(f"the rule {finding.rule.name!r} does not fire")
     rule, share, last, change = finding.rule, finding.share, finding.days[1], finding.change
@@ -176,7 +176,6 @@ def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
 
 
 def _days_before(days: Days) -> Days:
-    """Return the same number of days, directly before these."""
     length = (days[1] - days[0]) + timedelta(1)
     return days[0] - length, days[1] - length
 
@@ -185,7 +184,7 @@ def _days_before(days: Days) -> Days:
 
 
 def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
-    """Return the sentences for a night without news: which changes could have been found, or why none could.
+    """Return the sentences for a night without news: which changes the night could find, or why none.
 
     `opened`: the number of open alerts from earlier nights.
     """
@@ -206,7 +205,6 @@ def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
 
 
 def _describe_power(in_a_night: float | None, in_a_week: float | None) -> str:
-    """Describe the smallest detectable change of a model's parse errors."""
     if in_a_week is None:
         return "With so few sessions a day, a change in a model takes more than a week to show."
     week = _round_points(in_a_week)
@@ -224,7 +222,7 @@ def _round_points(share: float) -> str:
 
 
 def format_rate(rate: float | None) -> str:
-    """Write a rate with two digits; with three near 100 %, where the rest to 100 % matters."""
+    """Write a rate with two digits, or with three near 100 %, where the difference from 100 % matters."""
     return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
 
 

@@ -27,8 +27,8 @@ _RESULTS = {"ok": "the tool returned a result", "error": "the tool returned an e
 def describe_call(row: Mapping[Any, Any], attempts: int, not_judged: str | None) -> str:
     """Describe the error in a call's arguments or execution, and the end of its retry sequence.
 
-    `row`: a row of the metric `call`; `attempts`: those of its retry sequence; `not_judged`: why the parser
-    has no verdict, or None.
+    `row`: a row of the metric `call`. `attempts`: the rows of its retry sequence. `not_judged`: why the
+    parser has no verdict, or None.
     """
     return f"{_describe_fault(row, not_judged)}. {_describe_end(row, attempts)}."
 
@@ -46,7 +46,7 @@ def _describe_fault(row: Mapping[Any, Any], not_judged: str | None) -> str:
 
 
 def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
-    """Describe the end of the retry sequence or, without one, the result of the tool."""
+    """Describe the end of the retry sequence or, without a retry, the result of the tool."""
     number, ended = row["attempt"] or 1, row["chain_outcome"]
     if attempts > 1:
         place = f"This is attempt {number} of {attempts}"
@@ -62,9 +62,9 @@ def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
 
 
 def describe_matches(matches: str, total: int, failed: int | None) -> str:
-    """Describe how many calls match the filters of a list, and how many of these failed.
+    """Describe how many calls match the filters of a list, and how many of these calls failed.
 
-    `matches`: the number of matches, with `or more` if it is a lower bound; `failed`: None if unknown.
+    `matches`: the number of matches, followed by `or more` if it is a lower bound. `failed`: None if unknown.
     """
     rest = "" if failed is None else f" {failed:,} failed."
     verb = "matches" if matches == "1" else "match"

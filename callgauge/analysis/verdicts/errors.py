@@ -32,8 +32,8 @@ def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
 def describe_new_errors(new: int, day: date, *, earlier: int = 0, returned: int = 0) -> str:
     """Describe how many errors are new, and how many are back after a fix. `new`: errors first seen on `day`.
 
-    `earlier`: recurring errors first seen in the six days before. `returned`: fixed errors that were seen
-    again.
+    `earlier`: how many recurring errors were first seen in the six days before `day`. `returned`: how many
+    fixed errors were seen again.
     """
     sentences = [f"{wording.plural(new, 'new error') if new else 'No new errors'} on {day.day} {day:%b}."]
     if earlier:

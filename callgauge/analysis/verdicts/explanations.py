@@ -35,4 +35,4 @@ HOW_JUDGED: Mapping[VerdictKind, str] = {
         "of the change with 95 % confidence."
     ),
 }
-"""How a rank, the worst tool, a difference, and a change on a trend chart are decided."""
+"""The explanations of a rank, the worst tool, a difference, and a change on a trend chart."""

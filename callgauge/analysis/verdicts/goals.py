@@ -13,7 +13,7 @@ from callgauge.stats import Share
 
 
 class GoalState(Enum):
-    """The state of a goal: the whole interval of the rate meets it, none of it, or a part."""
+    """The state of a goal: the interval of the rate is on the good side, on the bad side, or on both."""
 
     MET = "met"
     MISSED = "missed"
@@ -21,7 +21,7 @@ class GoalState(Enum):
 
 
 def judge_goal(rate: RateDefinition, share: Share, goal: Goal) -> GoalState | None:
-    """Return the state of a rate's goal; None without an interval."""
+    """Return the state of a rate's goal; None when the rate has no interval."""
     bounds = share.interval
     if bounds is None:
         return None
@@ -37,7 +37,7 @@ def format_goal(rate: RateDefinition, goal: Goal) -> str:
 
 
 def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
-    """Write a goal and whether the rate meets it: goal ≤ 5%: missed."""
+    """Write a goal and whether the rate meets the goal: goal ≤ 5%: missed."""
     state = judge_goal(rate, share, goal)
     return format_goal(rate, goal) + (f": {state.value}" if state else "")
 

@@ -1,4 +1,4 @@
-"""Sentences on a breakdown: which arm is better, for whom, at what price, and what to do."""
+"""Sentences on a breakdown: which of two slices is better, for which calls, at what price, and what to do."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from callgauge.analysis.verdicts.sentences import (
 )
 from callgauge.stats.day_spread import LEAST_DAYS
 
-_NAMED = 2  # strata that a headline names; the table has the others
+_NAMED = 2  # maximum number of strata in a headline
 _REPAIRED = ("mended", "coerced", "repaired", "strict_failure")
 Label = Callable[[str, str], str]
 """Returns the label of a value of a dimension."""
 
 
 class ArmNames(NamedTuple):
-    """The names of the two arms in a sentence: the judged arm and the baseline."""
+    """The names of two slices in a sentence: the judged slice and the baseline."""
 
     of: str
     against: str
@@ -52,7 +52,7 @@ _WORDS: Mapping[Standing, str] = {
 
 
 def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
-    """Return the sentences on whether one arm is better than the other, the exceptions, and the price.
+    """Return the sentences on whether one slice is better than the other, the exceptions, and the price.
 
     `smallest`: the smallest difference of interest, a share.
     """
@@ -76,11 +76,11 @@ def _describe_undated(whole: SliceComparison, smallest: float) -> str:
 def write_advice(
     breakdown: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_effect: bool = True
 ) -> str:
-    """Return which arm to use, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
+    """Return which slice to use, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
 
-    If the verdict is split, the advice covers each side of the split. `names.against` is the arm in use now.
-    `smallest`: the smallest difference of interest, a share. `with_effect`: add the number of failed calls
-    that a split decision saves.
+    If the verdict splits by a dimension, the advice covers both groups of values. `names.against` is the
+    slice in use now. `smallest`: the smallest difference of interest, a share. `with_effect`: add the number
+    of failed calls that a decision by value saves.
     """
     split = breakdown.find_split(smallest)
     sentences = [
@@ -94,7 +94,7 @@ def write_advice(
 
 
 def suggest_decision(breakdown: Breakdown, names: ArmNames, smallest: float) -> str:
-    """Return the suggested title of a decision; "" if the verdict is split or has a price."""
+    """Return a suggested title for a decision; "" if the verdict is split or other rates get worse."""
     whole = breakdown.whole.standing(smallest)
     is_split = any(each.standing(smallest) is not whole for each in breakdown.find_named(smallest))
     if is_split or breakdown.list_prices(smallest):
@@ -114,7 +114,7 @@ def _advise_split(
 
 
 def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:
-    """Return values with both rates: owl (3.9% instead of 13.9% parse errors); "" without values."""
+    """Return values with both rates: owl (3.9% instead of 13.9% parse errors); "" if there are no values."""
     if not strata:
         return ""
     listed = [
@@ -135,7 +135,7 @@ def _describe_choice(comparison: SliceComparison, smallest: float) -> str:
 
 
 def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
-    """Describe the weekly gain of the change, where it helps and for all values; "" without traffic."""
+    """Describe the weekly gain of the change, where it helps and for all values; "" if there is none."""
     rate = breakdown.whole.slice.rate
     gain = _sum_gain(split.better, breakdown.weekly, rate)
     everywhere = _sum_gain(breakdown.strata[split.dimension], breakdown.weekly, rate)
@@ -154,7 +154,6 @@ def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str
 def _sum_gain(
     strata: Sequence[StratumComparison], weekly: Mapping[str, float], rate: RateDefinition
 ) -> float:
-    """Return the weekly gain of the judged arm within the strata: fewer failures, or more successes."""
     changes = (
         each.held.difference.estimate * weekly.get(each.name, 0.0)
         for each in strata
@@ -164,7 +163,7 @@ def _sum_gain(
 
 
 def _name_units(rate: RateDefinition) -> str:
-    """Return the plural noun for the hits of a rate, or for the successes of a good rate."""
+    """Return the plural noun for the failures of a rate, or for its successes if a high rate is good."""
     if rate.name == "retried":
         return "turns with a retry"
     if rate.is_good:
@@ -239,7 +238,7 @@ def _describe_standing(whole: SliceComparison, standing: Standing) -> str:
 
 
 def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
-    """Name the dimension that the difference depends on, when no single value has a clear difference."""
+    """Name the dimension on which the difference depends, when no single value has a clear difference."""
     standing = breakdown.whole.standing(smallest)
     if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
         return ""
@@ -256,7 +255,7 @@ def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
 
 
 def _describe_prices(breakdown: Breakdown, names: ArmNames, smallest: float) -> Iterator[str]:
-    """Yield the other leading rates by which the losing arm is better."""
+    """Yield the other leading rates by which the better slice is worse."""
     where = " there" if breakdown.find_helped(smallest) else ""
     for price in breakdown.list_prices(smallest):
         by = f"{_WORDS[price.standing(smallest)]} by {price.slice.rate.phrase}{where}"
@@ -303,7 +302,6 @@ def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> st
 
 
 def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
-    """Return True when the difference within a stratum is larger than the whole one."""
     difference, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
     return difference is not None and whole is not None and abs(difference.estimate) >= abs(whole.estimate)
 
@@ -340,7 +338,6 @@ def _describe_rates(comparison: SliceComparison) -> str:
 
 
 def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
-    """Return the rate of each side in words, mix-adjusted if the verdict is."""
     if comparison.is_at_same_mix and comparison.same_mix and comparison.p is not None:
         adjusted = comparison.same_mix.found
         return wording.percent(adjusted.of), wording.percent(adjusted.against)
@@ -359,6 +356,6 @@ def format_rounded(share: float) -> str:
 
 
 def describe_sessions(comparison: SliceComparison) -> str:
-    """Describe the number of sessions on both sides."""
+    """Describe the numbers of sessions of both slices."""
     sides = (comparison.slice, comparison.other) if comparison.other else (comparison.slice,)
     return wording.plural(sum(slice_.share.sessions or 0 for slice_ in sides), "session")

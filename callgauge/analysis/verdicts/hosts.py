@@ -8,7 +8,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import LEVEL, SliceComparison, Standing
 from callgauge.analysis.verdicts.sentences import RULE, describe_reach, format_difference
 
-_NAMED = 2  # pairs of hosts that the sentence names; the table has the others
+_NAMED = 2  # maximum number of pairs of hosts in the sentence
 _DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
 Label = Callable[[str], str]
 """Returns the label of a model."""
@@ -19,10 +19,10 @@ def describe_hosts(
 ) -> str:
     """Describe which model is worse on which host.
 
-    Otherwise describe a pair that differs only without the correction, or the size of difference that could
-    have been found. `rows`: hosts compared with the other hosts of their model, corrected over all.
-    `smallest`: the smallest difference of interest, a share. `has_thin`: some model ran on two hosts with too
-    little data.
+    If no difference is clear, describe a pair that differs only without the correction, or the smallest
+    difference that could have been found. `rows`: hosts compared with the other hosts of their model,
+    corrected over all rows. `smallest`: the smallest difference of interest, a share. `has_thin`: True if
+    some model ran on two hosts with too little data.
     """
     judged = [row for row in rows if row.p is not None]
     if not judged:
@@ -32,7 +32,7 @@ def describe_hosts(
     judged.sort(key=_find_own_p)
     decided = [row for row in judged if row.standing(smallest) in _DECIDED]
     if decided:
-        # If one of several hosts is worse, the others are better than the sum with it: not worth a sentence.
+        # If one host is worse, each other host is better than a sum that includes it; that needs no sentence.
         worse = [row for row in decided if _does_worse(row)] or decided
         more = len(worse) - _NAMED
         sentences = [f"{_describe_pair(row, label)}." for row in worse[:_NAMED]]
@@ -49,12 +49,11 @@ def describe_hosts(
 
 
 def _find_own_p(row: SliceComparison) -> float:
-    """Return the p-value of a pair, not corrected for the other hosts."""
     return 1.0 if row.difference is None else row.difference.p
 
 
 def _differs_alone(row: SliceComparison, smallest: float) -> bool:
-    """Return True when the page Compare, which does not correct for other hosts, calls the pair different."""
+    """Return True when the Compare page, which does not correct for other hosts, shows a difference."""
     difference = row.difference
     return (
         row.standing(smallest) is Standing.UNDECIDED
@@ -65,7 +64,7 @@ def _differs_alone(row: SliceComparison, smallest: float) -> bool:
 
 
 def _does_worse(row: SliceComparison) -> bool:
-    """Return True when the first host is worse or, if neither direction is better, has the higher rate."""
+    """Return True when the first host is worse or, if the rate has no good direction, has the higher rate."""
     difference = row.difference
     return difference is not None and (difference.estimate > 0) != row.slice.rate.is_good
 

@@ -19,21 +19,21 @@ _COUNTED_BY = {"text": "judged"}
 class FaultKind(StrEnum):
     """The kinds of error at a parameter."""
 
-    TEXT = "text"  # the JSON itself
+    TEXT = "text"  # the JSON itself is wrong
     TYPE = "type"
     MISSING = "missing"
-    VALUE = "value"  # of the right type, but not allowed
+    VALUE = "value"  # the type is right, but the value is not allowed
     UNDECLARED = "undeclared"
     NAME = "name"
 
 
 @dataclass(frozen=True, slots=True)
 class FaultCount:
-    """The number of calls with an error of some kind.
+    """The number of calls with one kind of error.
 
-    `failed`: calls that failed because of it; the others were repaired. `n`: the calls in which it could be
-    detected. `by_slice`: the share of such calls for each model or other slice, the most such calls first;
-    slices without a call in which it could be detected are left out.
+    `failed`: the calls that failed because of the error; the others were repaired. `n`: the calls in which
+    the error could be detected. `by_slice`: for each model or other slice with such calls, the share with the
+    error, the most frequent first.
     """
 
     calls: int
@@ -53,7 +53,7 @@ class FaultCount:
 
     @property
     def top_slice(self) -> str | None:
-        """The slice with the highest share of such calls, among slices with enough calls, or None."""
+        """The slice in which the error is most frequent, among slices with enough calls, or None."""
         faulty = {name: share for name, share in self.by_slice.items() if share.k}
         enough = {name: share for name, share in faulty.items() if share.has_enough} or faulty
         return max(enough, key=lambda name: enough[name].rate or 0.0, default=None)
@@ -61,7 +61,7 @@ class FaultCount:
 
 @dataclass(frozen=True, slots=True)
 class ParameterFault:
-    """One kind of fault at one parameter; `sent`: the kinds of value sent instead, by number of calls."""
+    """One kind of error at one parameter. `sent`: the kinds of value sent instead, with numbers of calls."""
 
     parameter: str
     kind: FaultKind
@@ -73,7 +73,7 @@ class ParameterFault:
 class WrongParameter:
     """A parameter with errors; `name` is empty for the arguments as a whole.
 
-    `faults`: its kinds of error, the most frequent first; a call may have several.
+    `faults`: the kinds of error at the parameter, the most frequent first. A call may have several.
     """
 
     name: str
@@ -82,13 +82,13 @@ class WrongParameter:
 
     @property
     def sent(self) -> Mapping[str, int]:
-        """The kinds of value sent instead of the declared type, by number of calls."""
+        """The kinds of value sent instead of the declared type, with numbers of calls."""
         return next((fault.sent for fault in self.faults if fault.kind is FaultKind.TYPE), {})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFaults:
-    """The errors in the calls of a tool. `wrong`: calls with any error, of those that could be judged.
+    """The errors in the calls of a tool. `wrong`: how many of the calls that could be judged have an error.
 
     `broken_text`: calls whose JSON needed repair or could not be read. `checked`: calls that were checked
     against a definition. `parameters`: the parameters with errors, the most frequent first.
@@ -118,7 +118,7 @@ class ToolFaults:
 def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
     """Return the errors of a tool from the rows of the metric `parameter_faults`."""
     all_rows = [dict(row) for row in rows]
-    for row in all_rows:  # pandas represents NULL in text columns inconsistently
+    for row in all_rows:  # pandas may represent NULL texts as None or NaN
         row.update({name: None for name in ("parameter", "fault", "sent") if not isinstance(row[name], str)})
     slices = {row["slice"]: row for row in all_rows if row["parameter"] is None and row["fault"] is None}
     by_place: dict[tuple[str | None, str | None], list[Row]] = {}

@@ -1,4 +1,4 @@
-"""The sentences on a ranking: which slice is the best by a rate, which may be the best, and at what price."""
+"""Sentences on a ranking: which slice is the best by a rate, which may be the best, and at what price."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from callgauge.analysis.verdicts.alerts import describe_open_alert
 from callgauge.analysis.verdicts.sentences import RULE, UNDATED, describe_reach, is_undated, list_names
 from callgauge.stats.standardisation import COMPARABLE
 
-_NAMED = 3  # slices that a sentence names
+_NAMED = 3  # maximum number of slices in a sentence
 _FEW = 5  # maximum size of a group whose most certain pair is named
-_BUTS = 2  # sentences on the price of a leading slice
+_BUTS = 2  # maximum number of sentences on the price of a leading slice
 _AS_ASKED = ComparisonBasis(None)
 Names = Mapping[str, str]
 """The label of each slice."""
@@ -28,10 +28,10 @@ Names = Mapping[str, str]
 class RankingContext:
     """Further facts on the ranked slices.
 
-    `others`: their rankings by the other leading rates, the most important first. `costs`: the cost of each,
-    by name. `basis`: why they are ranked by this rate instead of the chosen one. `concentrated`: the reason
-    for each slice left out: few sessions contain its calls, or they have no tool definition. `alerts`: the
-    open alerts of this rate after the `night`, for values of the dimension `by`.
+    `others`: the rankings by the other leading rates, the most important first. `costs`: the cost of each
+    slice, by name. `basis`: why the slices are ranked by this rate and not by the chosen one. `concentrated`:
+    why each left-out slice is not ranked: few sessions contain its calls, or the calls have no tool
+    definition. `alerts`: the open alerts on this rate after the `night`, for values of the dimension `by`.
     """
 
     others: Sequence[RankedTable] = ()
@@ -44,9 +44,9 @@ class RankingContext:
 
 
 def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingContext | None = None) -> str:
-    """Return the sentences on which slice is the best, the same for every baseline.
+    """Return the sentences on which slice is the best.
 
-    `noun`: the ranked thing, such as model.
+    `noun`: the kind of slice, such as model.
     """
     details = context or RankingContext()
     if details.basis.reason and not table.pairs:
@@ -64,7 +64,7 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
 
 
 def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences; a second "But" in a row becomes "And"."""
+    """Yield the sentences. If two in a row begin with "But", the second gets "And" instead."""
     for place, sentence in enumerate(sentences):
         follows = place > 0 and sentences[place - 1].startswith("But ")
         yield sentence.replace("But ", "And ", 1) if follows and sentence.startswith("But ") else sentence
@@ -97,7 +97,6 @@ def _write_top(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_missing(table: RankedTable, noun: str) -> str:
-    """Explain why nothing is ranked."""
     several = wording.plural_of(noun)
     named = [row.slice for row in table.rows if row.slice.is_named]
     if len(named) < 2:
@@ -133,7 +132,6 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_group(table: RankedTable, names: Names, noun: str) -> str:
-    """Name the slices that may be the best, and describe the others."""
     best, title = table.best, table.rate.phrase
     names_of_best = {each.name for each in best}
     others = [each for each in table.judged if each.name not in names_of_best]
@@ -157,7 +155,7 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Name the pair in a small group that differs if compared alone, as on the page Compare.
+    """Name the pair in a small group that differs if no other is compared, as on the Compare page.
 
     In a large group, some pairs differ by chance.
     """
@@ -184,7 +182,7 @@ def _write_inside(table: RankedTable, names: Names) -> str:
 
 
 def _write_prices(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield a sentence for each leading slice and each other leading rate by which it is clearly worse."""
+    """Yield a sentence for each other leading rate by which a leading slice is clearly worse."""
     leaders = list_leaders(table)
     for other in context.others:
         for leader in leaders:
@@ -217,7 +215,7 @@ def _write_price(other: RankedTable, leader: Slice, losses: Sequence[Slice], nam
 
 
 def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Cost], names: Names) -> str:
-    """Say that a slice costs more than the cheapest one, if the difference is significant."""
+    """Say that a slice costs more than the cheapest slice, if the difference is significant."""
     own = _cost_of(leader.name, costs)
     rivals = [(mean, each) for each in judged if each is not leader and (mean := _cost_of(each.name, costs))]
     if own is None or not rivals:
@@ -249,7 +247,7 @@ def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
 
 
 def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield the most certain open alert of each leading slice, because a rate over all days hides a rise."""
+    """Yield the most certain open alert of each leading slice. A rate over all days hides a recent rise."""
 
     def label(dimension: str, value: str) -> str:
         return names.get(value, value) if dimension == context.by else wording.one_line(value, 40)
@@ -262,7 +260,6 @@ def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> 
 
 
 def _write_concentrated(names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield why slices with enough calls are not ranked."""
     for name, why in list((context.concentrated or {}).items())[:_NAMED]:
         yield f"{names.get(name, name)} is not ranked: {why}."
 
@@ -272,6 +269,6 @@ def _label(each: Slice, names: Names) -> str:
 
 
 def _list_or(several: Sequence[Slice], names: Names) -> str:
-    """Join two names as "X or Y", more names as "W, X, Y and Z"."""
+    """Join two names as "X or Y", and more names as "W, X, Y and Z"."""
     labels = [_label(each, names) for each in several]
     return wording.list_words(labels, "or" if len(labels) < 3 else "and")

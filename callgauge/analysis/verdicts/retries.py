@@ -1,4 +1,4 @@
-"""The sentences on retries: the tool that is given up on most, what retries fix, whether changes help."""
+"""Sentences on retries: the tool that is given up most often, what retries fix, and whether changes help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.analysis.verdicts.tools import ToolVerdict
 from callgauge.stats import Share, compare_rates
 
-_NAMED = 3  # maximum number of tools of a group in a sentence
+_NAMED = 3  # maximum number of tools in a sentence
 
 
 def find_given_up(verdict: ToolVerdict) -> Slice | None:
@@ -22,9 +22,9 @@ def find_given_up(verdict: ToolVerdict) -> Slice | None:
 
 
 def write_given_up(verdict: ToolVerdict) -> str:
-    """Return the sentence on the tool that is given up on most. Contains log text.
+    """Return the sentence on the tool whose errors are given up most often. Contains log text.
 
-    `verdict`: for the slices of the rate `recovered`, one per tool.
+    `verdict`: the verdict on the rate `recovered`, with one slice per tool.
     """
     judged, worst = verdict.judged, verdict.worst
     if not judged:
@@ -62,7 +62,10 @@ def write_given_up(verdict: ToolVerdict) -> str:
 
 
 def describe_recovery(share: Share) -> str:
-    """Describe how many failures a retry fixed. `share`: recovered sequences of those with a known end."""
+    """Describe how many failures a retry fixed.
+
+    `share`: the recovered retry sequences among those with a known end.
+    """
     if not share.n:
         return "No retry sequence has a known end."
     counts = f"{share.k:,} of {wording.plural(share.n, 'retry sequence')}"
@@ -70,9 +73,10 @@ def describe_recovery(share: Share) -> str:
 
 
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
-    """Describe the cost of retries; "" without retries. `steps`: their model calls.
+    """Describe the cost of retries; "" when there are none. `steps`: the model calls of the retries.
 
-    `tokens`: the tokens of the `measured` of `retried` sequences whose log has tokens.
+    `tokens`: the tokens of the `measured` retry sequences, whose log has tokens. `retried`: the number of all
+    sequences.
     """
     if not retried:
         return ""
@@ -88,7 +92,7 @@ def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str
 
 
 def describe_kinds(changed: Share, identical: Share) -> str:
-    """Describe whether a changed retry succeeds more often than an identical one."""
+    """Describe whether a changed retry succeeds more often than an unchanged one."""
     difference = compare_rates(changed, identical)
     if difference is None:
         return "Changed and identical retries cannot be compared: one kind does not occur."
@@ -106,7 +110,6 @@ def _sort_by_share(several: Sequence[Slice]) -> list[Slice]:
 
 
 def _count(each: Slice) -> int:
-    """Return the number of sequences that were given up."""
     return each.share.n - each.share.k
 
 

@@ -21,17 +21,17 @@ from callgauge.stats.day_spread import LEAST_DAYS
 from callgauge.stats.sample_size import smallest_shown
 
 RULE = f"{ENOUGH} observations and {ENOUGH_SESSIONS} sessions"
-"""What it takes to be ranked, in words."""
+"""The condition for a rank, in words."""
 PAIR_RULE = f"{ENOUGH} observations and {ENOUGH_TO_COMPARE} sessions on each side"
-"""What it takes to judge a difference, in words."""
+"""The condition for a verdict on a difference, in words."""
 DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them."
-"""Why a difference over time is not judged."""
+"""The reason why a difference between different days gets no verdict."""
 UNDATED = "The logs have no times, so a difference between days cannot be ruled out."
-"""What a verdict on logs without times does not know."""
+"""The caution about a verdict on logs without times."""
 LESS = f"fewer than {ENOUGH} observations or {ENOUGH_SESSIONS} sessions"
-"""What is shown pale, in words."""
+"""The condition under which pages show a rate pale, in words."""
 _NAMED = 3  # maximum number of slices of a tie group in a sentence
-_OUT_OF_REACH = 10_000  # too many sessions for anybody to collect
+_OUT_OF_REACH = 10_000  # a number of sessions that nobody can collect
 
 
 def is_undated(several: Iterable[Slice]) -> bool:
@@ -48,7 +48,7 @@ def format_points(share: float) -> str:
 
 
 def fixed_points(share: float, decimals: int) -> str:
-    """Write a difference of shares in points with so many decimals, -0.0131 as −1.3."""
+    """Write a difference of shares in points with this many decimals: -0.0131 as −1.3."""
     number = f"{abs(100 * share):.{decimals}f}"
     sign = "" if not float(number) else ("−" if share < 0 else "+")
     return f"{sign}{number}"
@@ -69,7 +69,7 @@ def format_size(share: float) -> str:
 
 
 def format_visible(share: float) -> str:
-    """Write the size of a detectable difference, rounded up: 3 points, 0.4 points."""
+    """Write the smallest detectable difference, rounded up: 3 points, 0.4 points."""
     points = 100 * share
     rounded = ceil(points) if points >= 1 else ceil(10 * points) / 10
     return format_size(rounded / 100)
@@ -108,7 +108,7 @@ def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
 
 
 def describe_mix(comparison: SliceComparison) -> str | None:
-    """Return a sentence with the unadjusted difference; None if the verdict uses it."""
+    """Return a sentence with the unadjusted difference; None if the verdict uses this difference."""
     if (
         not comparison.is_at_same_mix
         or comparison.does_other_work
@@ -123,7 +123,7 @@ def describe_mix(comparison: SliceComparison) -> str | None:
 
 
 def describe_other_difference(comparison: SliceComparison) -> str:
-    """Describe the difference of a verdict, unadjusted or mix-adjusted, and the other one."""
+    """Describe the unadjusted and the mix-adjusted difference of a comparison."""
     if comparison.is_at_same_mix and comparison.same_mix:
         words = f"Mix-adjusted by {comparison.same_mix.words}: as if both had done the same work."
         return f"{words} {_describe_plain(comparison)}"
@@ -134,7 +134,7 @@ def describe_other_difference(comparison: SliceComparison) -> str:
 
 
 def is_order_reversed(comparison: SliceComparison) -> bool:
-    """Return True when the unadjusted rates of a mix-adjusted comparison have the opposite order."""
+    """Return True when the unadjusted rates have the opposite order of the mix-adjusted rates."""
     if not comparison.is_at_same_mix or comparison.plain is None or comparison.difference is None:
         return False
     return comparison.plain.estimate * comparison.difference.estimate < 0
@@ -195,13 +195,13 @@ def describe_needed(comparison: SliceComparison, smallest: float) -> str:
 
 
 def describe_visible(comparison: SliceComparison) -> str:
-    """Say which difference the present data cannot show; "" if nothing was compared."""
+    """Say which difference is too small for the present data; "" if nothing was compared."""
     size = find_visible(comparison)
     return f"a difference below about {format_visible(size)} would not show yet" if size else ""
 
 
 def describe_reach(judged: Sequence[SliceComparison]) -> str:
-    """Say which difference would be detected in four of five cases, over several comparisons."""
+    """Say which difference would be detected with 80 % power, over several comparisons."""
     sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
     least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
     reach = least if least == most else f"{least.split()[0]} to {most}"
@@ -209,7 +209,7 @@ def describe_reach(judged: Sequence[SliceComparison]) -> str:
 
 
 def find_visible(comparison: SliceComparison) -> float | None:
-    """Return the smallest difference that the present data would show with 80 % power, a share."""
+    """Return the smallest difference, a share, that the present data would show with 80 % power."""
     difference = comparison.difference
     return smallest_shown(difference, max(1, comparison.compared)) if difference else None
 
@@ -224,7 +224,7 @@ def _count_needed(comparison: SliceComparison, difference: float) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ShortVerdict:
-    """A verdict for a cell: `text` is one to three words, `sub` the p-value or the sessions needed."""
+    """A verdict for a cell: `text` is one to three words, `sub` the p-value or the needed sessions."""
 
     text: str
     tone: Literal["bad", "good", "calm"]
@@ -273,14 +273,14 @@ def _shorten_needed(comparison: SliceComparison) -> str:
 
 
 def describe_correction(comparison: SliceComparison) -> str:
-    """Say that a pair differs if compared alone, but not after correction for all comparisons."""
+    """Say that two slices differ if no others are compared, but not after correction for all comparisons."""
     return f"not after correction for {comparison.compared:,} {comparison.family}"
 
 
 def describe_basis(comparison: SliceComparison, names: Sequence[str], smallest: float) -> str:
-    """Return the basis of a verdict in small print, and how many more sessions would decide it.
+    """Return the basis of a verdict in small print, and how many more sessions would decide.
 
-    `names`: the names of both sides. `smallest`: the smallest difference of interest, a share.
+    `names`: the names of both slices. `smallest`: the smallest difference of interest, a share.
     """
     slice_, other, difference = comparison.slice, comparison.other, comparison.difference
     if other is None or difference is None:
@@ -319,7 +319,7 @@ def _describe_common(comparison: SliceComparison) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence: A, B and C; of many, the first ones and the number of others."""
+    """Write names as a list in a sentence: A, B and C; of many, the first names and the number of others."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

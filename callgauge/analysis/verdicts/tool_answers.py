@@ -1,4 +1,4 @@
-"""The sentence on one tool: the parameter with most errors, the model behind them, and a possible fix."""
+"""The sentence on one tool: the parameter with most errors, the models that make them, and a possible fix."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from callgauge.analysis.verdicts.parameter_faults import (
 )
 from callgauge.stats import ENOUGH, Share, compare_rates, holm
 
-_OFTEN_SENT = 0.1  # least share of a parameter's type errors for a kind of value to be named
-_NAMED = 3  # maximum number of kinds of value
-_LONGEST = 60  # characters of a name
+_OFTEN_SENT = 0.1  # smallest share of a parameter's type errors for which a kind of value is named
+_NAMED = 3  # maximum number of kinds of value in a sentence
+_LONGEST = 60  # maximum number of characters of a name
 
 KINDS = {
     "text": "text",
@@ -28,7 +28,7 @@ KINDS = {
     "object": "an object",
     "null": "null",
 }
-"""What a sentence calls each kind of value that the metric `parameter_faults` tells apart."""
+"""The words for each kind of value in the metric `parameter_faults`."""
 _FIELDS = {"success": "`success: false`", "ok": "`ok: false`", "status": "`status: error`", None: "so"}
 _FAULTS = {
     FaultKind.MISSING: "is missing",
@@ -42,9 +42,9 @@ _FAULTS = {
 class EditEffect:
     """The effect of an edited definition on a tool's calls, from a replay.
 
-    `accepts`: the types that the parameter then accepts. `repaired` and `failed`: the calls that needed
-    repair and those that failed before, with the numbers that the edit fixes. `would_fail`: calls that pass
-    today and would fail. `every`: n if only every n-th session was read.
+    `accepts`: the types that the parameter then accepts. `repaired` and `failed`: how many calls needed
+    repair or failed before, and how many of them the edit fixes. `would_fail`: the number of calls that pass
+    now and would fail. `every`: n if only every n-th session was read.
     """
 
     accepts: Sequence[str]
@@ -73,8 +73,8 @@ def write_tool_answer(
 ) -> str:
     """Return the sentence on the errors in calls of a tool. Contains log text.
 
-    `effect`: the known effect of a wider type of the leading parameter, or None. `defined`: True if the store
-    has a definition of the tool.
+    `effect`: the known effect of a wider type for the parameter with most errors, or None. `defined`: True if
+    the store has a definition of the tool.
     """
     name = wording.one_line(tool, _LONGEST)
     if not faults.judged:
@@ -106,7 +106,7 @@ def describe_effect(effect: EditEffect) -> str:
         )
         if fixed
     ]
-    # "195 of 373 repaired and 25 of 97 failed calls": the noun once
+    # Two counts share the noun: "195 of 373 repaired and 25 of 97 failed calls".
     if len(counts) == 2:
         counts[0] = counts[0].rsplit(" ", 1)[0]
     fixes = " and ".join(counts)
@@ -120,9 +120,10 @@ def describe_effect(effect: EditEffect) -> str:
 
 
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
-    """Say which share of a tool's results report a failure themselves, and that these count as failed.
+    """Say which share of a tool's results report a failure in their content, and that these count as failed.
 
-    `rows`: those of the metric `failure_envelopes` for one tool. Return None without such results.
+    `rows`: the rows of the metric `failure_envelopes` for one tool. Return None when there are no such
+    results.
     """
     if not rows:
         return None
@@ -132,7 +133,7 @@ def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | 
 
 
 def describe_fault_kind(fault: ParameterFault) -> str:
-    """Describe the error at a parameter, worded to follow its name: is sent as text."""
+    """Describe the error at a parameter as a phrase that follows the parameter's name: is sent as text."""
     if fault.kind is FaultKind.TEXT:
         return "has broken JSON" if fault.parameter else "are not valid JSON"
     if fault.kind is not FaultKind.TYPE:
@@ -158,7 +159,7 @@ def _describe_text(faults: ToolFaults) -> str:
 
 
 def _describe_rate(count: FaultCount) -> str:
-    """Describe how many calls have an error, and from which models: in 8.7% of calls, mostly by heron."""
+    """Describe how many calls have an error, and of which models: in 8.7% of calls, mostly by heron."""
     rate = f"in {wording.rate(count.calls, count.n)} of calls"
     if len(count.by_slice) > 1:
         return f"{rate}{_describe_models(count.by_slice)}"
@@ -199,7 +200,7 @@ def _describe_nothing(name: str, faults: ToolFaults) -> str:
 
 
 def _describe_models(by_model: Mapping[str, Share]) -> str:
-    """Describe which models make an error, worded to follow the figures; "" if unknown."""
+    """Describe which models make an error, as a phrase that follows the figures; "" if unknown."""
     named = {name: share for name, share in by_model.items() if name != "unknown"}
     total = sum(share.k for share in by_model.values())
     solid = {name: share for name, share in named.items() if share.has_enough_to_compare}

@@ -1,4 +1,4 @@
-"""The sentence on tools: which one fails most often, where in its arguments, and which models cause it."""
+"""The sentence on tools: which one fails most often, at which parameter, and with which models."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from callgauge.analysis.measures.measurability import (
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import RULE, describe_visible
 
-_JUDGED = 40  # maximum number of compared tools, those with most failures
+_JUDGED = 40  # maximum number of compared tools; those with most failures are compared
 _NAMED = 3
 _FAULTS = {
     "parse_error": "had invalid arguments",
     "tool_rejected": "were rejected by the tool",
     "execution": "failed in execution",
 }
-"""The rates of failed calls, each with what became of a call; a call is in one of them."""
+"""The rates that count failed calls, with a verb phrase. A failed call is a hit of one of them."""
 Row = Mapping[Hashable, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolVerdict:
-    """The tools that may fail most often by a rate.
+    """The tools that may have the highest failure rate.
 
-    `judged`: the compared tools with enough data, the most failures first. `worst`: those of them that are
-    not known to be better than another. `wins`: pairs of names; the first is known to be better. `reach`: the
-    difference between the two most used tools that is not detectable yet, in words. `undefined`: tools that
-    were not compared, because only calls of other tools have a definition.
+    `judged`: the compared tools with enough data, the most failures first. `worst`: the judged tools that are
+    not known to be better than another. `wins`: pairs of tool names, of which the first tool is known to be
+    better. `reach`: the difference between the two most used tools that is not yet detectable, in words.
+    `undefined`: how many tools were not compared, because only calls of other tools have a definition.
     """
 
     judged: Sequence[Slice]
@@ -45,7 +45,7 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool to describe: the worst one with a better one; None if every tool may be the worst."""
+        """The tool of `worst` to describe, preferably one that another beats; None if all are in `worst`."""
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
         beaten = {name for _, name in self.wins}
@@ -83,9 +83,9 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
 
 
 def estimate_failures(slice_: Slice | None) -> float:
-    """Estimate the number of failed calls or turns; unmeasured ones are assumed to be like the rest.
+    """Estimate the number of failed calls or turns. Unmeasured ones are assumed to fail as often as others.
 
-    Return 0 without a slice or a measurement.
+    Return 0 when nothing was measured.
     """
     if slice_ is None or slice_.share.rate is None:
         return 0.0
@@ -94,7 +94,7 @@ def estimate_failures(slice_: Slice | None) -> float:
 
 
 def sort_by_failures(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
-    """Return the names by their failures, most first; insufficiently measured ones come last."""
+    """Return the names by number of failures, the most first. Slices with too few measurements come last."""
 
     def place(name: str) -> tuple[bool, float, int, str]:
         slice_ = several.get(name)
@@ -113,8 +113,8 @@ def write_tools(
 ) -> str:
     """Return the sentences on which tool fails most often. Contains log text.
 
-    `faults`: the slices of the named tool for the rates that count failed calls. `culprits`: its rows of the
-    metric `culprits`.
+    `faults`: the slices of the named tool for the rates that count failed calls. `culprits`: the tool's rows
+    of the metric `culprits`.
     """
     judged, named = verdict.judged, verdict.named
     if not judged:
@@ -143,7 +143,6 @@ def _measure_badness(each: Slice) -> tuple[float, float]:
 
 
 def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row]) -> str:
-    """Name the worst tool, the clearly better tools, and the others."""
     others = sorted(
         (each for each in verdict.judged if each is not named), key=_measure_badness, reverse=True
     )
@@ -167,21 +166,18 @@ def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row])
 
 
 def _describe_extreme(named: Slice) -> str:
-    """Describe the worst tool: the highest share of parse errors, the lowest turn success."""
     rate = named.rate
     extreme = "lowest" if rate.is_good else "highest"
     return f"{extreme} {rate.phrase}" if rate.noun == "turn" else f"{extreme} share of {rate.phrase}"
 
 
 def _list(several: Sequence[Slice], *, rates: bool = False) -> str:
-    """Return the names of the first tools, and the number of others."""
     names = [f"{_name(each)} ({_rate(each)})" if rates else _name(each) for each in several[:_NAMED]]
     more = len(several) - _NAMED
     return wording.list_words([*names, f"{more} more"] if more > 0 else names)
 
 
 def _describe_most(verdict: ToolVerdict, named: Slice) -> str:
-    """Name the tool with most failures, if it is another one."""
     most = verdict.judged[0]
     if most is named or most.rate.is_good or most.rate.noun == "turn":
         return ""
@@ -198,7 +194,7 @@ def _describe_faults(faults: Mapping[str, Slice]) -> str:
 
 
 def _describe_place(failed: int, culprits: Sequence[Row]) -> str:
-    """Describe the parameter at which most failed calls have their error, worded to follow the figures."""
+    """Describe the parameter with the error in most failed calls, as a phrase that follows the figures."""
     by_parameter: dict[str, int] = {}
     for row in culprits:
         if row["severity"] == "error":
@@ -223,7 +219,7 @@ def _count(each: Slice) -> str:
 
 
 def _sum_up(several: Sequence[Slice]) -> str:
-    """Return k of n over all tools; for turns, which count once per tool, return the number of tools."""
+    """Return k of n over all tools. For turns, which count once per tool, return the number of tools."""
     noun = several[0].rate.noun
     if noun == "turn":
         return f"{len(several)} tools with enough data"

@@ -1,6 +1,6 @@
-"""The sentences that answer a trial run's question, for the page, the terminal and the report.
+"""Sentences that answer the question of a trial run, for the page, the terminal and the report.
 
-This module imports no numpy or pandas, because they would delay the terminal by half a second.
+This module does not import numpy or pandas, because they would delay the terminal by half a second.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOUNS = {
     "tokens": "tokens",
     "cost": "cost",
 }
-"""What each measure counts, within a sentence."""
+"""The noun for each measure, within a sentence."""
 _ORDER: tuple[Decision, ...] = ("better", "worse", "alike", "not decided")  # order of the sentences
 _WORDS: dict[str, str] = {
     "better": "better",
@@ -39,7 +39,7 @@ _WORDS: dict[str, str] = {
 
 
 class TrialUnit(Protocol):
-    """The unit of a measure: shares are 0 to 1, amounts are `tokens` or `USD`."""
+    """The unit of a measure. Shares are 0 to 1, amounts are in `tokens` or `USD`."""
 
     @property
     def name(self) -> str: ...
@@ -55,8 +55,9 @@ class TrialUnit(Protocol):
 class VariantAnswer:
     """The result of a run for a variant by its primary measure.
 
-    `more`: the further tasks that would decide, if undecided. `lost`: the numbers of its trials without a
-    reply, and of all its trials. `bounds`: the range of the difference for any result of the missing trials.
+    `more`: how many more tasks would decide, if undecided. `lost`: two numbers, the variant's trials without
+    a reply and all its trials. `bounds`: the range of the difference over all possible results of the missing
+    trials.
     """
 
     name: str
@@ -71,10 +72,10 @@ class VariantAnswer:
 class TrialAnswer:
     """The results of a run so far. `smallest`: the smallest difference of interest, in the unit of `measure`.
 
-    `lost`: for the reference, as for a variant. `factors`: the comparisons of settings in which variants
-    differ. `done` of `planned` tasks. `stopped_at`: the interim analysis that ended the run early, the number
-    of analyses, and its tasks. `next_at`: the tasks at which the next analysis is due. `spent`: the share of
-    the budget.
+    `lost`: two numbers, the reference's trials without a reply and all its trials. `factors`: the comparisons
+    of settings in which variants differ. `done`: the number of completed tasks, of `planned`. `stopped_at`:
+    if the run ended early, its last interim analysis, the number of planned analyses, and the tasks so far.
+    `next_at`: the number of tasks at which the next analysis is due. `spent`: the spent share of the budget.
     """
 
     measure: TrialUnit
@@ -92,14 +93,14 @@ class TrialAnswer:
 
 
 def write_trial(answer: TrialAnswer) -> list[str]:
-    """Return the sentences that answer the question of a run of several variants. Contains names of a plan.
+    """Return the sentences that answer the question of a run. They contain names from its plan.
 
-    If variants are combinations of settings and the run is over, each setting is judged over all
+    If the run is over and variants are combinations of settings, each setting is judged over all
     combinations, as such a plan intends.
     """
     decided = [each for each in answer.variants if each.decision in _ORDER]
     if answer.factors and answer.is_over:
-        # A plan over several models asks about the change in each model.
+        # The model comes last: a plan over several models asks about the change in each model.
         factors = sorted(answer.factors, key=lambda each: each.factor == "model")
         sentences = [sentence for each in factors for sentence in _describe_factor(answer, each)]
     elif len(answer.variants) == 1:
@@ -115,7 +116,7 @@ def write_trial(answer: TrialAnswer) -> list[str]:
 
 
 def _describe_factor(answer: TrialAnswer, comparison: FactorComparison) -> Iterator[str]:
-    """Yield whether a setting helps over all combinations, and in each of them."""
+    """Yield whether a setting helps over all combinations of the other settings, and in each of them."""
     whole = _compare(
         answer,
         _show(comparison.value),
@@ -137,7 +138,7 @@ def _describe_factor(answer: TrialAnswer, comparison: FactorComparison) -> Itera
 
 
 def name_place(difference: FactorDifference) -> str:
-    """Return the settings in which a difference was measured: model a."""
+    """Return the settings within which a difference was measured: model a."""
     return ", ".join(f"{key} {_show(value)}" for key, value in difference.where.items())
 
 
@@ -173,7 +174,6 @@ def _compare(
 
 
 def _describe_group(answer: TrialAnswer, decided: Sequence[VariantAnswer], word: Decision) -> str:
-    """Return the sentence on all variants with the same verdict; the table has their figures."""
     names = [name_arm(each.name) for each in decided if each.decision == word]
     if not names:
         return ""
@@ -234,12 +234,12 @@ def write_figures(measure: TrialUnit, difference: MeasuredDifference | FactorDif
 
 
 def name_arm(name: str) -> str:
-    """Return a variant's name for a sentence or a cell: on one line, cut to 40."""
+    """Return a variant's name for a sentence or a cell: on one line, cut to 40 characters."""
     return wording.one_line(name, 40)
 
 
 def write_bare(measure: TrialUnit, value: float | None) -> str:
-    """Write a value for a cell: without the word tokens."""
+    """Write a value for a cell, without the word "tokens"."""
     if value is None:
         return "–"
     if measure.is_share:

@@ -1,18 +1,18 @@
 """Finds the days (or versions) at which a rate changed, each with the range of days that fit the data.
 
-Binary segmentation proposes the changes: the split that explains the counts best is found first, then the
-splits of both halves (Vostrikova 1981). A split is proposed when at most 1 % of random orders of the days
-have one as good (a permutation test; Matteson & James 2014). Whole days are shuffled, so the usual spread of
-days is not taken for a change, whatever its cause: sessions whose calls are alike, or days that differ.
+Binary segmentation proposes the changes. It finds the split that explains the counts best, and then splits
+both halves (Vostrikova 1981). A split is proposed when at most 1 % of random orders of the days have an
+equally good split (a permutation test; Matteson & James 2014). Whole days are shuffled, so the usual
+variation between days is not mistaken for a change.
 
-Neighbouring days may be alike as well, and then shuffled days look too even. So the autocorrelation of the
-days between the proposed changes is estimated, and each proposal has to stand out of shuffled days to which
-this autocorrelation is given back (a sieve bootstrap; Bühlmann 1997).
+Neighbouring days may be correlated, and then shuffled days vary too evenly. So the autocorrelation of the
+days between the proposed changes is estimated and added to the shuffled days (a sieve bootstrap; Bühlmann
+1997). A proposed change is kept when at most 1 % of these series have an equally clear split.
 
-The range of days of a change is found by inversion: it holds every day for which "the change is on this day"
+The range of a change is found by test inversion. It contains every day for which "the change is on this day"
 is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the statistic
-when this is so, without a model of the spread. Only shuffled series in which the change would have been found
-are counted, because a range is shown only where a change was found.
+under this hypothesis. Only shuffled series in which a change is found are counted, because a range is shown
+only for a found change.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ from itertools import pairwise
 import numpy as np
 
 SHUFFLES = 499
-LEVEL = 0.01  # of each test
+LEVEL = 0.01  # the significance level of each test
 MOST_FALSE = 0.04
-"""The chance that a series without a change shows one, at most, with an autocorrelation of days up to 0.6.
+"""The largest chance that a series without a change shows one, if its days correlate by at most 0.6.
 
-Simulated: 1 % or less where days are independent, 1–3 % at 0.6, 4 % where so many calls a day leave no other
-noise.
+In simulations, the chance is 1 % or less for independent days and 1–3 % at a correlation of 0.6. It is 4 %
+at 0.6 if days have so many calls that the calls add no noise.
 """
-SHORTEST = 2  # days on each side of a change
-_OUTSIDE = 0.05  # the chance that the range misses the day of the change
-_RANGE_SHUFFLES = 199  # for each day whose critical value is simulated
-_ENOUGH_FOUND = 8  # of _RANGE_SHUFFLES: with fewer detected changes, all series count
-_STEPS = (0, 2, 8, 32)  # days from the best day to those whose critical value is simulated
-_MEMORY = 0.6  # the smallest correlation of one day's deviation with the next, if days are correlated at all
+SHORTEST = 2  # minimum number of days on each side of a change
+_OUTSIDE = 0.05  # the chance that the range does not contain the day of the change
+_RANGE_SHUFFLES = 199  # number of shuffles for each day whose critical value is simulated
+_ENOUGH_FOUND = 8  # with fewer detected changes in shuffled series, all series count
+_STEPS = (0, 2, 8, 32)  # distances in days, from the best day, at which critical values are simulated
+# If days are correlated, this is the smallest simulated correlation of one day's deviation with the next.
+_MEMORY = 0.6
 _MOST_ALIKE = 0.9  # the largest autocorrelation that is simulated
 _MOST_DOUBT, _DOUBT = 0.18, 5.4
-"""How unsure an autocorrelation r is: at most so much, and so much times (1 - r²) / days.
+"""The standard deviation of an autocorrelation r is 5.4 (1 - r²) / days, at most 0.18.
 
-Chosen by simulation: with its standard error hardly anything would be found in short series.
+The numbers come from simulations. With the usual standard error, short series would hardly show a change.
 """
 _TINY = 1e-12
 _Array = np.ndarray
@@ -49,11 +50,11 @@ _Array = np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class ChangePoint:
-    """A change of a rate in a series of days; `at`, `first` and `last` are indices into the series.
+    """A change of a rate in a series of days. `at`, `first` and `last` are indices into the series.
 
-    `at` is the first day of the new rate. The change began on a day from `first` to `last` with 95 %
-    confidence, given that it was found. `before` and `after` are the rates up to the neighbouring changes.
-    `p` is the p-value of the permutation test with the autocorrelation of the days.
+    `at` is the first day of the new rate. Given that the change was found, it began on a day from `first` to
+    `last` with 95 % confidence. `before` and `after` are the rates up to the neighbouring changes. `p` is the
+    p-value of the permutation test, which includes the autocorrelation of the days.
     """
 
     at: int
@@ -66,7 +67,7 @@ class ChangePoint:
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Rates of consecutive days, the last axis, and how many observations each of them is worth.
+    """Rates of consecutive days and their effective numbers of observations; the last axis holds the days.
 
     The variance of a rate is proportional to 1 / `size`. Leading axes hold many such series.
     """
@@ -90,7 +91,7 @@ class _Series:
 
 @dataclass(frozen=True, slots=True)
 class _Alike:
-    """The correlation of neighbouring days and how unsure it is, as a standard deviation."""
+    """The correlation of neighbouring days, and its uncertainty as a standard deviation."""
 
     value: float
     doubt: float
@@ -98,7 +99,7 @@ class _Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """The best split of a part of a series; it is found where its clarity exceeds `critical`."""
+    """The best split of a part of a series. It is a change if its `clarity` exceeds `critical`."""
 
     at: int
     p: float
@@ -106,9 +107,9 @@ class _Split:
 
 
 def find_changes(counts: Sequence[tuple[int, int]], *, seed: int = 1) -> list[ChangePoint]:
-    """Return the changes of a series of days in order; [] when there are none.
+    """Return the changes in a series of days, in order.
 
-    `counts`: (k, n) of each day, k hits out of n. The same seed gives the same changes.
+    `counts` holds (k, n) of each day, k hits out of n. The same seed gives the same changes.
     """
     k, n = np.asarray(counts, dtype=float).reshape(-1, 2).T
     rate = np.divide(k, n, out=np.zeros_like(k), where=n > 0)
@@ -137,11 +138,12 @@ def find_changes(counts: Sequence[tuple[int, int]], *, seed: int = 1) -> list[Ch
 
 
 def _effective_numbers(rate: _Array, n: _Array) -> _Array:
-    """Return how many observations each day is worth, up to a factor: n, or less where days differ.
+    """Return the effective number of observations of each day, up to a constant factor.
 
-    The variance of a day's rate is p(1-p)(1/n + r), where r is what days differ beyond their calls. It is
-    estimated by moments from the differences of neighbouring days, which a change hardly touches (von Neumann
-    1941). Days with many calls then weigh about as much as days with few.
+    The variance of a day's rate is p(1-p)(1/n + r), where r is the variation between days that their calls do
+    not explain. r is estimated by moments from the differences of neighbouring days, on which a change has
+    little effect (von Neumann 1941). If r is large, days with many calls weigh about as much as days with
+    few.
     """
     has_calls = n > 0
     y, m = rate[has_calls], n[has_calls]
@@ -156,7 +158,7 @@ def _effective_numbers(rate: _Array, n: _Array) -> _Array:
 
 
 def _propose_days(series: _Series, start: int, end: int, random: np.random.Generator) -> list[int]:
-    """Return the days in series[start:end] that start a new rate which shuffled days do not explain."""
+    """Return the days in series[start:end] on which, by the permutation test, a new rate starts."""
     part = series[start:end]
     if end - start < 2 * SHORTEST or not 0 < part.mean < 1:
         return []
@@ -171,7 +173,7 @@ def _propose_days(series: _Series, start: int, end: int, random: np.random.Gener
 
 
 def _test_best_split(part: _Series, start: int, alike: _Alike, random: np.random.Generator) -> _Split:
-    """Return the best split of `part`, which begins at day `start`, with its p-value."""
+    """Return the best split of `part` and the p-value. `start`: the first day of `part`."""
     gains = _likelihood_gains(part)
     series = _shuffle_days(part, (), alike, SHUFFLES, random)
     shuffled = np.sort(_clarity(series, _likelihood_gains(series)))
@@ -180,7 +182,7 @@ def _test_best_split(part: _Series, start: int, alike: _Alike, random: np.random
 
 
 def _clarity(part: _Series, gains: _Array) -> _Array:
-    """Return the gain of the best split relative to the spread of the days (Pearson's chi-squared)."""
+    """Return the gain of the best split relative to the variation of the days (Pearson's chi-squared)."""
     return np.asarray(gains.max(axis=-1) / np.maximum((part.noise**2).sum(axis=-1), _TINY))
 
 
@@ -189,8 +191,8 @@ def _range_of_days(
 ) -> tuple[int, int]:
     """Return the first and the last day on which the change may have begun.
 
-    A day is compared by how much worse it explains the counts than the best day. The critical values of some
-    days are simulated, those between are interpolated.
+    The statistic of a day is how much worse a split there explains the counts than the best split. Critical
+    values are simulated for some days and interpolated for the others.
     """
     gains = _likelihood_gains(part)
     best, end = split.at - start - SHORTEST, len(gains) - 1
@@ -215,9 +217,9 @@ def _range_of_days(
 def _critical_value(
     part: _Series, place: int, clear: float, alike: _Alike, random: np.random.Generator
 ) -> float:
-    """Return the 95 % quantile of how far the true day is behind the best one, for a change at `place`.
+    """Return the 95 % quantile of the statistic of the true day, for a change at `place`.
 
-    Only series in which the change is found count; all of them if it is hardly ever found.
+    Only series in which the change is found are counted, or all series if it is hardly ever found.
     """
     shuffled = _shuffle_days(part, (place + SHORTEST,), alike, _RANGE_SHUFFLES, random)
     gains = _likelihood_gains(shuffled)
@@ -231,9 +233,9 @@ def _shuffle_days(
 ) -> _Series:
     """Return `draws` series of the days of `part`, shuffled between the cuts, with their autocorrelation.
 
-    Each series has its own autocorrelation, drawn within its uncertainty. Its days are a first-order
-    autoregression plus noise without memory (the calls), which together are an ARMA(1, 1). With the same
-    lag-1 correlation, they vary more slowly than an autoregression alone (Granger & Morris 1976).
+    Each series gets its own autocorrelation, drawn at random within its uncertainty. Its days are a
+    first-order autoregression plus independent noise from the calls, which is an ARMA(1, 1) process. Such
+    days vary more slowly than a pure autoregression with the same lag-1 correlation (Granger & Morris 1976).
     """
     days = part.rate.size
     edges = [0, *cuts, days]
@@ -258,10 +260,10 @@ def _shuffle_days(
 
 
 def _estimate_autocorrelation(series: _Series, days: Sequence[int]) -> _Alike:
-    """Return the correlation of neighbouring days around the rates between the changes at `days`.
+    """Return the correlation of neighbouring days, after subtracting the rate between the changes at `days`.
 
-    The lag-1 estimate is too small, by more the more rates are fitted to few days (Kendall 1954; here with
-    the coefficients that a simulation of the best split gave).
+    The lag-1 estimate is too small, above all with many fitted rates and few days (Kendall 1954). The
+    coefficients of the correction come from a simulation of the best split.
     """
     edges = [0, *days, series.rate.size]
     noise = np.concatenate([series[start:end].noise for start, end in pairwise(edges)])
@@ -273,7 +275,7 @@ def _estimate_autocorrelation(series: _Series, days: Sequence[int]) -> _Alike:
 
 
 def _likelihood_gains(part: _Series) -> _Array:
-    """Return the gain in log likelihood of a split before each day that leaves SHORTEST on both sides."""
+    """Return the gain in log likelihood of a split before each day; each side has at least SHORTEST days."""
     hits, size = (part.rate * part.size).cumsum(axis=-1), part.size.cumsum(axis=-1)
     inner = slice(SHORTEST - 1, -SHORTEST)
     left, whole = (hits[..., inner], size[..., inner]), (hits[..., -1:], size[..., -1:])
@@ -282,7 +284,6 @@ def _likelihood_gains(part: _Series) -> _Array:
 
 
 def _log_likelihood(k: _Array, n: _Array) -> _Array:
-    """Return the maximum log likelihood of k hits out of n."""
     return np.asarray(_x_log_x(k) + _x_log_x(n - k) - _x_log_x(n))
 
 

@@ -1,4 +1,4 @@
-"""Estimate how large a change of a rate must be for nightly runs to find it, given a store's traffic."""
+"""Estimates how large a change of a rate must be for nightly runs to find it, given a store's traffic."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from callgauge.stats.rates import (
 from callgauge.stats.session_groups import GROUPS
 from callgauge.stats.special_functions import ndtri
 
-_CHANCE = 0.8  # chance to find a change of that size by the formula; 54 to 83 % of stores by simulation
-NIGHT, WEEK = 1, 7  # days
-_LEAST_DAYS = 14  # of the 28 days before, with calls; with fewer, the traffic of a series is unknown
-_RISES = np.geomspace(0.002, 0.9, 120)  # that are tried
+_CHANCE = 0.8  # computed chance to find such a change; in simulations it is found in 54 to 83 % of stores
+NIGHT, WEEK = 1, 7  # numbers of days
+_LEAST_DAYS = 14  # minimum number of days with calls in the newest 28 days; with fewer, traffic is unknown
+_RISES = np.geomspace(0.002, 0.9, 120)  # the rises that are tried
 
 
 def find_visible_changes(
     series: DailySeries, places: Sequence[int], tests: int
 ) -> tuple[float | None, float | None]:
-    """Return the smallest rise that a night, and a week, is likely to show: the median over some series.
+    """Return the smallest rise that a night, and a week, is likely to show, as the median over some series.
 
-    Each is a share: 0.06 is 6 points. None if there are too few sessions to show any rise. `tests`: of a
-    night.
+    A rise is a share: 0.06 is 6 points. It is None if the sessions are too few to show any rise. `tests`: the
+    number of tests in a night.
     """
     sizes = [[find_visible_change(series, place, days, tests) for place in places] for days in (NIGHT, WEEK)]
     night, week = (median(size if size is not None else inf for size in row) if row else inf for row in sizes)
@@ -48,9 +48,10 @@ def find_visible_changes(
 
 
 def find_visible_change(series: DailySeries, place: int, days: int, tests: int) -> float | None:
-    """Return the smallest rise of a rate that its first `days` days are likely to show; None if none does.
+    """Return the smallest rise that is likely to be found in its first `days` days; None if no rise is.
 
-    The traffic of these days is that of the newest 28, and so is the spread of sessions and days.
+    These days are assumed to have the traffic, and the variation between sessions and days, of the newest 28
+    days.
     """
     counts = series.counts[place, :, -BEFORE:].astype(float)
     k, n = counts.sum(axis=-1)
@@ -69,12 +70,13 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     of_a_day = max(0.0, beyond) / unit
     of_sessions = 1 / effective_n + of_a_day * inflate_mean(spread.days) * spread.weights
     of_newest = 1 / (effective_n * part) + of_a_day * inflate_mean(np.full(1, float(days))) / days
-    # What the newest days show, except with bad luck.
+    # The newest days show at least this rate with the chance `_CHANCE`.
     shown = later + ndtri(1 - _CHANCE) * np.sqrt(unit * of_newest)
-    # Few sessions show little about how much they differ, as in `estimate_rates`.
+    # Few sessions give few degrees of freedom, as in `estimate_rates`.
     shares = counts[1].sum(axis=0) / n.sum()
     squares = (float((shares**2).sum()) - 1 / GROUPS) / (1 - 1 / GROUPS)
-    evenly = part / max(squares, 1e-9)  # sessions of equal size with as much information as the newest ones
+    # This many sessions of equal size have as much information as those of the newest days.
+    evenly = part / max(squares, 1e-9)
     known_well = float(before.freedom[0])
     few = min(known_well, max(LEAST_FREEDOM, OF_SESSIONS * (evenly - 1)))
     usual = np.full(len(later), rate)
@@ -86,7 +88,7 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
 
 
 def _repeat(rate: Floats, effective_n: Floats, freedom: float) -> RateArrays:
-    """Return rates that have no sessions in common with any other."""
+    """Return rates that share no sessions with other rates."""
     rate = np.clip(rate, 0.0, 1.0)
     nothing, each = np.zeros((len(rate), 1)), np.full(len(rate), freedom)
     return RateArrays(rate, effective_n, each, each, nothing, effective_n, effective_n > 0)

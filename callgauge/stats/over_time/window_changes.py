@@ -1,15 +1,15 @@
-"""Finds changes of rates: every night it compares the newest days of many series with the weeks before.
+"""Finds changes of rates: each night compares the newest days of many series with the weeks before.
 
-A night tests four windows of each series, the newest 1, 3, 7 and 14 days, each against the 28 days before it.
-All p-values of a night are one family (Benjamini & Hochberg 1995). A p-value is that of the difference of two
-rates over sessions (`compare_estimates`), after both effective numbers were made smaller by what days differ
-beyond their sessions. That variance of a day is estimated by moments from both spans together (the ratio
+A night tests four windows of each series, the newest 1, 3, 7 and 14 days, against the 28 days before the
+window. All p-values of a night are corrected together (Benjamini & Hochberg 1995). A p-value compares two
+rates over sessions (`compare_estimates`). Before the comparison, the variation between days that sessions do
+not explain reduces both effective numbers. This variation is estimated from both spans together (the ratio
 estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom by Satterthwaite (1946).
 
-A series with an open change is not tested, and the days before the change stay its baseline. The change is
-over when the newest 7 days no longer differ from that baseline and are nearer to it than to the changed rate.
-Days of a change that is over count for nothing: neither as days before nor as newest days. After 42 days the
-new rate is the usual one. docs/statistics.md has the simulated false alarms and the power.
+While a change is open, its series is not tested, and the baseline remains the days before the change. The
+change is over when the newest 7 days no longer differ from the baseline and are nearer to it than to the
+changed rate. The days of a past change are left out of windows and baselines. After 42 days, the changed rate
+becomes the usual rate. docs/statistics.md has the simulated false alarms and the power.
 """
 
 from __future__ import annotations
@@ -33,22 +33,23 @@ from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, RateArrays, Share, es
 from callgauge.stats.session_groups import GROUPS, Integers
 
 WINDOWS = (1, 3, 7, 14)
-"""Lengths of the newest days that a night tests, in days."""
+"""The lengths in days of the windows of newest days that a night tests."""
 BEFORE = 28
-"""Days before a window that it is compared with."""
+"""The number of days before a window that the window is compared with."""
 LEVEL = 0.02
-"""The largest corrected p-value of a change: by simulation, a new one on 2 % of quiet nights at most."""
+"""The largest corrected p-value of a change. In simulations, at most 2 % of quiet nights show a change."""
 STANDS = 42
-"""Days after which a changed rate is the usual one."""
+"""The number of days after which a changed rate becomes the usual rate."""
 EARLIER = max(WINDOWS) + BEFORE + STANDS
-"""Days before the first night that can matter: a window, its baseline, and a change within that."""
-_NIGHTS = STANDS + 14  # the minimum walk: an earlier change would be the usual rate by now
+"""The number of days needed before the first night: a window, its baseline and a past change."""
+# At least so many nights are followed: the rate of an earlier change has become the usual rate.
+_NIGHTS = STANDS + 14
 _STEP = 28
 LOOK_BACK = 6
-"""Days before the window that showed a change, on which it may have begun."""
+"""A change may have begun up to this many days before the window that showed it."""
 NEWEST = 7
-"""Days that show that a rate is back."""
-_BACK = 0.05  # the p-value from which on a rate no longer differs from its baseline
+"""The number of newest days that show whether a rate is back at its baseline."""
+_BACK = 0.05  # from this p-value on, a rate no longer differs from its baseline
 _TINY = 1e-9
 
 _Rows = np.ndarray[Any, np.dtype[np.int64]]
@@ -60,8 +61,8 @@ class DailySeries:
     """Counts of several series on consecutive days.
 
     `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: the number
-    of sessions per series and day, of shape (series, days). `tables`: the number of each series' table; rates
-    of one table lend each other their intra-session correlation.
+    of sessions, of shape (series, days). `tables`: the number of each series' table. The rates of a table
+    share their estimate of the intra-session correlation.
     """
 
     counts: np.ndarray[Any, Any]
@@ -76,10 +77,10 @@ class DailySeries:
         sessions: tuple[Integers, Integers, Floats],
         tables: Sequence[int],
     ) -> DailySeries:
-        """Return the series of entries that need not be in order.
+        """Return the series from entries in any order.
 
-        `shape`: the numbers of series and of days. `entries`: series, day, group, k and n of each entry.
-        `sessions`: series, day and number of sessions.
+        `shape`: the numbers of series and of days. `entries`: arrays of series, day, group, k and n.
+        `sessions`: arrays of series, day and number of sessions.
         """
         series, days, groups, k, n = entries
         # float32 is exact for integers up to 16 million.
@@ -93,7 +94,10 @@ class DailySeries:
     def from_days(
         cls, days: int, places: Sequence[int], by_group: Floats, sessions: Sequence[int]
     ) -> DailySeries:
-        """Return one series of `days` days. `by_group`: k and n, of shape (len(places), 2, GROUPS)."""
+        """Return one series of `days` days.
+
+        `by_group`: k and n on the days `places`, of shape (len(places), 2, GROUPS).
+        """
         counts, numbers = np.zeros((1, 2, days, GROUPS), dtype=np.float32), np.zeros((1, days))
         counts[0, :, list(places)] = by_group
         numbers[0, list(places)] = sessions
@@ -102,11 +106,12 @@ class DailySeries:
 
 @dataclass(frozen=True, slots=True)
 class WindowChange:
-    """A change of one series. Days are numbers of days of the series.
+    """A change of one series. Days are indices into the series.
 
-    `found`: the night that found it, with the corrected p-value `q`; `since`: its most likely first day.
-    `baseline`: the days before the change that it is compared with. `back`: the first of the newest days on
-    which the rate was back, and `over`: the night that showed it; both None until then.
+    `found`: the night that found the change, with the corrected p-value `q`. `since`: its most likely first
+    day. `baseline`: the earlier days that the change is compared with. `back`: the first of the newest days
+    on which the rate was back at the baseline. `over`: the night that showed this. `back` and `over` are None
+    while the change is open.
     """
 
     series: int
@@ -125,7 +130,7 @@ class WindowChange:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """All changes that the nights found, and how many series and windows the newest night tested."""
+    """All changes that the nights found, and the numbers of series and of tests of the newest night."""
 
     changes: tuple[WindowChange, ...]
     series: int
@@ -133,15 +138,18 @@ class Walk:
 
 
 def choose_first_night(newest: int) -> int:
-    """Return the first night to walk to a newest one; nights are numbers of days (`date.toordinal`).
+    """Return the night from which to follow changes up to the night `newest` (`date.toordinal` numbers).
 
-    It stays the same for four weeks, so that a change keeps its first day from night to night.
+    The result stays the same for four weeks, so that a change keeps its first day from night to night.
     """
     return newest - _NIGHTS - newest % _STEP
 
 
 def follow_changes(series: DailySeries, first_night: int) -> Walk:
-    """Return the changes that the nights from `first_night` on find, in order; a night is its newest day."""
+    """Return the changes that the nights from `first_night` on find, in order.
+
+    A night has the number of its newest day.
+    """
     state = _CountedDays.read(series)
     open_changes: dict[int, WindowChange] = {}
     changes: list[WindowChange] = []
@@ -166,9 +174,10 @@ def follow_changes(series: DailySeries, first_night: int) -> Walk:
 class _CountedDays:
     """The series without the days of past changes.
 
-    `summed`: k and n by group before each day, of shape (series, 2, days + 1, GROUPS). `daily`: k and n of
-    each day, of shape (series, 2, days). `sessions`, `observed`: sums before each day of the sessions and of
-    the days with an observation. `is_clear`: days that count, of shape (series, days).
+    `summed`: k and n by group, summed over the days before each day, of shape (series, 2, days + 1, GROUPS).
+    `daily`: k and n of each day, of shape (series, 2, days). `sessions`, `observed`: sums, over the days
+    before each day, of sessions and of days with an observation. `is_clear`: which days count, of shape
+    (series, days).
     """
 
     summed: Floats
@@ -220,12 +229,12 @@ class _CountedDays:
         return tuple(np.nonzero(self.is_clear[place, :stop])[0][-BEFORE:].tolist())
 
     def count_days(self, sums: Floats, rows: _Rows, begin: _Rows, stop: _Rows) -> Floats:
-        """Return the totals of `sums` on the days `begin` to `stop` - 1 of each row."""
+        """Return for each row the total of `sums` over the days `begin` to `stop` - 1."""
         return np.asarray(sums[rows, stop] - sums[rows, begin])
 
 
 def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
-    """Return the sums over all days before each, and a last one over all days; shape (series, days + 1)."""
+    """Return the sums over all days before each day, then over all days; shape (series, days + 1)."""
     summed = np.zeros((values.shape[0], values.shape[1] + 1))
     np.cumsum(values, axis=1, out=summed[:, 1:])
     return summed
@@ -233,10 +242,10 @@ def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class DaySpread:
-    """How much the days of a span differ, for many rows.
+    """The variation between the days of a span, for many rows.
 
-    `seen`: the variance of the span's rate, from its days; `weights`: the sum of the squared shares of its
-    days; `days`: those with an observation.
+    `seen`: the variance of the span's rate, estimated from its days. `weights`: the sum of the squared shares
+    of the days. `days`: the number of days with an observation.
     """
 
     seen: Floats
@@ -245,7 +254,7 @@ class DaySpread:
 
     @classmethod
     def measure(cls, k: Floats, n: Floats) -> DaySpread:
-        """Return the spread of days with these counts, each of shape (rows, days)."""
+        """Return the variation of days with the counts `k` and `n`, each of shape (rows, days)."""
         total = np.maximum(n.sum(-1), _TINY)
         rate = k.sum(-1) / total
         days = (n > 0).sum(-1).astype(float)
@@ -256,7 +265,7 @@ class DaySpread:
 
 @dataclass(frozen=True, slots=True)
 class _Spans:
-    """One span of days of many rows: the estimates of its rates over sessions, and how its days differ."""
+    """One span of days for each of many rows: estimates of the rates over sessions, and the day variation."""
 
     estimates: RateArrays
     spread: DaySpread
@@ -273,7 +282,6 @@ class _Spans:
 
 
 def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
-    """Return the estimates of both spans with the uncertainty from days added."""
     spans = (now, before)
     freedom = sum((np.maximum(0.0, span.spread.days - 1) for span in spans), np.zeros(1))
     beyond = np.zeros(1)
@@ -292,7 +300,7 @@ def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
 
 
 def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
-    """Return estimates widened by the variance of a day, in units of that of one observation."""
+    """Return estimates with the variance of a day added. `of_a_day`: in variances of an observation."""
     rates, spread = span.estimates, span.spread
     by_sessions = 1 / rates.effective_n
     by_days = of_a_day * inflate_mean(spread.days) * spread.weights
@@ -306,7 +314,7 @@ def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
 
 @dataclass(frozen=True, slots=True)
 class _NightTest:
-    """The tests of a night: the series and the window (in days) of each, its p-value, and whether it rose."""
+    """The tests of a night. Each has a series, a window (in days), a p-value, and whether the rate rose."""
 
     series: _Rows
     window: _Rows
@@ -315,7 +323,7 @@ class _NightTest:
 
 
 def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest:
-    """Compare the newest days of every series that may be tested with the days before, in all windows."""
+    """Compare the newest days of each series in `may_test` with the days before, in all windows."""
     stop = night + 1
     rows, windows, begins = [], [], []
     for length in WINDOWS:
@@ -347,7 +355,6 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
 
 
 def _count_observed(state: _CountedDays, first: _Rows, last: int) -> Floats:
-    """Return how many observations each series has on the days `first` to `last` - 1."""
     sums = state.summed[:, 1, last].sum(axis=-1) - state.summed[state.places, 1, first].sum(axis=-1)
     return np.asarray(sums, dtype=float)
 
@@ -367,8 +374,8 @@ def _open_changes(state: _CountedDays, test: _NightTest, night: int) -> Iterator
 def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, rose: bool) -> int:
     """Return the most likely first day of a change that the days `start` to `night` show.
 
-    It is the day from which on the counts are most unlike the rate of the 28 days before (the likelihood
-    ratio of a binomial rate). It may be up to six days before the window.
+    From this day on, the counts differ most from the rate of the 28 days before, by the likelihood ratio of a
+    binomial rate. The day may be up to six days before the window.
     """
     earliest = max(start - LOOK_BACK, 0)
     before = list(state.list_baseline(place, earliest)) or [*range(start)]
@@ -385,7 +392,7 @@ def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, 
 def _end_changes(
     state: _CountedDays, open_changes: dict[int, WindowChange], night: int
 ) -> list[tuple[int, WindowChange]]:
-    """Return the open changes that end on a night: the rate is back, or has become the usual one."""
+    """Return the open changes that end on a night, because the rate is back or has become the usual rate."""
     ended = [(place, change) for place, change in open_changes.items() if night - change.since >= STANDS]
     usual = {place for place, _ in ended}
     later = [change for place, change in open_changes.items() if place not in usual and night > change.found]
@@ -403,7 +410,7 @@ def _end_changes(
     later = [later[place] for place in judged.tolist()]
     begin = np.array([change.baseline[0] for change in later])
     ends = np.array([change.found + 1 for change in later])
-    alone = np.arange(len(later))  # a single rate lends nothing
+    alone = np.arange(len(later))  # each rate is its own table, so no estimates are shared
     now = _Spans.measure(state, rows, starts, stop, alone).estimates
     before = _Spans.measure(state, rows, begin, sinces, alone).estimates
     hits, totals = _count_rows(state, rows, sinces, ends)
@@ -428,9 +435,9 @@ def _count_rows(state: _CountedDays, rows: _Rows, begin: _Rows, stop: _Rows) -> 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredChange:
-    """The rate on the days of a change and before, and their difference, in which the spread of days is.
+    """The rates on the days of a change and before it, and their difference.
 
-    `difference` is None where either side has too few sessions to compare.
+    The difference includes the variation between days. It is None where either rate has too few sessions.
     """
 
     now: Share
@@ -443,7 +450,7 @@ class MeasuredChange:
 
 
 def sum_entries(days: int, entries: tuple[Integers, Integers, Floats, Floats]) -> Floats:
-    """Return the counts of one series, of shape (2, days, GROUPS); each entry has a day, a group, k and n."""
+    """Return the counts of one series, of shape (2, days, GROUPS). `entries`: arrays of day, group, k, n."""
     day, group, k, n = entries
     counts = np.zeros((2, days, GROUPS))
     counts[0, day, group], counts[1, day, group] = k, n
@@ -451,7 +458,7 @@ def sum_entries(days: int, entries: tuple[Integers, Integers, Floats, Floats]) -
 
 
 def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) -> MeasuredChange:
-    """Compare two sets of days of one series; `counts`: k and n, of shape (2, days, GROUPS)."""
+    """Compare two sets of days of one series. `counts` holds k and n, of shape (2, days, GROUPS)."""
     spans = [np.asarray(counts[:, list(days)], dtype=float) for days in (now, before)]
     shares = [Share.from_groups(*span.sum(axis=1)) for span in spans]
     if not all(share.has_enough_to_compare for share in shares):
@@ -471,10 +478,11 @@ def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) ->
 def locate_change(
     whole: Floats, parts: Sequence[Floats], before: Sequence[int], now: Sequence[int]
 ) -> tuple[int, bool] | None:
-    """Return the part of a series that has the change, and whether no other has it; None if no part differs.
+    """Return which part of a series changed, and whether the rest did not change; None if no part differs.
 
-    `whole`, and each part: k and n, of shape (2, days, GROUPS). The change of each part is compared with that
-    of the rest, all of them in one family (Holm 1979). The parts may be values of several dimensions.
+    `whole`, and each part, holds k and n, of shape (2, days, GROUPS). The change of each part is compared
+    with the change of the rest. Holm's correction (1979) covers all parts, which may be values of several
+    dimensions.
     """
     rose = measure_change(whole, before, now).difference
     measured_places, quads = [], []
