@@ -70,8 +70,8 @@ class TrialMeasure:
 class TriedTask:
     """One trial, a row of the metric `trial_results`.
 
-    `right`: the result of the task's check; None if the task has none. `mended`: the number of calls that were
-    converted or repaired; None if the server may have rewritten the arguments.
+    `right`: the result of the task's check; None if the task has none. `mended`: the number of calls that
+    were converted or repaired; None if the server may have rewritten the arguments.
     """
 
     arm: str
