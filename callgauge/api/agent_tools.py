@@ -220,7 +220,7 @@ _TOOLS = (
     ),
 )
 TOOLS = {tool.name: tool for tool in _TOOLS}
-"""All tools by their names, in the order in which they are available."""
+"""All tools by name, in the order in which they are listed."""
 
 
 def find_tool(name: str) -> AgentTool:

@@ -29,7 +29,7 @@ from callgauge.api.routes import find_user, write_problem
 from ingest.version import CALLGAUGE_VERSION, install_command
 
 MOST_BODY = 1_000_000
-"""Bytes of one message over HTTP."""
+"""The maximum number of bytes of one message over HTTP."""
 
 
 class NoMcpError(Exception):

@@ -19,7 +19,7 @@ FORMAT = Parameter(
     "format", "text", "The form of the answer, in place of Accept.", ("json", "arrow", "parquet")
 )
 _FEW = 8
-"""A longer list of values is written only once in the reference."""
+"""The reference prints a longer list of allowed values only once."""
 _PROBLEM = {
     "type": "object",
     "description": "A problem as RFC 9457 has it.",

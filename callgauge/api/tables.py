@@ -26,7 +26,7 @@ JSON, ARROW, PARQUET = (
 )
 FORMATS = {"json": JSON, "arrow": ARROW, "parquet": PARQUET}
 MOST_ROWS = {JSON: 10_000, ARROW: 1_000_000, PARQUET: 1_000_000}
-"""Rows of one answer, by its form; an answer that has more says so."""
+"""The maximum rows of an answer by media type. A longer answer is marked as truncated."""
 MOST_BYTES = 256_000_000
 _IN_MEMORY = 4_000_000  # bytes kept in memory; the rest is in a file
 _BATCH = 5_000  # rows

@@ -146,7 +146,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """The options of the command that say how to run and report a load."""
+    """How to run a load and how to report it."""
 
     limit: int | None
     dry_run: bool
@@ -226,7 +226,7 @@ def ingest(
 
 
 def split_map(texts: Sequence[str]) -> dict[str, str]:
-    """Return the paths of `--map` by field. Raises OptionError."""
+    """Return the path of each field in the values of `--map`. Raises OptionError."""
     from ingest.errors import OptionError
 
     paths: dict[str, str] = {}
@@ -243,7 +243,9 @@ def split_map(texts: Sequence[str]) -> dict[str, str]:
 def _read_configuration(
     file: Path, store: Path | None, settings: LoadSettings, source: SourceSettings
 ) -> Configuration:
-    """Return the file's configuration, overridden by the command line. Raises ConfigurationError."""
+    """Return the configuration file's settings; command line options override them. Raises
+    ConfigurationError.
+    """
     from callgauge.configuration.configuration_file import read_configuration
 
     configuration = read_configuration(file)
@@ -256,7 +258,7 @@ def _read_configuration(
 
 
 def _keep_aliases(configuration: Configuration) -> None:
-    """Store the file's model aliases, as the nightly run does. Raises StoreError."""
+    """Store the model aliases of a configuration file, as the nightly run does. Raises StoreError."""
     from ingest.pipeline.planning.naming import keep_aliases
     from ingest.store.generations import prepare_store
 
@@ -279,7 +281,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
-    """Load all sources of a configuration, one after another; a failed one stops no other. Exits."""
+    """Load all sources of a configuration, also after one of them failed. Exits."""
     from callgauge.nightly.source_loads import list_named, load_sources, load_words, source_words
     from ingest.errors import OptionError
 
@@ -375,9 +377,9 @@ def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, d
 
 
 def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) -> list[str]:
-    """List the logs of known agents, and return those to load.
+    """List the logs of known agents, and return the logs to load.
 
-    Exits if there are none, or if the user declines.
+    Exits if there are no logs, or if the user declines.
     """
     from ingest.errors import OptionError
     from ingest.pipeline.survey import survey_machine
@@ -424,7 +426,7 @@ def _load(
     *,
     quiet: bool,
 ) -> LoadReport:
-    from ingest.pipeline.load import load  # imports DuckDB and Arrow
+    from ingest.pipeline.load import load  # This imports DuckDB and Arrow, which take long.
 
     try:
         with render.catch_interrupts() as interrupts, render.show_progress(quiet=quiet) as tell:
@@ -474,9 +476,9 @@ def _watch(
     once: Callable[[], LoadReport],
     show: Callable[[LoadReport], None],
 ) -> None:
-    """Load the files, and load them again whenever they change, until Ctrl-C.
+    """Load the files, and load them again after each change, until Ctrl-C.
 
-    Ctrl-C ends the watch during a load and between two loads.
+    Ctrl-C works during a load and between two loads.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources.discovery import find_logs

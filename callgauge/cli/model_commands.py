@@ -21,7 +21,7 @@ from lenient import ToolCatalog, ToolDefinitionError
 if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool, TurnStep
 
-_ATTEMPTS = 3  # a user waits for the answer
+_ATTEMPTS = 3  # There are few attempts because a user waits for the answer.
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -246,7 +246,7 @@ def _read_tools(path: Path) -> list[Tool]:
     if path.suffix == ".py":
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
-        except Exception as error:  # a user's file may raise any exception
+        except Exception as error:  # Code in a user's file may raise any exception.
             render.fail(f"cannot run {path}: {type(error).__name__}: {error}", ExitCode.WRONG_USE)
         made = [value for value in names.values() if isinstance(value, Tool)]
         plain = [
@@ -314,7 +314,7 @@ def _read_prompt(prompt: str) -> str:
 
 
 def _read_lines() -> Iterator[str]:
-    """Yield the lines that are typed or piped in, until an empty one."""
+    """Yield typed or piped lines until the first empty one."""
     while line := _read_line("you> "):
         yield line
 

@@ -197,6 +197,6 @@ def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> Non
     """Replace this process by the server."""
     render.print_message(f"Callgauge on {write_address(settings)} (Ctrl-C stops it)")
     command, environment = make_server_command(store, settings, signing)
-    if os.name == "nt":  # there, execve starts a second process and ends this one
+    if os.name == "nt":  # On Windows, execve starts a second process and ends this one.
         raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point

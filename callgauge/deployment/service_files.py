@@ -31,7 +31,7 @@ _NOT_IN_CONFIG_MAP_KEY = re.compile(r"[^A-Za-z0-9._-]+")
 
 CONTAINER_HOME = PurePosixPath("/callgauge")
 CONTAINER_USER_ID = 10001
-"""The user and group of the image; no user of a machine has it by chance."""
+"""The user and group id in the image, chosen so that no user of a machine has the same id."""
 _FOLDERS_OF_THE_IMAGE = {"/", "/opt", "/opt/callgauge", "/var"}
 _FIRST_FOLDERS_OF_THE_IMAGE = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "tmp", "usr"}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 KeptSlice = Mapping[str, tuple[str, ...]]
-"""The chosen values by dimension; a dimension that is missing is not narrowed."""
+"""The selected values by dimension. A missing dimension has no filter."""
 
 PARAMETERS: Mapping[str, str] = {
     "model": "models",
@@ -28,7 +28,7 @@ PARAMETERS: Mapping[str, str] = {
     "run": "runs",
     "arm": "arms",
 }
-"""The dimensions of a slice, each with the parameter of the metrics."""
+"""The metric parameter of each dimension of a slice."""
 
 
 def write_slice(kept_slice: KeptSlice) -> str:

@@ -19,12 +19,12 @@ _HERE = Path(__file__).parent
 _SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
 _PATIENCE = 5.0  # seconds to wait for another writer; a write takes milliseconds
 LONGEST = 2_000
-"""Characters of a text that the memory keeps."""
+"""The maximum number of characters of a stored text."""
 LONGEST_LINK = 16_000
 _LONGEST_NAME = 200
 
 Statement = tuple[str, Sequence[Sequence[Any]]]
-"""SQL with its rows of parameters."""
+"""An SQL statement and its rows of parameters."""
 
 
 class MemoryProblemError(Exception):

@@ -13,9 +13,9 @@ from pathlib import Path
 from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 
 PREFIX = "callgauge_"
-"""How every token begins, so that scanners for secrets find one that was committed."""
+"""Every token begins with this prefix, so that secret scanners find committed tokens."""
 ROLES = ("viewer", "admin", "sender")
-"""What a token may do: read numbers; all that an admin may; or only send traces."""
+"""A viewer may read numbers, an admin may do everything, and a sender may only send traces."""
 _BYTES = 32  # long and random: a plain hash cannot be reversed, and needs no salt
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MOST_MODELS = 20
 OTHER = "other"
 SPANS = (1, 7, 28)
-"""Days that are counted, up to the newest day with data."""
+"""Each span has so many days, up to the newest day with data."""
 WATCHED = (*HEADLINES, "emission", "tool_rejected", "execution")
-"""The rates that are written."""
+"""The rates that have a metric."""
 _LONGEST = 100  # characters in a label
 _MOST_CODES = 50  # above the number of reasons that a load distinguishes
 

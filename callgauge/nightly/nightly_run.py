@@ -24,7 +24,7 @@ from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_st
 
 _SAME_NIGHT = timedelta(hours=12)  # how long an unfinished night is continued, also past midnight
 UNREADABLE = "unreadable"
-"""The figure with the unreadable files. The team's memory does not keep it: a reason may quote a log."""
+"""The key of the unreadable files. They are not stored in the memory, because a reason may quote a log."""
 _NOTHING_LOADED = "nothing has been loaded yet"
 
 

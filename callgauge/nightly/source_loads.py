@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ingest.privacy.configuration import PrivacyOptions
 
 ShowProgress = Callable[[], AbstractContextManager["Callable[[Progress], None]"]]
-"""Begins to show the progress of one load, until the block ends."""
+"""Shows the progress of one load during the `with` block."""
 
 
 @dataclass(frozen=True, slots=True)

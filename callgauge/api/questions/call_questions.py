@@ -67,7 +67,7 @@ CALL_CHOICES = (
     *_OF_CHAINS,
     Parameter("search", "text", "A part of the raw arguments, ignoring case.", longest=500),
 )
-"""The filters that only calls have."""
+"""The filters that apply only to calls."""
 CALLS_ASKED = (
     *FILTERS,
     *CALL_CHOICES,

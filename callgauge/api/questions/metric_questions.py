@@ -18,7 +18,7 @@ from callgauge.api.questions.problems import refuse_name
 ADMIN_METRICS = frozenset(
     {"calls", "rejects", "replayed_calls", "sessions", "testset_calls", "testset_steps", "turn_answers"}
 )
-"""Metrics that give texts of any number of calls at once: a raw export, which pages give admins alone."""
+"""Metrics that return the content of many calls. Only admins may export raw content."""
 _DAYS = re.compile(r"(?:\w+_)?day|since|until|newest")
 _INTEGERS = re.compile(
     r"(?:\w+_)?(?:limit|offset|step|file|least_days|every|attempts_from|attempts_to)|(?:first|last)_turn"

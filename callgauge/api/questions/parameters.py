@@ -14,7 +14,7 @@ from callgauge.api.questions.problems import ProblemError, refuse_name
 
 Kind = Literal["text", "texts", "day", "integer", "number", "flag"]
 Given = Mapping[str, Sequence[str]]
-"""Values as they were sent, by name: several where a name was given several times."""
+"""The received texts by parameter name. A repeated name has several texts."""
 _LONGEST = 4_000  # characters in a value
 _MOST = 200  # values per parameter
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")

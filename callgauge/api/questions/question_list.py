@@ -148,4 +148,4 @@ _ALL = (
     ),
 )
 QUESTIONS = {question.name: question for question in _ALL}
-"""All questions by their names, in the order of reading."""
+"""All questions by name, in the order of the reference."""

@@ -17,7 +17,7 @@ from ingest.time_ranges import DAY_FORMS, PRESETS, RANGE_FORMS, read_day, read_r
 
 Ask = Callable[..., pd.DataFrame]
 Labels = Mapping[str, Mapping[str, str]]
-"""For each dimension the label of each value, the most used first."""
+"""The label of each value by dimension, the most used value first."""
 _NAMED = {
     "model": "Only these models.",
     "prompt": "Only these prompts: an id, or name@version.",
@@ -35,7 +35,7 @@ _NAMED = {
     "harness_version": "Only these versions of the harness.",
 }
 RARE = ("project", "branch", "sub_agent", "environment")
-"""Dimensions of sessions, which the daily sums do not have."""
+"""Dimensions that belong to sessions; the daily sums do not contain them."""
 BAR = ("model", "provider", "prompt", "tool", "mcp_server", "source", *RARE, "run", "arm")
 """The dimensions of the pages' filter bar."""
 

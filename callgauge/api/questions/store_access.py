@@ -31,7 +31,7 @@ from callgauge.api.questions.problems import ProblemError
 from callgauge.serving.settings import texts_are_shown
 
 SECONDS = 20.0
-"""How long one question may take."""
+"""The maximum duration of one question, in seconds."""
 AT_ONCE, WAITING = 3, 12
 _BETWEEN = 0.05  # seconds between two interruptions
 _LOG = logging.getLogger(__name__)

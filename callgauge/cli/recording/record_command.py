@@ -84,10 +84,11 @@ def record(
 
 
 def _record_agent(to: str, log: Path, port: int, address: str, most_body: int) -> None:
-    """Record until a signal ends it."""
+    """Record requests until a signal arrives."""
     recorder = _open_recorder(to, log, port, address, most_body)
     _print_addresses(recorder.proxy.target, address, recorder.port, log)
-    # uvicorn sends itself the signal again once it has ended: what waits for the disk must not die of it.
+    # uvicorn sends itself the signal again at its end. The process must still write waiting exchanges to the
+    # disk.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         recorder.run()
@@ -107,7 +108,7 @@ def _record_command(
     most_body: int,
     load_into: Path | None,
 ) -> int:
-    """Record a command and return its exit code, or that of a load that failed."""
+    """Record a command and return its exit code, or the exit code of a failed load."""
     from callgauge.cli.recording.recorded_command import (
         check_command,
         load_recorded,
@@ -139,7 +140,7 @@ def _record_command(
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """A recorder that listens: `run` serves until its server ends."""
+    """A recorder with an open port; `run` serves until its server ends."""
 
     proxy: RecordingProxy
     written: ExchangeLog
@@ -160,7 +161,7 @@ class _Recorder:
 def _open_recorder(
     target: str | Mapping[str, str], log: Path, port: int, address: str, most_body: int
 ) -> _Recorder:
-    """Return a recorder that listens and can write. Exits with a message if it cannot."""
+    """Return a recorder with an open port and a writable log. Exits with a message on failure."""
     import uvicorn
 
     from callgauge.recorder import ExchangeLog, RecordingProxy
@@ -187,12 +188,12 @@ def _open_recorder(
 
 
 def _write_address(address: str, port: int) -> str:
-    """Return the address of the recorder for clients on this machine."""
+    """Return the URL of the recorder for clients on this machine."""
     return f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
 
 
 def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
-    """Print what to set in an agent, and in a framework that exports traces."""
+    """Print the settings for an agent, and for a framework that exports traces."""
     from callgauge.traces.intake import TRACES
 
     own = _write_address(address, port)
@@ -210,7 +211,7 @@ def _listen(address: str, port: int) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((address, port))
-        opened.listen(2048)  # early connections wait until the server runs
+        opened.listen(2048)  # Connections wait in the queue until the server runs.
     except OSError as error:
         render.fail(
             f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",

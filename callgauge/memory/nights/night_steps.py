@@ -13,7 +13,7 @@ from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 
 StepName = Literal["load", "retention", "backup", "report"]
 STEPS: tuple[StepName, ...] = get_args(StepName)
-"""The steps of a night, in their order."""
+"""The steps of a nightly run, in order."""
 
 Outcome = Literal["done", "failed", "skipped", "stopped", "broken off"]
 # Steps that are done or were skipped are complete; a repeated run repeats all others.
