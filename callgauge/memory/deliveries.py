@@ -1,8 +1,8 @@
-"""Keep track of deliveries, so that no process sends a report twice, even when another one is killed.
+"""Record deliveries, so that two processes never send the same report, even if one of them is killed.
 
-A sender claims the delivery and records *sending* before each request. When a sender is killed, *sending*
-remains: the request may have arrived, so nobody sends it again. A sender that is killed between attempts
-leaves *trying*, and another process may continue.
+A sender claims the delivery and records *sending* before each request. If the sender is killed then, the
+request may have arrived, so no process sends it again. If the sender is killed between two attempts, the
+state is *trying*, and another process may continue.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AN
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One report for one channel, and its state. `told`: the response in words, without secrets."""
+    """The delivery of one report to one channel. `told` is the response in words, without secrets."""
 
     report: str
     channel: str

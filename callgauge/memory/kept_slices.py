@@ -1,6 +1,6 @@
-"""Slices in the memory: the selected values by dimension, as JSON.
+"""Convert slices to JSON and back: the selected values of each dimension.
 
-Prompts are stored by id, not by label, because a label file may rename them.
+Prompts are stored by id, because a label file may change their labels.
 """
 
 from __future__ import annotations
@@ -50,5 +50,5 @@ def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
 
 
 def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:
-    """Return the slice in a page's metric parameters, without days and unused filters."""
+    """Return the slice that a page's metric parameters describe, without days and unused filters."""
     return {name: tuple(values) for name, key in PARAMETERS.items() if (values := parameters.get(key))}

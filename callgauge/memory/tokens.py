@@ -16,7 +16,7 @@ PREFIX = "callgauge_"
 """Every token begins with this prefix, so that secret scanners find committed tokens."""
 ROLES = ("viewer", "admin", "sender")
 """A viewer may read numbers, an admin may do everything, and a sender may only send traces."""
-_BYTES = 32  # long and random: a plain hash cannot be reversed, and needs no salt
+_BYTES = 32  # A long random token needs no salt: its hash cannot be reversed.
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 
 
@@ -26,9 +26,9 @@ class TokenProblemError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """The stored facts of a token, without its text.
+    """The stored data of a token, without its text.
 
-    `expires`: None for never. `hash`: SHA-256 of the text.
+    `expires` is None if the token never expires. `hash` is the SHA-256 of the text.
     """
 
     name: str

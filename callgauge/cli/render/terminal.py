@@ -112,7 +112,7 @@ def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
 
 @contextmanager
 def handle_signals(names: Iterable[str], handler: SignalHandler) -> Iterator[None]:
-    """Handle these signals, if the system has them, in the `with` block; restore the old handlers after it."""
+    """Handle these signals, if the system has them, during the `with` block; then restore the handlers."""
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
