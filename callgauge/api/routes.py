@@ -137,7 +137,6 @@ def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows:
 
 
 def _watch(request: Request) -> Callable[[], Any]:
-    """Return a function that waits until the client has disconnected."""
 
     async def wait_until_left() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -163,7 +162,6 @@ async def _answer_problem(_: Request, problem: Exception) -> Response:
 
 
 async def _answer_refusal(request: Request, refused: Exception) -> Response:
-    """Answer a request for an unknown route or with a wrong method."""
     status = refused.status_code if isinstance(refused, HTTPException) else 500
     if status == 405:
         return write_problem(ProblemError(405, "This API only answers GET."))

@@ -69,7 +69,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _fit(value: Any) -> Any:
-    """Return a value with larger integers than 64 bits as texts, and with lone surrogates escaped."""
+    """Return a value in which integers of more than 64 bits are texts, and lone surrogates are escaped."""
     if isinstance(value, Mapping):
         return {str(_fit(key)): _fit(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -314,7 +314,6 @@ def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
 
 
 def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
-    """Print the result of one source; return the exit code of its load."""
     if load.problem:
         render.print_message(f"source {load.name}: {load.problem}")
         return ExitCode.FAILED
@@ -409,7 +408,6 @@ def _find_mine_again() -> list[str]:
 
 
 def _ask_to_load(files: int, store: Path) -> None:
-    """Ask whether to load; exit if the answer is no or there is no terminal."""
     what = f"{files:,} file{'' if files == 1 else 's'} into {store}"
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         render.print_message(f"nothing loaded: run the command again with --yes to load {what}")

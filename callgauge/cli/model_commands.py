@@ -240,7 +240,6 @@ def _run(asking: Any) -> Any:
 
 
 def _read_tools(path: Path) -> list[Tool]:
-    """Return the tools of a file. Exits with a message when it defines none."""
     from callgauge.gateway import Tool, ToolContext, tool
 
     if path.suffix == ".py":
@@ -277,7 +276,6 @@ def _read_tools(path: Path) -> list[Tool]:
 def _read_servers(
     named: Sequence[str], environment: tuple[str, ...], key_variable: str | None
 ) -> list[McpServer]:
-    """Return the named MCP servers. Exits with a message if one is invalid."""
     from callgauge.gateway import McpServer
 
     addresses = [argument for argument in named if _is_address(argument)]

@@ -139,7 +139,7 @@ def _read_configuration(path: Path | None) -> Configuration | None:
 
 
 def _check_address(settings: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
-    """Exit if the server is open to the network without a sign-in; only warn with `is_meant`."""
+    """Exit if the server is open to the network without a sign-in. With `is_meant`, only warn."""
     if is_loopback(settings.address) or signing.method != "none":
         return
     what = "all content" if settings.texts else "all numbers"

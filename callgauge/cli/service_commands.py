@@ -117,7 +117,7 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
 
 
 def _not_tried(place: str) -> str:
-    """Return " (not tested)" for an address: only a backup writes to it."""
+    """Return " (not tested)" for a remote address, because only a backup writes to it."""
     return " (not tested)" if is_address(place) else ""
 
 

@@ -177,7 +177,6 @@ def _choose_logs(*, is_sure: bool) -> FindLogs | None:
 
 
 def _explain_choices(*, has_logs: bool) -> NoReturn:
-    """Print the command for each choice, and exit."""
     if has_logs:
         render.print_message("to load the logs of these agents: callgauge up --yes")
     render.print_message("to load other logs: callgauge up PATH")
@@ -195,7 +194,6 @@ def _find_logs_of(chosen: AgentSurvey) -> FindLogs:
 
 
 def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
-    """Ask which of the numbered choices to load, and return it."""
     for place, (words, _) in enumerate(choices, start=1):
         typer.echo(f"  {place}  {words}", err=True)
 
@@ -234,8 +232,8 @@ def serve_loads(
 ) -> NoReturn:
     """Load logs, serve the store, and load again whenever files change, until Ctrl-C, SIGTERM or SIGHUP.
 
-    `words`: parameters of `ingest.pipeline.load.load`. `follows`: whether to load again. Exits without
-    serving if the first load reads nothing. Raises IngestError when the first load fails.
+    `words` has parameters of `ingest.pipeline.load.load`. Without `follows`, changes are not loaded. Exits
+    without serving if the first load reads nothing. Raises IngestError when the first load fails.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources import discovery
@@ -320,7 +318,7 @@ def _lock_store(store: Path) -> Iterator[None]:
 def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: bool) -> LoadReport:
     """Load the logs; wait while another process loads into the store. Raises IngestError.
 
-    The first Ctrl-C ends the load after the current batch. Raises KeyboardInterrupt then.
+    The first Ctrl-C ends the load after the current batch, and then the command.
     """
     from ingest.pipeline.load import load  # This imports DuckDB and Arrow, which take long.
 

@@ -239,7 +239,6 @@ MAKERS: Mapping[str, Callable[[Installation], ServiceFiles]] = {
 
 
 def _list_values(installation: Installation) -> dict[str, Any]:
-    """Return the values for all templates."""
     return {
         **asdict(installation),
         "environment_file": installation.environment_file,

@@ -74,7 +74,7 @@ class DeliveryRecords:
         self._file.write((_UPDATE, [values]))
 
     def list_deliveries(self, report: str) -> Sequence[Delivery]:
-        """Return the deliveries of a report, by channel."""
+        """Return the deliveries of a report, sorted by channel."""
         (rows,) = self._file.read_rows(_OF_REPORT, values=(report,))
         return [
             Delivery(name, channel, state, claim, datetime.fromisoformat(at), reason)

@@ -100,7 +100,7 @@ class _Moment:
 
 @dataclass(frozen=True, slots=True)
 class _Optional:
-    """A value of a type, or null."""
+    """A value of the given type, or null."""
 
     type: Number
 

@@ -45,7 +45,7 @@ def read_slice(text: str) -> KeptSlice:
 
 
 def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
-    """Return a slice as metric parameters: {"models": ("heron",)}."""
+    """Return a slice as metric parameters, such as {"models": ("heron",)}."""
     return {PARAMETERS[name]: values for name, values in kept_slice.items()}
 
 

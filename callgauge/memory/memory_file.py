@@ -18,7 +18,7 @@ FILE = "memory.sqlite"
 SCHEMA_VERSION = 2
 _HERE = Path(__file__).parent
 _SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
-_PATIENCE = 5.0  # A writer waits so many seconds for another writer; a write takes only milliseconds.
+_PATIENCE = 5.0  # A writer waits this many seconds for another writer; a write takes only milliseconds.
 LONGEST = 2_000
 """The maximum number of characters of a stored text."""
 LONGEST_LINK = 16_000

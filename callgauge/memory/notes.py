@@ -27,7 +27,7 @@ SUBJECT_KINDS: tuple[SubjectKind, ...] = get_args(SubjectKind)
 SELECT_NOTES = "SELECT id, subject_kind, subject, day, text, by, at FROM notes ORDER BY at DESC, id"
 _ABOUT = "SELECT subject_kind, subject FROM notes WHERE subject_kind IN ('session', 'call')"
 _DELETE = "DELETE FROM notes WHERE subject_kind = ? AND subject = ?"
-_PATIENCE = 5.0  # A writer waits so many seconds for another writer.
+_PATIENCE = 5.0  # A writer waits this many seconds for another writer.
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The target of a rate, 0 to 1: an upper bound if low is better, else a lower bound."""
+    """The target of a rate, from 0 to 1: an upper limit if lower is better, else a lower limit."""
 
     rate: str
     goal: float

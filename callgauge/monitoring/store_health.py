@@ -20,8 +20,8 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.settings import texts_are_shown
 
-_KEPT = 2.0  # An answer is cached for so many seconds.
-_NIGHTS = 7  # Only so many nightly runs are examined.
+_KEPT = 2.0  # An answer is cached for this many seconds.
+_NIGHTS = 7  # Only this many nightly runs are examined.
 _NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
 _NOT_OPEN = "The store cannot be opened; see the Data page or the log of the load."
 
@@ -62,7 +62,7 @@ class HealthWatch:
         self._kept: tuple[float, StoreHealth] | None = None
 
     def check(self) -> StoreHealth:
-        """Return the health of the store, at most two seconds old."""
+        """Return the health of the store, which may be cached for two seconds."""
         with self._lock:
             if self._kept is None or self._clock() - self._kept[0] >= _KEPT:
                 self._kept = (self._clock(), self._look())

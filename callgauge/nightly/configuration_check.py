@@ -106,7 +106,6 @@ def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
 
 
 def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield the problems of the folders that Callgauge writes to."""
     try:
         check_store_place(configuration.store)
         published_generation(configuration.store)

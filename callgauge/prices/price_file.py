@@ -128,7 +128,6 @@ def _find_problems(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
-    """Return the price that a valid entry describes."""
     amounts = {name: _read_amount(fields.get(name)) for name in ("input", "output", *OPTIONAL[:2])}
     return ModelPrice(
         model=fields["model"].strip(),

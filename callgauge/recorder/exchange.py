@@ -278,7 +278,6 @@ class ExchangeLog:
                 self._free(exchange)
 
     def _write(self, line: bytes) -> None:
-        """Append a complete line, or nothing after an error."""
         path = self.folder / f"{self._now():%Y-%m-%dT%HZ}.{self._name}.jsonl"
         append_line(path, line)
 

@@ -51,7 +51,6 @@ class _Target(NamedTuple):
 
 
 def _read_target(address: str) -> _Target:
-    """Return the target for a URL. Raises ValueError."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{address!r} is not an address; it must begin with http:// or https://.")

@@ -68,7 +68,6 @@ class TraceIntake:
             await _answer(send, 200, "", is_json=is_json)
 
     async def _take(self, request: Request, folder: TraceFolder | None) -> None:
-        """Write the traces of a request. Raises TraceRequestError."""
         if folder is None:
             raise TraceRequestError(404, "This server takes no traces; start it with --traces DIR.")
         await asyncio.to_thread(self._check, request.scope)
@@ -89,7 +88,6 @@ class TraceIntake:
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body of a request. Raises TraceRequestError when the body is too long."""
     announced = request.headers.get("content-length", "0")
     parts, size = [], 0
     if not announced.isdigit() or int(announced) > MOST_BYTES:

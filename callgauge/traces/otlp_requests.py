@@ -98,7 +98,6 @@ def _read_json(body: bytes) -> dict[str, Any]:
 
 
 def _list_spans(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the spans of a request in their order."""
     for resource in _list_objects(request.get("resourceSpans")):
         for scope in _list_objects(resource.get("scopeSpans")):
             yield from _list_objects(scope.get("spans"))

@@ -24,9 +24,9 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 class Parameter:
     """One parameter of a question.
 
-    `kind` is the type; `texts` may occur several times. `choices` are the allowed values; `low` and `high`
-    limit a number. `default` is used when the parameter is missing. `is_in_path` means that it is part of the
-    path.
+    `kind` is the type; a parameter of the type `texts` may occur several times. `choices` are the allowed
+    values; `low` and `high` limit a number. `default` replaces a missing value. `is_in_path` means that the
+    value is part of the path.
     """
 
     name: str

@@ -200,7 +200,7 @@ def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chos
 
 
 def _describe_worst(rows: list[Row], is_good: bool) -> str:
-    """Return the rates in words, the worst first; values with too little data are marked."""
+    """Return the rates in words, the worst first. Values with too little data are marked."""
     measured = [row for row in rows if row["n"]]
     measured.sort(key=lambda row: (not row["enough"], row["share"] if is_good else -row["share"]))
     parts = [

@@ -84,7 +84,7 @@ class ChosenFilters:
 
 
 def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
-    """Return the filters for values of FILTERS. Raises ProblemError for a value that is in no log."""
+    """Return the filters for these parameter values. Raises ProblemError for a value that no log contains."""
     runs, arms = parameters.get("run"), parameters.get("arm")
     labels = read_labels(ask("choices", runs=runs, arms=arms))
     extent = ask("extent", runs=runs, arms=arms).iloc[0]

@@ -33,7 +33,7 @@ from callgauge.serving.settings import texts_are_shown
 SECONDS = 20.0
 """The maximum duration of one question, in seconds."""
 AT_ONCE, WAITING = 3, 12
-_BETWEEN = 0.05  # There are so many seconds between two interruptions.
+_BETWEEN = 0.05  # The pause between two interruptions, in seconds.
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Identity = tuple[str, int, int]

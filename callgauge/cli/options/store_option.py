@@ -22,9 +22,9 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def find_store(named: str) -> Path:
-    """Return the folder of the store named on the command line; fetch a shared store's current generation.
+    """Return the folder of the store named on the command line; fetch a shared store's published store file.
 
-    Exits with a message if the shared store cannot be used and the folder has no data of it yet.
+    Exits with a message if the shared store cannot be used and the folder has no earlier data.
     """
     from ingest.errors import IngestError, OptionError
     from ingest.sources.stored_names import is_address

@@ -84,7 +84,6 @@ def record(
 
 
 def _record_agent(to: str, log: Path, port: int, address: str, most_body: int) -> None:
-    """Record requests until a signal arrives."""
     recorder = _open_recorder(to, log, port, address, most_body)
     _print_addresses(recorder.proxy.target, address, recorder.port, log)
     # uvicorn sends itself the signal again at its end. The process must still write waiting exchanges to the
@@ -193,7 +192,6 @@ def _write_address(address: str, port: int) -> str:
 
 
 def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
-    """Print the settings for an agent, and for a framework that exports traces."""
     from callgauge.traces.intake import TRACES
 
     own = _write_address(address, port)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Tell = Callable[["Progress"], None]
 _EVERY = 10.0  # Without a terminal, this many seconds pass between two lines.
-_REDRAWN = 0.1  # The bar is redrawn every so many seconds.
-_WINDOW = 20.0  # The speed is averaged over so many seconds, because skipped files go faster than others.
+_REDRAWN = 0.1  # The bar is redrawn at this interval in seconds.
+_WINDOW = 20.0  # The speed is averaged over this many seconds, because it jumps when files are skipped.
 _REJECTED_SHOWN = 10
 _NAME = 80  # Without a terminal, a file name is cut to this many characters.
 _FEW_FOREIGN = 3  # Up to this many files are listed individually.
@@ -254,7 +254,6 @@ def _describe_replaced(report: LoadReport) -> str:
 
 
 def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
-    """Yield the names and values for the table of a load report."""
     yield "sessions", f"{report.sessions:,}"
     yield "turns", f"{report.turns:,}"
     copies = f" ({report.duplicates:,} copies counted once)" if report.duplicates else ""

@@ -22,7 +22,7 @@ from callgauge.checked_files.file_problems import CheckedFileError
 _SIGNALS = ("SIGINT", "SIGTERM")
 SignalHandler = Callable[[int, FrameType | None], Any]
 _HEARD = b"\ncallgauge: stopping after this batch; Ctrl-C again stops immediately and publishes nothing\n"
-_BETWEEN = 0.25  # There are so many seconds between two attempts to lock the store.
+_BETWEEN = 0.25  # The pause between two attempts to lock the store, in seconds.
 
 
 def to_json(value: Any) -> str:

@@ -86,7 +86,6 @@ def _ask_store(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield a note for each missing API key, and for each function that cannot be imported."""
     from callgauge.trials.results.checks import find_missing_function
 
     used = {plan.models[arm.model].endpoint for arm in plan.arms}

@@ -83,7 +83,6 @@ def export_tests(
 
 
 def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Testset:
-    """Return the test set that the parameters select. Exits with a message if they are invalid."""
     let_pandas_in()
     from callgauge.analysis.metrics import MetricError  # This import opens DuckDB, which takes long.
     from callgauge.analysis.metrics.published_store import (

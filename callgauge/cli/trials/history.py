@@ -104,7 +104,6 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
 
 
 def _tools_of(plan: Plan, model: str) -> list[str]:
-    """Return the names of the tools that the variants of a model define."""
     names = dict.fromkeys(
         tool.name
         for arm in plan.arms

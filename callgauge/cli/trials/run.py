@@ -49,7 +49,7 @@ Redact = Annotated[
 ]
 _AS_THEY_ARE = ("sessionId", "ts", "type")
 EVERY = 30.0  # The seconds between two loads.
-_FIRST = 5.0  # The first load comes after so many seconds, so that the dashboard shows something early.
+_FIRST = 5.0  # The first load comes early, so that the dashboard soon shows something.
 CALLGAUGE = (sys.executable, "-P", "-m", "callgauge")
 """Starts `callgauge` in a separate process, which needs `child_environment()`."""
 _LINES = 3  # This many lines of a failed load's output are printed.
@@ -228,7 +228,6 @@ def _tell_unpublished(publisher: Publisher, store: Path) -> None:
 
 
 def _print_end(end: RunEnd, store: Path | None) -> None:
-    """Print the report of a run, why the run ended, and what to do next."""
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.trials.verdicts.report import make_report
     from callgauge.trials.verdicts.run_record import read_run
@@ -272,7 +271,7 @@ class RunPrivacy:
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
-        """Return any other text as the run may store it."""
+        """Return any other text; with --redact, without personal data."""
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -319,7 +318,7 @@ class Publisher:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop after a last load of the complete run."""
+        """Load the complete run a last time, then stop."""
         self._ended.set()
         self._thread.join()
         self.publish()

@@ -68,7 +68,6 @@ def _find_unknown_names(arms: Mapping[str, Any], names: Mapping[str, Sequence[st
 
 
 def _read_single_arms(single: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the settings of each variant that the plan names."""
     shared = {name: run[name][0] for name in _LISTS}
     return [{**shared, **{part: value for part, value in arm.items() if value is not None}} for arm in single]
 

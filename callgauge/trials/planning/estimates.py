@@ -249,7 +249,6 @@ def _expect_replies(plan: Plan, task: Task, history: History | None) -> float:
 
 
 def _mean_result(task: Task) -> float:
-    """Return the mean number of tokens of the tool results that a task records."""
     if not task.answers:
         return _GUESSED_RESULT
     return sum(count_tokens(answer.result) for answer in task.answers) / len(task.answers)
@@ -299,7 +298,6 @@ def _find_tasks_needed(plan: Plan, history: History | None) -> TasksNeeded:
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task], estimate: RunEstimate) -> Iterable[str]:
-    """Yield notes to check before the run starts."""
     if len(plan.arms) == 1:
         yield "the plan has only one variant: there is nothing to compare"
     needed = estimate.needed.tasks if estimate.needed is not None else None

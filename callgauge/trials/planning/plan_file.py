@@ -60,9 +60,7 @@ class _PlanReading(TomlReading):
         return None if plan_table is None else self._make_plan(plan_table)
 
     def _make_plan(self, plan_table: Mapping[str, Any]) -> Plan | None:
-        """Return the plan, or None if it has mistakes. Also record parts of the plan that contradict each
-        other.
-        """
+        """Return the plan, or None if it has mistakes or contradictions."""
         tables: dict[str, Mapping[str, Any]] = {part: plan_table.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
             if (
@@ -142,7 +140,6 @@ class _PlanReading(TomlReading):
         return PromptPlan(name, text, table.get("name") or name, table.get("version"))
 
     def _load(self, name: str, table: Mapping[str, Any]) -> ToolCatalog:
-        """Return the tool definitions from all files of a set."""
         catalog = ToolCatalog()
         for place, file in enumerate(table.get("files") or ()):
             key = ("definitions", name, "files", place)

@@ -77,7 +77,7 @@ def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SE
 
 
 def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
-    """Yield the differences from the expectation that need no separate process to find."""
+    """Yield the differences from the expectation, except for those that a separate process must find."""
     if expect.calls:
         yield from _find_wrong_calls(expect, turn.calls)
     if expect.no_call and (turn.calls or any(step.fault for step in turn.steps)):
@@ -129,7 +129,7 @@ def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) ->
 
 
 def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return the position of a different matching call for each expected call, or None.
+    """Return for each expected call the position of its own matching call, or None.
 
     Augmenting paths find the largest number of matches.
     """
@@ -151,7 +151,7 @@ def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
 
 
 def _match_in_order(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return the position of the first matching call after the previous match, for each expected call."""
+    """Return for each expected call the position of its first match after the previous match."""
     places: list[int | None] = []
     first = 0
     for row in fits:
@@ -168,7 +168,7 @@ def _describe_missing(
     matched: set[int],
     made: Sequence[CallResult],
 ) -> str:
-    """Return a text that says that an expected call was not made, and which call was made instead."""
+    """Return a text about an expected call that was not made, and about the call made instead."""
     of_tool = [call for call in calls if call.read.request.tool_name == wanted.tool]
     free = [call for place, call in enumerate(made) if place not in matched]
     for call in free:

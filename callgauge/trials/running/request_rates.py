@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-_BURST = 1 / 6  # A bucket holds the units of this fraction of a minute.
+_BURST = 1 / 6  # A bucket holds the units of ten seconds.
 
 
 class Clock:
@@ -16,7 +16,7 @@ class Clock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so many seconds."""
+        """Wait for this number of seconds."""
         await asyncio.sleep(seconds)
 
 

@@ -280,7 +280,7 @@ class _RunUnderWay:
     def _read_looks(self) -> None:
         """Read the earlier interim analyses.
 
-        Half-written ones are dropped, and so is a last one that withheld a verdict.
+        Drops half-written ones, and a last one that withheld a verdict.
         """
         looks = list(read_looks(self.folder.looks))
         last = [arm_look for arm_look in looks if arm_look.look == len(self.design.look_at)]
@@ -390,7 +390,6 @@ class _RunUnderWay:
         return others - self._decided()
 
     async def _begin_trial(self, arm: str, task: str, repeat: int) -> None:
-        """Wait until the endpoint has a free slot, then begin a trial."""
         endpoint = self.plan.models[self._arms[arm].model].endpoint
         room = self._room[endpoint]
         await room.acquire()
@@ -446,7 +445,6 @@ class _RunUnderWay:
             await asyncio.wait(self._under_way)
 
     async def _probe(self) -> None:
-        """Probe each model of the run's variants once."""
         for name in dict.fromkeys(arm.model for arm in self.plan.arms):
             if name in self.probes or not self._active():
                 continue

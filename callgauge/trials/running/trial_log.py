@@ -32,11 +32,11 @@ class LogPrivacy(Protocol):
         ...
 
     def clean_text(self, text: str) -> str:
-        """Return any other text as the run may store it."""
+        """Return any other text without private data."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event of a session log as the run may store it."""
+        """Return an event of a session log without private data."""
         ...
 
 

@@ -63,7 +63,7 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
 
 
 async def add_listed_definitions(plan: Plan) -> Plan:
-    """Return the plan with the definitions of its MCP servers for variants without definitions.
+    """Return the plan; variants without definitions get the definitions that its MCP servers list.
 
     Raises ToolSourceError.
     """
@@ -156,7 +156,7 @@ async def open_server_tools(
 
 
 async def add_server_definitions(plan: Plan) -> Plan:
-    """Return the plan with the tool definitions of its servers for variants without definitions.
+    """Return the plan; variants without definitions get the definitions that its servers list.
 
     Opens each server that a tool of the plan names once. Raises McpServerError.
     """
@@ -184,7 +184,6 @@ async def _open(stack: AsyncExitStack, plan: Plan, names: Sequence[str]) -> dict
 
 
 def _make_server(plan: Plan, server: ServerPlan) -> McpServer:
-    """Return the MCP server of a plan. Its command starts in the plan's folder."""
     return McpServer(
         server.name, server.command, server.url, environment=server.environment, folder=plan.path.parent
     )

@@ -117,7 +117,7 @@ def look(
     looks, p_values = [], {}
     for arm in design.others:
         if arm in ended:
-            # A variant with an earlier verdict has p = 0 in Holm's correction, one without p = 1.
+            # In Holm's correction, variants that ended as better or worse have p = 0, others p = 1.
             p_values[arm] = float(ended[arm] not in ("better", "worse"))
             continue
         pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)

@@ -100,7 +100,7 @@ def _read_schema(value: Any) -> Any:
         return value
     read = {name: member if name in _VALUES else _read_schema(member) for name, member in value.items()}
     kind = value.get("type")
-    if isinstance(kind, str):  # A parameter that is named `type` has an object here.
+    if isinstance(kind, str):  # The value is an object when a parameter is named `type`.
         if kind.lower() == "any":
             del read["type"]
         else:

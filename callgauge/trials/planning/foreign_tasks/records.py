@@ -35,7 +35,7 @@ class ForeignTaskError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ForeignRecord:
-    """One object of a file, and the line on which the object begins."""
+    """One object of a file, and the line on which it begins."""
 
     line: int
     value: dict[str, Any]
