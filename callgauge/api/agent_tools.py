@@ -94,7 +94,6 @@ def _with_fewer_rows(parameter: Parameter, question: str) -> Parameter:
 
 
 def _parse(_: StoreAccess, texts: Mapping[str, Any]) -> Answer:
-    """Parse raw arguments, with a tool definition in any provider's format if there is one."""
     raw, definition = texts.get("raw_arguments"), texts.get("definition")
     unknown = set(texts) - {"raw_arguments", "definition"}
     if unknown:

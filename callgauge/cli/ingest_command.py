@@ -258,7 +258,6 @@ def _read_configuration(
 
 
 def _keep_aliases(configuration: Configuration) -> None:
-    """Store the model aliases of a configuration file, as the nightly run does. Raises StoreError."""
     from ingest.pipeline.planning.naming import keep_aliases
     from ingest.store.generations import prepare_store
 

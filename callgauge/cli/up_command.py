@@ -129,7 +129,6 @@ def _choose_server(address: str | None, port: int | None) -> ServeSettings:
 
 
 def _serve_sample(settings: ServeSettings, *, opens_browser: bool) -> NoReturn:
-    """Serve the sample and its prices from a temporary store. Exits."""
     from callgauge.memory.team_memory import TeamMemory
     from callgauge.prices import read_price_file
 

@@ -129,7 +129,6 @@ def _list_writable(configuration: Configuration) -> Iterator[Path]:
 
 
 def _list_logs(configuration: Configuration) -> Iterator[Path]:
-    """Yield the outermost local folders of the sources. Remote addresses have no folder."""
     folders = []
     for source in configuration.sources:
         named = [(place, False) for place in source.paths] + [(place, True) for place in source.manifests]

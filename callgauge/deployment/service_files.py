@@ -102,7 +102,6 @@ def make_launchd_files(installation: Installation) -> ServiceFiles:
 
 
 def _read_secrets_first(installation: Installation, words: Sequence[str]) -> str:
-    """Return a shell command that first reads the file of secrets, if the configuration needs secrets."""
     command = shlex.join(words)
     if not installation.secrets:
         return command

@@ -103,7 +103,6 @@ class _Figures(Collector):
 
 
 def _collect_nightly_figures(folder: Path, now: datetime) -> Iterator[Metric]:
-    """Yield the metrics of each step's newest run and of each source. Raises MemoryProblemError."""
     newest: dict[str, NightStep] = {}
     for step in NightRecords(folder).list_steps(_NIGHTS, until=now.date()):
         newest.setdefault(step.step, step)

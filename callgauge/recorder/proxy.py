@@ -109,7 +109,6 @@ class RecordingProxy:
         return not self._is_local or _is_this_machine(headers.get("host", ""))
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Open the connections when the server starts, and close them when it ends."""
         http = load_httpx()
         while True:
             message = await receive()

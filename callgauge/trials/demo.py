@@ -1,6 +1,4 @@
-"""Writes the files of `callgauge trial demo`: a plan, tool definitions and tasks. People can read and change
-them.
-"""
+"""Writes the files of `callgauge trial demo`: a plan, tool definitions and tasks."""
 
 from __future__ import annotations
 

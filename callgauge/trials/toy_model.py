@@ -1,8 +1,7 @@
 """The toy model of `callgauge trial demo`: a script that makes seeded random mistakes, not a language model.
 
-The script reads the task with a regular expression and fills in the arguments. Constants below set the rates
-of its mistakes. It makes fewer date mistakes when the tool definition shows the date format. Its results say
-nothing about real models.
+The script reads the task with a regular expression and fills in the arguments. It makes fewer date mistakes
+when the tool definition shows the date format. Its results say nothing about real models.
 """
 
 from __future__ import annotations

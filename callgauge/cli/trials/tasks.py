@@ -196,7 +196,6 @@ def _make_files(
 
 
 def _find_tasks_path(plan: Path, output: Path | None) -> str:
-    """Return the path of the task file relative to the plan's folder."""
     if output is None:
         return "tasks.jsonl"
     return Path(os.path.relpath(output, plan.parent)).as_posix()

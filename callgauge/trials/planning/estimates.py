@@ -1,7 +1,8 @@
 """Estimates what a plan needs: trials, requests, tokens, money, and the number of tasks.
 
 The estimate counts one token for four bytes of a request body in the format of the model's API. The size of
-the replies comes from a store's history. Without a history, the estimate assumes two replies a trial.
+the replies comes from a store's history. Without a history, the estimate assumes two replies per trial with
+tools.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class History:
     """The past turns of one model in a store: their means, and the rate that corresponds to the trial
     measure.
 
-    `replies` is the mean number of replies per turn, and `calls` the mean number of calls per turn with a
-    call. `written` is the mean number of tokens per reply. `tokens_deviation` is the standard deviation of
-    the tokens per turn. `share` is the corresponding rate, and `of` names what the rate counts.
+    `replies`, `calls` and `written` are means: replies per turn, calls per turn with a call, and tokens per
+    reply. `tokens_deviation` is the standard deviation of the tokens per turn. `share` is the corresponding
+    rate; `of` names what the rate counts.
     """
 
     turns: int

@@ -165,7 +165,6 @@ class _PlanReading(TomlReading):
         return path
 
     def _find_price(self, model: Mapping[str, Any]) -> TokenPrice | None:
-        """Return the price in the plan, or else the built-in list price that applies today."""
         if model.get("price") is not None:
             amounts = model["price"]
             complete = {"input", "output"} <= amounts.keys()

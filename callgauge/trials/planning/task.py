@@ -29,8 +29,8 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The conditions of a right trial. All given conditions must hold; None and empty values set no
-    condition.
+    """The conditions under which a trial is right. All given conditions must hold; None and empty values set
+    no condition.
 
     `allows_more` allows calls in addition to `calls`. `is_loose` compares texts as BFCL does, without case,
     spaces and punctuation. `check` names a Python function, `module:name`, which gets the task and the turn.

@@ -369,7 +369,7 @@ class _RunUnderWay:
         return None
 
     def _conclude(self) -> tuple[EndReason, str]:
-        """Return how a run ended that has no more trials to run."""
+        """Return how the run ended, after all possible trials have run."""
         if not self.stopped_arms:
             is_whole = len(self.outcomes) == len(self.ordered) * len(self._arms) * self.plan.run.repeats
             return "done", "all trials are finished" if is_whole else "every variant is decided"

@@ -1,9 +1,9 @@
 """The gate of a trial run: an exit code for CI that says whether a variant is worse than the reference.
 
 `no-worse=0.02` tests the primary measure with a margin of 2 points, `no-worse:right=0.02` tests another
-measure. A variant passes when its whole interval is better than the margin (non-inferiority). It fails when
-its whole interval is worse than the reference. Otherwise there is not enough data. The intervals are valid
-even if the run stopped early.
+measure. A variant passes when its confidence interval excludes a loss of the margin or more
+(non-inferiority). It fails when the whole interval is worse than the reference. Otherwise there is not enough
+data. The intervals are valid even if the run stopped early.
 """
 
 from __future__ import annotations

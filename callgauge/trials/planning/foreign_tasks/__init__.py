@@ -1,7 +1,7 @@
 """Reads tasks from the data sets of other tools: BFCL, Inspect, K2-Vendor-Verifier, promptfoo.
 
 Each reader converts the records to tasks in Callgauge's own format. A record that cannot become an equivalent
-task is an error with a line number. No reader skips a record silently.
+task is an error with a line number.
 """
 
 from __future__ import annotations

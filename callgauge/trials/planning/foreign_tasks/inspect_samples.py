@@ -1,9 +1,9 @@
 """Reads samples of Inspect (`inspect_ai.dataset.Sample`) in the formats of json_dataset and csv_dataset.
 
 The task expects an answer that contains the target, or any one of several targets, in any case. Inspect's
-scorer `includes` has the same rule. Other scorers are code, which a data set does not contain. In Callgauge's
-own export the target is the arguments of a later call that worked; the task keeps them as a suggestion.
-Samples with choices, files or a sandbox are errors, because they need Inspect itself.
+scorer `includes` has the same rule. In Callgauge's own export the target is the arguments of a later call
+that worked; the task keeps them as a suggestion. Samples with choices, files or a sandbox are errors, because
+they need Inspect itself.
 """
 
 from __future__ import annotations

@@ -85,7 +85,6 @@ def read_text(path: Path) -> str:
 
 
 def _read_json(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of JSON Lines or the items of one JSON list, with their line numbers."""
     lines = _LineCounter(text)
     at = _skip_blank(text, 0)
     if text[at] != "[":
@@ -140,7 +139,6 @@ class _LineCounter:
 
 
 def _read_yaml(text: str) -> list[tuple[int, Any]]:
-    """Return the items of a YAML list, or the single document, with their line numbers."""
     try:
         node = yaml.compose(text, yaml.SafeLoader)
         value = yaml.safe_load(text)
