@@ -243,9 +243,7 @@ def split_map(texts: Sequence[str]) -> dict[str, str]:
 def _read_configuration(
     file: Path, store: Path | None, settings: LoadSettings, source: SourceSettings
 ) -> Configuration:
-    """Return the configuration file's settings; command line options override them. Raises
-    ConfigurationError.
-    """
+    """Return the file's configuration, overridden by the command line. Raises ConfigurationError."""
     from callgauge.configuration.configuration_file import read_configuration
 
     configuration = read_configuration(file)
@@ -280,7 +278,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
-    """Load all sources of a configuration, also after one of them failed. Exits."""
+    """Load all sources of a configuration, even if one of them fails. Exits."""
     from callgauge.nightly.source_loads import list_named, load_sources, load_words, source_words
     from ingest.errors import OptionError
 
@@ -423,7 +421,7 @@ def _load(
     *,
     quiet: bool,
 ) -> LoadReport:
-    from ingest.pipeline.load import load  # This imports DuckDB and Arrow, which take long.
+    from ingest.pipeline.load import load  # A top-level import would load DuckDB and Arrow for every command.
 
     try:
         with render.catch_interrupts() as interrupts, render.show_progress(quiet=quiet) as tell:

@@ -319,7 +319,7 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
 
     The first Ctrl-C ends the load after the current batch, and then the command.
     """
-    from ingest.pipeline.load import load  # This imports DuckDB and Arrow, which take long.
+    from ingest.pipeline.load import load  # A top-level import would load DuckDB and Arrow for every command.
 
     with render.catch_interrupts() as interrupts, render.show_progress(quiet=not is_first) as tell:
         stop = interrupts.is_stop_wanted

@@ -51,7 +51,7 @@ _WHAT = "name a file that `callgauge memory export` wrote"
 
 @dataclass(frozen=True, slots=True)
 class _Bounded:
-    """A text with a maximum length that UTF-8 can encode."""
+    """A text that UTF-8 can encode, with a maximum length."""
 
     may_be_empty: bool = True
     longest: int = LONGEST
@@ -329,7 +329,7 @@ def _key_of(row: Mapping[str, Any], table: _Table) -> tuple[Any, ...]:
 
 
 def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]]) -> Statement:
-    """Return the statement that merges rows. It compares times, because the memory may have changed."""
+    """Return the statement that merges rows. It is correct even if the memory has changed since the read."""
     columns = [column for column in table.columns if column not in table.key]
     newer = f" WHERE excluded.{table.time} > {name}.{table.time}" if table.time else ""
     query = (

@@ -43,7 +43,7 @@ class PriceMatch:
 
 
 class PriceList:
-    """The prices of a team and the built-in prices. Different currencies are never mixed: the team's is used.
+    """The prices of a team and the built-in prices. Currencies are never mixed; the team's currency is used.
 
     If the team has a price for a model, the built-in prices of the model never apply.
     """

@@ -47,7 +47,7 @@ def name_recorder(
     """Return environment variables that send a command's requests to the recorder at `recorder`.
 
     `targets` is the result of `find_targets`. `is_one_server` means that all targets are the same base URL.
-    Then the version is removed from it for clients that add their own.
+    In that case its version is removed for clients that add their own version.
     """
     variables: dict[str, str] = {}
     for api in CLIENT_APIS:

@@ -36,14 +36,14 @@ _KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", 
 _KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")
 _KEY_GONE = "[key]"
 _LABEL_LENGTH = 500
-MOST_UNPACKED = 64 << 20  # The limit in bytes is the same as for a body in ingest.
+MOST_UNPACKED = 64 << 20  # The limit in bytes for one body; ingest has the same limit.
 READABLE_CODINGS = re.compile(r"\s*(gzip|x-gzip|deflate|zstd|identity|\*;\s*q=0)\b", re.ASCII)
 _LOG = logging.getLogger("callgauge.Recorder")
 _WAITING = 10_000  # This many exchanges may wait for the disk; `Memory` limits the size of their bodies.
 
 
 class Memory:
-    """The limit in bytes for the bodies of all current exchanges together."""
+    """Limits the memory for the bodies of all current exchanges together."""
 
     def __init__(self, most: int) -> None:
         self._left = most

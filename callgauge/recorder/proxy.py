@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST_MEMORY = 512 << 20  # The limit in bytes for the kept bodies of all current exchanges.
-_CONNECT = 30.0  # The limit in seconds applies only to the connection; an answer has no time limit.
+_CONNECT = 30.0  # The time limit in seconds for connecting; an answer has no time limit.
 # These headers concern one connection only (RFC 9110, 7.6.1), so they are not passed on.
 _OF_CONNECTION = frozenset(
     {
@@ -101,7 +101,7 @@ class RecordingProxy:
             await send({"type": "websocket.close", "code": 1011, "reason": "only HTTP is passed on"})
 
     def check_sender(self, scope: Scope) -> None:
-        """Raise TraceRequestError for a request from another machine if only local requests are allowed."""
+        """Raise TraceRequestError if only local requests are allowed and the Host header is not local."""
         if not self._may_ask(Headers(scope=scope)):
             raise TraceRequestError(_FORBIDDEN, _LOCAL_ONLY)
 
@@ -260,8 +260,7 @@ class RecordingProxy:
                     exchange.response.take(piece)
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except load_httpx().HTTPError as error:
-            # The answer then lacks its end, so the web server closes the connection and the client sees the
-            # error.
+            # The web server then closes the connection early, so the client notices the error.
             exchange.problem = f"the answer broke off: {_describe(error)}"
             return
         exchange.ended = time.monotonic()
@@ -269,7 +268,7 @@ class RecordingProxy:
 
 
 async def _wait_for_leaving(request: Request, is_read: asyncio.Event) -> None:
-    """Return when the client has disconnected. The caller notices it itself until the request is read."""
+    """Wait until the client has disconnected. While the request is read, its reader notices a disconnect."""
     await is_read.wait()
     while (await request.receive())["type"] != "http.disconnect":
         pass
@@ -283,7 +282,7 @@ def _is_model_request(request: Request) -> bool:
 def _pass_headers(
     headers: Iterable[tuple[bytes, bytes]], *, of_request: bool = False
 ) -> list[tuple[bytes, bytes]]:
-    """Return the headers to pass on. Requests lose Callgauge's own headers, and Brotli in Accept-Encoding."""
+    """Return the headers to pass on. Removes Callgauge's own headers, and Brotli from Accept-Encoding."""
     lowered = [(name.lower(), value) for name, value in headers]
     named = {
         token.strip().lower()

@@ -43,7 +43,7 @@ class TraceIntake:
     """ASGI middleware that answers POST /v1/traces; other requests go to `app`.
 
     `folder` is where traces are written; None disables the endpoint. `check` raises TraceRequestError when a
-    request may not send traces. It may block.
+    request may not send traces; `check` may block.
     """
 
     def __init__(self, app: ASGIApp, folder: TraceFolder | None, check: Callable[[Scope], None]) -> None:

@@ -145,7 +145,7 @@ class SharedStore:
         async def stop_when(reached: Callable[[], Awaitable[None]]) -> None:
             try:
                 await reached()
-            finally:  # At shutdown this must run, too, because the server waits for its threads.
+            finally:  # This also runs at shutdown, because the server waits for its threads.
                 if not finished.is_set():
                     stopped.set()
                     threading.Thread(target=interrupt, daemon=True).start()

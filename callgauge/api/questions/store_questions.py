@@ -123,7 +123,7 @@ def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the meaning of a diagnostic code, its reason, and an example that the parser runs on now."""
+    """Return the meaning and the reason of a diagnostic code, with the parser's result for an example."""
     name = parameters["code"].split(":")[0]
     if name in DEFINITION_CODES:
         of_lint = DEFINITION_CODES[name]

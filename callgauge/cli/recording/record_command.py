@@ -86,8 +86,8 @@ def record(
 def _record_agent(to: str, log: Path, port: int, address: str, most_body: int) -> None:
     recorder = _open_recorder(to, log, port, address, most_body)
     _print_addresses(recorder.proxy.target, address, recorder.port, log)
-    # uvicorn sends itself the signal again at its end. The process must still write waiting exchanges to the
-    # disk.
+    # uvicorn sends itself the signal again at its end. This process must survive that signal to write waiting
+    # exchanges to the disk.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         recorder.run()

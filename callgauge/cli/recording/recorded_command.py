@@ -73,7 +73,7 @@ class _PassedSignals:
             self._child.send_signal(number)
 
     def pass_to(self, child: subprocess.Popen[bytes]) -> None:
-        """Send later signals to this child, and now also the earlier ones."""
+        """Send all later signals to this child, and also those that have already arrived."""
         self._child = child
         for number in self._early:
             child.send_signal(number)

@@ -218,7 +218,7 @@ def codes_text() -> str:
 
 
 def code_text(code: Code) -> str:
-    """Return the explanation of a diagnostic code as text. The parser runs on its example now."""
+    """Return the explanation of a diagnostic code as text, with the parser's result for its example."""
     call = run_example(code)
     diagnostic = next(diagnostic for diagnostic in call.diagnostics if diagnostic.code == code.name)
     sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)

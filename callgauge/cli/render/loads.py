@@ -313,7 +313,7 @@ def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[
     """Yield the lines of a list of unreadable lines and files.
 
     Each entry has a line with position, code and message, and a line with its snippet. The last line counts
-    the entries by code. Files that are not logs are grouped by kind and folder, unless `each`.
+    the entries by code. Files that are not logs are grouped by kind and folder, unless `each` is True.
     """
     counts: Counter[str] = Counter()
     foreign: list[ForeignFile] = []
@@ -396,7 +396,7 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
 
 
 def group_foreign_files(files: Iterable[ForeignFile], most: int) -> list[ForeignGroup]:
-    """Return files that are not logs by kind and folder, with the kinds in the order of `ForeignKind`.
+    """Group files that are not logs by kind and folder; the kinds are in the order of `ForeignKind`.
 
     If more than `most` folders have such files, the deepest ones are counted in their parent folder.
     """

@@ -95,7 +95,7 @@ class Interrupts:
         if self._asked:
             raise KeyboardInterrupt
         self._asked = True
-        # A call of print() here could interrupt another print().
+        # Do not call print() here, because the signal may have interrupted another print().
         os.write(2, self._heard)
 
 
@@ -131,9 +131,9 @@ def make_patience(
 ) -> Callable[[str], bool]:
     """Return a function that waits before the next attempt to lock a store.
 
-    Its argument is a sentence that names the lock's owner; the first call prints it. It returns True after a
-    short pause. It returns False after `at_most` seconds (None means no limit), or when `stopped()` returns
-    True.
+    The function gets a sentence that names the lock's owner, and prints it at the first call. It returns True
+    after a short pause. It returns False after `at_most` seconds (None means no limit), or when `stopped()`
+    returns True.
     """
     began: list[float] = []
 

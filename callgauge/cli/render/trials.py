@@ -211,7 +211,8 @@ def trial_report_lines(
 
     `is_full` adds the question, every sentence, all measures and settings, and the details.
     """
-    from callgauge.trials.verdicts.report_text import (  # Importing numpy takes 0.2 seconds.
+    # A top-level import of numpy would delay every command by 0.2 seconds.
+    from callgauge.trials.verdicts.report_text import (
         FACTOR_HEADS,
         HEADS,
         answer_lines,

@@ -36,7 +36,7 @@ def report(
 
     Exits with 2 if the folder has no trial run.
     """
-    # Importing numpy takes 0.2 seconds, so only this command does it.
+    # A top-level import of numpy would delay every command by 0.2 seconds.
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.stats.gate_syntax import GateSyntaxError
     from callgauge.trials.results.run_folder import FolderError

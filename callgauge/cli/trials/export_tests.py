@@ -84,7 +84,8 @@ def export_tests(
 
 def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Testset:
     let_pandas_in()
-    from callgauge.analysis.metrics import MetricError  # This import opens DuckDB, which takes long.
+    # A top-level import would load DuckDB for every command.
+    from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import (
         StoreReader,
         UnshownStoreError,

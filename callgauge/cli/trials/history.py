@@ -41,7 +41,7 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 
     Raises StoreProblemError.
     """
-    # These imports open DuckDB, which takes long.
+    # A top-level import would load DuckDB for every command.
     from callgauge.analysis.metrics import MetricError, read_batches
     from callgauge.analysis.metrics.published_store import (
         UnshownStoreError,

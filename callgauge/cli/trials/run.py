@@ -1,6 +1,6 @@
 """The commands `callgauge trial probe`, `trial run` and `trial demo`.
 
-A separate process loads a running trial into the store, so that an open dashboard shows it live.
+A separate process loads the logs of a trial run into the store, so that an open dashboard shows it live.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class RunPrivacy:
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
-        """Return any other text; with --redact, without personal data."""
+        """Return a text of the run; with --redact, without personal data."""
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:

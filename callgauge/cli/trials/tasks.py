@@ -153,7 +153,7 @@ def _make_files(
     output: Path | None,
 ) -> tuple[dict[Path, bytes], list[str]]:
     """Return the files to write, the plan last, and sentences about the tasks and the omitted calls."""
-    # This import opens DuckDB, which takes long.
+    # A top-level import would load DuckDB for every command.
     from callgauge.analysis.metrics import MetricError, read_rows
     from callgauge.analysis.metrics.published_store import (
         UnshownStoreError,

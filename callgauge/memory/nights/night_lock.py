@@ -10,7 +10,7 @@ from pathlib import Path
 from ingest.safe_files import is_locked, lock_file
 
 _FILE = "night.lock"
-_PATIENCE = 1.0  # A few tries suffice, because `is_night_running` holds the lock only for a moment.
+_PATIENCE = 1.0  # One second is enough, because `is_night_running` holds the lock only for a moment.
 _BETWEEN = 0.05
 
 

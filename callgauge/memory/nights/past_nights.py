@@ -15,7 +15,7 @@ from callgauge.memory.nights.source_states import SourceState, SourceStates
 _SHOWN = 30
 _FEWEST = 3  # An expected interval needs at least this many nightly runs.
 _LATE = timedelta(hours=2)  # A run is late only after the expected interval and this tolerance.
-_SHORTEST = timedelta(hours=26)  # A run is never overdue before this time has passed.
+_SHORTEST = timedelta(hours=26)  # A run is never overdue within this time after the last run.
 _RHYTHM = 14  # The expected interval comes from this many latest intervals between runs.
 
 

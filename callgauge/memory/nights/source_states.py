@@ -39,7 +39,7 @@ class SourceState:
 
     @property
     def silence_key(self) -> str:
-        """The key of the alert about this silence. A later silence has another key."""
+        """The key of the alert about the source's current silence. A later silence has another key."""
         return make_silence_key(self.name, (self.newest or self.first_seen).date())
 
     def is_silent(self, now: datetime) -> bool:

@@ -53,7 +53,7 @@ def outcome_of(
 
 
 def lacks_reply(turn: Turn) -> bool:
-    """Return True for a turn that ended because the endpoint sent no reply, even if earlier steps had one."""
+    """Return True for a turn that ended because the endpoint sent no reply, even after earlier replies."""
     return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
 
 

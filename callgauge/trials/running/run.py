@@ -150,8 +150,8 @@ async def run_trial(
 ) -> RunEnd:
     """Run the trials of a plan that have not run yet, and return how the run ended.
 
-    `limit` is the maximum number of tasks in this process. `stop` is called before each trial; when it
-    returns True, running trials end first. Raises RunError, RunChangedError and FolderError only before the
+    `limit` is the maximum number of tasks in this process. `stop` is called before each trial. After it has
+    returned True, no further trial begins. Raises RunError, RunChangedError and FolderError only before the
     first request; later problems are in the result.
     """
     with hold_folder(folder):
@@ -280,7 +280,7 @@ class _RunUnderWay:
     def _read_looks(self) -> None:
         """Read the earlier interim analyses.
 
-        Drops half-written ones, and a last one that withheld a verdict.
+        Drops half-written analyses, and a final analysis that withheld a verdict.
         """
         looks = list(read_looks(self.folder.looks))
         last = [arm_look for arm_look in looks if arm_look.look == len(self.design.look_at)]

@@ -32,7 +32,7 @@ class LogPrivacy(Protocol):
         ...
 
     def clean_text(self, text: str) -> str:
-        """Return any other text without private data."""
+        """Return a text of the run without private data."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class LogPrivacy(Protocol):
 
 
 class NoPrivacy:
-    """Removes nothing."""
+    """A LogPrivacy that removes nothing."""
 
     def clean_server_text(self, text: str) -> str:
         return text
