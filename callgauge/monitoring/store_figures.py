@@ -27,7 +27,7 @@ SPANS = (1, 7, 28)
 WATCHED = (*HEADLINES, "emission", "tool_rejected", "execution")
 """The rates that have a metric."""
 _LONGEST = 100  # A label has at most this many characters.
-_MOST_CODES = 50  # The limit is above the number of reasons that a load distinguishes.
+_MOST_CODES = 50  # A load distinguishes fewer reasons than this limit.
 
 
 def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
