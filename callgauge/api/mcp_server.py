@@ -54,8 +54,7 @@ def make_server(store: SharedStore) -> Any:
         try:
             answer, structure = await answer_tool(store, call.name, call.arguments or {})
         except ProblemError as problem:
-            # The problem is a tool result, because a model sees no protocol errors and could not correct its
-            # call.
+            # The problem is sent as a tool result, because a model never sees protocol errors.
             problem_text = types.TextContent(type="text", text=problem.detail)
             return types.CallToolResult(content=[problem_text], is_error=True)
         texts = write_texts_of(answer, structure)

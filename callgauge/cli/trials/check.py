@@ -37,7 +37,7 @@ def check(
 ) -> None:
     """Estimate the trials, tokens, money and tasks of a plan.
 
-    Run it before the plan.
+    Run it before `trial run`.
     Exits with 2 after printing a line for each mistake. Python functions of the plan and its tasks are
     imported in a separate process.
     """

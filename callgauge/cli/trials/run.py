@@ -275,7 +275,7 @@ class RunPrivacy:
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event for the log. With --redact it is the same as `ingest --redact` would store."""
+        """Return an event for the log. With --redact, its texts are redacted as by `ingest --redact`."""
         if not self._redacts:
             return event
         kept_fields = {name: event[name] for name in _AS_THEY_ARE}

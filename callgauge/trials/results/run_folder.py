@@ -51,7 +51,7 @@ class TrialOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ArmLook:
-    """The result of one interim analysis for one variant. `estimate` is the variant minus the reference.
+    """The result of one interim analysis for one variant. `estimate` is variant − reference.
 
     `low` and `high` are the repeated confidence interval at this analysis; `statistic` and `boundary` are in
     units of z. `tasks` is the number of tasks that both variants have, `planned` the number of tasks in the
