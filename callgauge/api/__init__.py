@@ -1,1 +1,1 @@
-"""The HTTP API and the MCP server: the same numbers as on the pages, for programs."""
+"""The HTTP API and the MCP server, which give programs the same numbers as the pages."""

@@ -1,4 +1,4 @@
-"""Mount /api/v1 and /mcp on the web server; they are imported with their first request."""
+"""Mount /api/v1 and /mcp on the web server. Their modules are imported at the first request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def program_routes() -> list[BaseRoute]:
-    """Return the routes under which programs read the served store."""
+    """Return the routes through which programs read the served store."""
     shared: list[SharedStore] = []
 
     def open_store() -> SharedStore:
@@ -41,7 +41,7 @@ def program_routes() -> list[BaseRoute]:
 
 
 class LateApp:
-    """An application created on its first request: importing statistics and Arrow takes a second."""
+    """Creates an application at its first request, because importing statistics and Arrow takes a second."""
 
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make

@@ -1,4 +1,4 @@
-"""The MCP server: the agents' tools over standard input and output, or over HTTP behind authentication.
+"""The MCP server: serves the agents' tools over standard input and output, or over authenticated HTTP.
 
 Protocol: https://modelcontextprotocol.io/specification. The package mcp is the extra `callgauge[mcp]`.
 """
@@ -29,7 +29,7 @@ from callgauge.api.routes import find_user, write_problem
 from ingest.version import CALLGAUGE_VERSION, install_command
 
 MOST_BODY = 1_000_000
-"""Bytes of one message over HTTP."""
+"""The maximum number of bytes of one message over HTTP."""
 
 
 class NoMcpError(Exception):
@@ -54,7 +54,7 @@ def make_server(store: SharedStore) -> Any:
         try:
             answer, structure = await answer_tool(store, call.name, call.arguments or {})
         except ProblemError as problem:
-            # A tool result, not a protocol error: the model sees only results, and can correct its call.
+            # The problem is sent as a tool result, because a model never sees protocol errors.
             problem_text = types.TextContent(type="text", text=problem.detail)
             return types.CallToolResult(content=[problem_text], is_error=True)
         texts = write_texts_of(answer, structure)
@@ -91,7 +91,7 @@ def _declare(types: Any, tool: AgentTool) -> Any:
 async def answer_tool(
     store: SharedStore, name: str, arguments: Mapping[str, Any]
 ) -> tuple[Answer, dict[str, Any]]:
-    """Return the answer of a tool, and the same answer as JSON values. Raises ProblemError."""
+    """Return the answer of a tool as text, and as JSON values. Raises ProblemError."""
     tool = find_tool(name)
     parameters = tool.read(arguments)
 
@@ -115,10 +115,9 @@ def run_stdio(store: SharedStore) -> None:
 
 
 class McpEndpoint:
-    """The ASGI application at /mcp: stateless streamable HTTP, one request per exchange.
+    """The ASGI application at /mcp: stateless streamable HTTP, with one request per exchange.
 
-    The package is imported and its tasks start with the first request. Servers without agents start as
-    quickly as before.
+    The package mcp is imported at the first request, so that servers without agents start fast.
     """
 
     def __init__(self, store: SharedStore) -> None:
@@ -158,7 +157,7 @@ class McpEndpoint:
         )
 
     async def _hold(self, ready: asyncio.Event) -> None:
-        """Keep the manager's tasks alive until the server's event loop ends."""
+        """Keep the manager's tasks running until the server's event loop ends."""
         async with self._manager.run():
             ready.set()
             await asyncio.Event().wait()

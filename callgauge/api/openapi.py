@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the API, generated from the declared questions."""
+"""Writes the OpenAPI 3.1 document of the API, which is generated from the declared questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT = Parameter(
     "format", "text", "The form of the answer, in place of Accept.", ("json", "arrow", "parquet")
 )
 _FEW = 8
-"""A longer list of values is written only once in the reference."""
+"""The reference prints a longer list of allowed values only once."""
 _PROBLEM = {
     "type": "object",
     "description": "A problem as RFC 9457 has it.",
@@ -148,7 +148,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 
 
 def write_reference() -> Iterator[str]:
-    """Yield the blocks of docs/reference/api.md below its heading: each path with its parameters."""
+    """Yield the blocks of docs/reference/api.md after its title: each path with its parameters."""
     yield "## Filters"
     yield "The filters of the pages; most addresses accept them. The default is the newest 28 days."
     yield _write_rows(FILTERS, {})
@@ -184,7 +184,7 @@ def _list_names(names: list[str]) -> str:
 
 
 def _write_rows(several: Sequence[Parameter], listed: Mapping[tuple[str, ...], str]) -> str:
-    """Return the table of parameters. `listed`: where an earlier table has the same long list of values."""
+    """Return the table of parameters. `listed` says which earlier table has the same long list of values."""
     rows = "\n".join(_write_row(one, listed) for one in several)
     return f"| parameter | values | what it does |\n|---|---|---|\n{rows}"
 

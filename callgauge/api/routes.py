@@ -1,4 +1,4 @@
-"""The routes of /api/v1: authentication, parameters, and the format of the answer."""
+"""The routes of /api/v1: they check authentication and parameters, and choose the format of the answer."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def make_application(store: SharedStore) -> Starlette:
             written = await store.answer(write, _watch(request))
             return Response(written, media_type=JSON) if isinstance(written, bytes) else _stream(written)
 
-        path = question.path.replace("}", ":path}")  # session ids may contain slashes, when they are paths
+        path = question.path.replace("}", ":path}")  # Session ids that are file paths contain slashes.
         return Route(path, endpoint, methods=_METHODS, name=question.name)
 
     routes = [
@@ -98,9 +98,9 @@ def make_application(store: SharedStore) -> Starlette:
 
 
 def find_user(request: Request) -> User:
-    """Return the user that the server authenticated. Raises ProblemError if there is none.
+    """Return the user that the server authenticated. Raises ProblemError without one.
 
-    Without sign-in, requests from this machine need no token; network requests always need one.
+    If sign-in is disabled, local requests need no token. Network requests always need one.
     """
     user = read_headers(request.headers)
     if user is None or user == NETWORK_USER:
@@ -137,7 +137,6 @@ def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows:
 
 
 def _watch(request: Request) -> Callable[[], Any]:
-    """Return a function that waits until the client has disconnected."""
 
     async def wait_until_left() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -163,7 +162,6 @@ async def _answer_problem(_: Request, problem: Exception) -> Response:
 
 
 async def _answer_refusal(request: Request, refused: Exception) -> Response:
-    """Answer requests for unknown routes or methods."""
     status = refused.status_code if isinstance(refused, HTTPException) else 500
     if status == 405:
         return write_problem(ProblemError(405, "This API only answers GET."))
@@ -174,7 +172,7 @@ async def _answer_refusal(request: Request, refused: Exception) -> Response:
 
 
 async def _answer_failure(_: Request, __: Exception) -> Response:
-    """Answer after an internal error; the details are in the server log."""
+    """Answer after an internal error. Only the server log has the details."""
     return write_problem(ProblemError(500, "Internal error; the server's log has the reason."))
 
 

@@ -1,4 +1,4 @@
-"""Write tables as JSON, Arrow IPC or Parquet to a temporary file, with limits on rows and bytes."""
+"""Writes tables as JSON, Arrow IPC or Parquet to a temporary file, with limits on rows and bytes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ JSON, ARROW, PARQUET = (
 )
 FORMATS = {"json": JSON, "arrow": ARROW, "parquet": PARQUET}
 MOST_ROWS = {JSON: 10_000, ARROW: 1_000_000, PARQUET: 1_000_000}
-"""Rows of one answer, by its form; an answer that has more says so."""
+"""The maximum rows of an answer by media type. A longer answer is marked as truncated."""
 MOST_BYTES = 256_000_000
-_IN_MEMORY = 4_000_000  # bytes kept in memory; the rest is in a file
-_BATCH = 5_000  # rows
-_CHUNK = 256 * 1024  # bytes
+_IN_MEMORY = 4_000_000  # Up to this many bytes stay in memory; larger tables are written to a file.
+_BATCH = 5_000  # The number of rows in a batch.
+_CHUNK = 256 * 1024  # The number of bytes in a chunk.
 _OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A table that is ready to be sent. `is_truncated`: more rows exist."""
+    """A table that is ready to be sent. `is_truncated` means that there are more rows."""
 
     file: IO[bytes]
     media_type: str
@@ -51,10 +51,10 @@ class TableFile:
 
 
 def write_json(value: Any) -> bytes:
-    """Return a value as JSON: times in UTC as ISO 8601, NaN and infinity as null."""
+    """Return a value as JSON. Times are ISO 8601 in UTC; NaN and infinity become null."""
     try:
         return orjson.dumps(value, _to_plain, _OPTIONS)
-    except TypeError:  # an integer of more than 64 bits, in a definition or in arguments
+    except TypeError:  # A definition or arguments may contain an integer of more than 64 bits.
         return orjson.dumps(_fit(value), _to_plain, _OPTIONS)
 
 
@@ -69,7 +69,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _fit(value: Any) -> Any:
-    """Return a value with integers beyond 64 bits as texts, and lone surrogates escaped."""
+    """Return a value in which integers of more than 64 bits are texts, and lone surrogates are escaped."""
     if isinstance(value, Mapping):
         return {str(_fit(key)): _fit(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -82,7 +82,7 @@ def _fit(value: Any) -> Any:
 
 
 def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
-    """Return rows as Arrow IPC or Parquet; columns with mixed types become text."""
+    """Return rows as Arrow IPC or Parquet. Columns with mixed types become text."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = make_table({name: [row.get(name) for row in rows] for name in names})
     file = _open_file()
@@ -98,11 +98,11 @@ def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
 def write_metric(
     connection: Connection, name: str, parameters: Mapping[str, Any], media_type: str, head: Mapping[str, Any]
 ) -> TableFile:
-    """Return the rows of a metric in batches.
+    """Return the rows of a metric, read in batches.
 
-    `head`: other members of the JSON answer. Raises MetricError and ProblemError.
+    `head` has the other members of the JSON answer. Raises MetricError and ProblemError.
     """
-    # One row more than the limit shows whether rows are cut off.
+    # One row above the limit shows that rows are cut off.
     with open_answer(connection, name, parameters, MOST_ROWS[media_type] + 1) as cursor:
         file = _open_file()
         try:

@@ -2,4 +2,4 @@
 
 from ingest.processes import leave_threads_out
 
-leave_threads_out()  # set before any import of Arrow, so that a load can fork its workers
+leave_threads_out()  # This must run before Arrow is imported, so that a load can fork its workers.

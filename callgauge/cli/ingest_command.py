@@ -146,7 +146,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """The options of the command that say how to run and report a load."""
+    """How to run a load and how to report it."""
 
     limit: int | None
     dry_run: bool
@@ -229,7 +229,7 @@ def ingest(
 
 
 def split_map(texts: Sequence[str]) -> dict[str, str]:
-    """Return the paths of `--map` by field. Raises OptionError."""
+    """Return the path of each field in the values of `--map`. Raises OptionError."""
     from ingest.errors import OptionError
 
     paths: dict[str, str] = {}
@@ -259,7 +259,6 @@ def _read_configuration(
 
 
 def _keep_aliases(configuration: Configuration) -> None:
-    """Store the file's model aliases, as the nightly run does. Raises StoreError."""
     from ingest.pipeline.planning.naming import keep_aliases
     from ingest.store.generations import prepare_store
 
@@ -282,7 +281,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
-    """Load all sources of a configuration, one after another; a failed one stops no other. Exits."""
+    """Load all sources of a configuration, even if one of them fails. Exits."""
     from callgauge.nightly.source_loads import list_named, load_sources, load_words, source_words
     from ingest.errors import OptionError
 
@@ -315,7 +314,6 @@ def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
 
 
 def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
-    """Print the result of one source; return the exit code of its load."""
     if load.problem:
         render.print_message(f"source {load.name}: {load.problem}")
         return ExitCode.FAILED
@@ -378,9 +376,9 @@ def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, d
 
 
 def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) -> list[str]:
-    """List the logs of known agents, and return those to load.
+    """List the logs of known agents, and return the logs to load.
 
-    Exits if there are none, or if the user declines.
+    Exits if there are no logs, or if the user declines.
     """
     from ingest.errors import OptionError
     from ingest.pipeline.survey import survey_machine
@@ -410,7 +408,6 @@ def _find_mine_again() -> list[str]:
 
 
 def _ask_to_load(files: int, store: Path) -> None:
-    """Ask whether to load; exit if the answer is no or there is no terminal."""
     what = f"{files:,} file{'' if files == 1 else 's'} into {store}"
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         render.print_message(f"nothing loaded: run the command again with --yes to load {what}")
@@ -427,7 +424,7 @@ def _load(
     *,
     quiet: bool,
 ) -> LoadReport:
-    from ingest.pipeline.load import load  # imports DuckDB and Arrow
+    from ingest.pipeline.load import load  # A top-level import would load DuckDB and Arrow for every command.
 
     try:
         with render.catch_interrupts() as interrupts, render.show_progress(quiet=quiet) as tell:
@@ -477,9 +474,9 @@ def _watch(
     once: Callable[[], LoadReport],
     show: Callable[[LoadReport], None],
 ) -> None:
-    """Load the files, and load them again whenever they change, until Ctrl-C.
+    """Load the files, and load them again after each change, until Ctrl-C.
 
-    Ctrl-C ends the watch during a load and between two loads.
+    Ctrl-C works during a load and between two loads.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources.discovery import find_logs

@@ -21,7 +21,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class Target(StrEnum):
-    """What runs the service."""
+    """A service manager or platform that can run Callgauge."""
 
     SYSTEMD = "systemd"
     CRON = "cron"
@@ -100,7 +100,7 @@ def _print_files(made: ServiceFiles) -> None:
 
 
 def _find_command() -> list[str]:
-    """Return the command that starts this callgauge: the program next to this Python, else Python itself."""
+    """Return the command that starts this Callgauge: its script next to Python, or `python -m callgauge`."""
     program = Path(sys.executable).with_name("callgauge")
     return [str(program)] if program.is_file() else [sys.executable, "-m", "callgauge"]
 

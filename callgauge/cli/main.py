@@ -112,9 +112,9 @@ def load_catalog(path: Path) -> ToolCatalog:
 
 
 def load_definition(path: Path, name: str | None) -> ToolDefinition:
-    """Return the tool definition `name` of a file, or the only one when `name` is None.
+    """Return the tool definition `name` of a file, or its only one when `name` is None.
 
-    Exits with a message when there is no such definition, or several and no name.
+    Exits with a message if the definition does not exist, or if a name is needed.
     """
     tools = list(load_catalog(path))
     names = ", ".join(tool.name for tool in tools[:10])
@@ -203,7 +203,7 @@ def formats_(
 
 
 def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command, changed so that it exits with a one-sentence message on IngestError or Ctrl-C."""
+    """Return the command so that IngestError and Ctrl-C end it with a one-sentence message."""
 
     @functools.wraps(command)
     def explain_errors(**words: Any) -> None:

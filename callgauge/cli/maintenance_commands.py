@@ -23,10 +23,10 @@ WaitAtMost = Annotated[
 def lock_patience(
     wait: bool, at_most: float | None, stopped: Callable[[], bool] = lambda: False
 ) -> Callable[[str], bool]:
-    """Return a function that decides whether to go on waiting for a store that another load has locked.
+    """Return a function that decides whether to keep waiting for a locked store.
 
-    Without `wait` and `at_most` the command does not wait; with `at_most` it waits so many seconds, else
-    without limit. Waiting also ends when `stopped()` returns True.
+    Without `wait` and `at_most` the command does not wait. `at_most` is the limit in seconds; `wait` alone
+    has no limit. Waiting also ends when `stopped()` returns True.
     """
     if not wait and at_most is None:
         return lambda _who: False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool
 
 T = TypeVar("T")
-_ATTEMPTS = 3  # a user waits for the answer
+_ATTEMPTS = 3  # There are few attempts because a user waits for the answer.
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -272,7 +272,7 @@ def _run(asking: Any, clean_up: Callable[[], None] = lambda: None) -> Any:
 
 
 def _read_tools(path: Path, end_line: Callable[[], None]) -> list[Tool]:
-    """Return the tools of a file. Exits with a message when it defines none.
+    """Return the tools of a file. Exits with a message if the file defines no tool.
 
     `end_line` is called before the user is asked for the result of a call.
     """
@@ -281,7 +281,7 @@ def _read_tools(path: Path, end_line: Callable[[], None]) -> list[Tool]:
     if path.suffix == ".py":
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
-        except Exception as error:  # a user's file may raise any exception
+        except Exception as error:  # Code in a user's file may raise any exception.
             render.fail(f"cannot run {path}: {type(error).__name__}: {error}", ExitCode.WRONG_USE)
         made = [value for value in names.values() if isinstance(value, Tool)]
         plain = [
@@ -313,7 +313,6 @@ def _read_tools(path: Path, end_line: Callable[[], None]) -> list[Tool]:
 def _read_servers(
     named: Sequence[str], environment: tuple[str, ...], key_variable: str | None
 ) -> list[McpServer]:
-    """Return the named MCP servers. Exits with a message if one is invalid."""
     from callgauge.gateway import McpServer
 
     addresses = [argument for argument in named if _is_address(argument)]
@@ -350,7 +349,7 @@ def _read_prompt(prompt: str) -> str:
 
 
 def _read_lines() -> Iterator[str]:
-    """Yield the lines that are typed or piped in, until an empty one."""
+    """Yield typed or piped lines until the first empty one."""
     while line := _read_line("you> "):
         yield line
 

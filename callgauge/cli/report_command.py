@@ -89,7 +89,7 @@ def report(
         if output:
             write_text(output, text)
         elif not send:
-            sys.stdout.write(text)  # every format shows control characters as signs
+            sys.stdout.write(text)  # Every format has already replaced control characters.
     except (ReportError, MemoryProblemError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
     except OSError as problem:

@@ -154,7 +154,7 @@ def _read_configuration(path: Path | None) -> Configuration | None:
 
 
 def _check_address(settings: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
-    """Exit if the server is open to the network without a sign-in; only warn with `is_meant`."""
+    """Exit if the server is open to the network without a sign-in. With `is_meant`, only warn."""
     if is_loopback(settings.address) or signing.method != "none":
         return
     what = "all content" if settings.texts else "all numbers"
@@ -203,6 +203,6 @@ def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> Non
     render.print_message(f"Callgauge on {write_address(settings)} (Ctrl-C stops it)")
     make_command = make_front_command if HAS_FRONT else make_server_command
     command, environment = make_command(store, settings, signing)
-    if os.name == "nt":  # there, execve starts a second process and ends this one
+    if os.name == "nt":  # On Windows, execve starts a second process and ends this one.
         raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point

@@ -117,7 +117,7 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
 
 
 def _not_tried(place: str) -> str:
-    """Return " (not tested)" for an address: only a backup writes to it."""
+    """Return " (not tested)" for a remote address, because only a backup writes to it."""
     return " (not tested)" if is_address(place) else ""
 
 
@@ -207,7 +207,7 @@ def _night_data(result: NightResult) -> dict[str, Any]:
 
 
 def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for a step of the nightly job, and for a load another for each source."""
+    """Yield a line for a step of the nightly job; after a load also one for each source."""
     words = figures.get("reason") or _describe_figures(figures)
     yield render.escape_for_terminal(f"{name:<10} {outcome}{f': {words}' if words else ''}")
     for source in figures.get("sources", ()):
@@ -222,7 +222,7 @@ def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator
 def _describe_figures(figures: Mapping[str, Any]) -> str:
     """Return the figures of a step or a source: `12 files, 34 calls, 1 unreadable line`.
 
-    Counts of 0 are left out, except the first.
+    Counts of 0 are omitted, except the first count.
     """
     shown = {key: value for key, value in figures.items() if key not in _APART and value is not None}
     numbers = [(key, value) for key, value in shown.items() if isinstance(value, int)]
@@ -255,7 +255,7 @@ def metrics(
             f"{textfile}: node_exporter reads only files whose names end in .prom; rename it"
         )
         raise typer.Exit(ExitCode.WRONG_USE)
-    let_pandas_in()  # the pages' numbers are its frames
+    let_pandas_in()  # The metrics of the pages are pandas data frames.
     from callgauge.monitoring.exposition import StoreFigures
 
     figures = StoreFigures(store)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ingest.pipeline.survey import AgentSurvey
 
 FindLogs = Callable[[], Sequence[str]]
-"""Returns the paths to load; called before each load, since new files may have appeared."""
+"""Returns the paths to load. It is called before each load, because new files may exist."""
 _LOCK = "up.lock"
 _USUAL_PORTS = range(8501, 8521)
 _PORT_TRIES = 5
@@ -114,7 +114,7 @@ def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = Fal
 
 
 def _choose_server(address: str | None, port: int | None) -> ServeSettings:
-    """Return where to listen, port 0 for any free one. Exits if it is open to the network or taken."""
+    """Return the address and port to listen on; port 0 means any free port. Exits if public or in use."""
     settings = ServeSettings()
     address = address or settings.address
     if not is_loopback(address):
@@ -129,7 +129,6 @@ def _choose_server(address: str | None, port: int | None) -> ServeSettings:
 
 
 def _serve_sample(settings: ServeSettings, *, opens_browser: bool) -> NoReturn:
-    """Serve the sample, with prices, from a temporary store. Exits."""
     from callgauge.memory.team_memory import TeamMemory
     from callgauge.prices import read_price_file
 
@@ -140,21 +139,21 @@ def _serve_sample(settings: ServeSettings, *, opens_browser: bool) -> NoReturn:
 
 
 def find_sample() -> Path:
-    """Return the folder of the sample: in an installed wheel, or in a checkout."""
+    """Return the folder of the sample, in an installed wheel or in a checkout."""
     package = Path(__file__).resolve().parents[1]
     bundled = package / "_bundled" / "sample_data"
     return bundled if bundled.is_dir() else package.parent / "sample_data"
 
 
 def list_sample_logs() -> list[str]:
-    """Return the folders of the sample that a first look needs."""
+    """Return the sample's folders that are loaded at first."""
     return [str(find_sample() / name) for name in _SAMPLE_LOGS]
 
 
 def _choose_logs(*, is_sure: bool) -> FindLogs | None:
-    """Return how to find the logs that the user chooses; None is the sample.
+    """Return a function that finds the logs to load, or None if the user chose the sample.
 
-    `is_sure`: choose the logs of all agents found, else the sample. Exits if there is nobody to ask.
+    With `is_sure`, the choice is all found agents, or the sample if there are none. Exits without a terminal.
     """
     from ingest.pipeline.survey import list_readable_logs, survey_machine
 
@@ -177,7 +176,6 @@ def _choose_logs(*, is_sure: bool) -> FindLogs | None:
 
 
 def _explain_choices(*, has_logs: bool) -> NoReturn:
-    """Print the commands for each choice, and exit."""
     if has_logs:
         render.print_message("to load the logs of these agents: callgauge up --yes")
     render.print_message("to load other logs: callgauge up PATH")
@@ -195,7 +193,6 @@ def _find_logs_of(chosen: AgentSurvey) -> FindLogs:
 
 
 def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
-    """Ask which of the numbered choices to load, and return it."""
     for place, (words, _) in enumerate(choices, start=1):
         typer.echo(f"  {place}  {words}", err=True)
 
@@ -234,8 +231,8 @@ def serve_loads(
 ) -> NoReturn:
     """Load logs, serve the store, and load again whenever files change, until Ctrl-C, SIGTERM or SIGHUP.
 
-    `words`: parameters of `ingest.pipeline.load.load`. `follows`: whether to load again. Exits without
-    serving if the first load reads nothing. Raises IngestError when the first load fails.
+    `words` has parameters of `ingest.pipeline.load.load`. Without `follows`, changes are not loaded. Exits
+    without serving if the first load reads nothing. Raises IngestError when the first load fails.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources import discovery
@@ -246,7 +243,8 @@ def serve_loads(
     def load_changes() -> None:
         _show_changes(_load(find_logs, store, words, is_first=False))
 
-    watched = look() if follows else {}  # before the store is made: a name may be misspelled
+    # Look at the paths before a store is created, because a name may be misspelled.
+    watched = look() if follows else {}
     with _interrupt_on_signals(), _lock_store(store):
         report = _load(find_logs, store, words, is_first=True)
         show_report(report, store=store, quiet=False, as_json=False)
@@ -260,7 +258,7 @@ def serve_loads(
             with _start_server(store, settings) as (server, url):
                 render.print_message(f"Callgauge on {url} (Ctrl-C stops it)")
                 if opens_browser and can_open_browser():
-                    # In a thread: a browser in the terminal, or a slow one, must not hold up the loads.
+                    # A slow browser or one in the terminal must not block the loads.
                     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
                 while not follows:
                     server.pause(1)
@@ -273,9 +271,9 @@ def serve_loads(
 
 @contextmanager
 def _start_server(store: Path, settings: ServeSettings) -> Iterator[tuple[ServerProcess, str]]:
-    """Yield a server that listens, and its URL. Raises ServerEndedError.
+    """Yield a listening server and its URL. Raises ServerEndedError.
 
-    Another process may take a port between its choice and the server's start: then the next free one is used.
+    If another process takes the port before the server starts, the next free port is used.
     """
     for tries_left in reversed(range(_PORT_TRIES)):
         chosen = replace(settings, port=settings.port or choose_port(settings.address))
@@ -293,7 +291,7 @@ def _start_server(store: Path, settings: ServeSettings) -> Iterator[tuple[Server
 @contextmanager
 def _interrupt_on_signals() -> Iterator[None]:
     """Treat SIGTERM and a closed terminal as Ctrl-C, unless the process ignores them (nohup)."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP.
     handled = [name for name in names if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN]
     with handle_signals(handled, signal.default_int_handler):
         yield
@@ -301,7 +299,7 @@ def _interrupt_on_signals() -> Iterator[None]:
 
 @contextmanager
 def _lock_store(store: Path) -> Iterator[None]:
-    """Hold a store for one `callgauge up`; exit with a message if another one has it. Raises StoreError."""
+    """Lock a store for one `callgauge up`. Exits with a message if another one uses it. Raises StoreError."""
     from ingest.safe_files import lock_file
     from ingest.store.generations import prepare_store
 
@@ -319,9 +317,9 @@ def _lock_store(store: Path) -> Iterator[None]:
 def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: bool) -> LoadReport:
     """Load the logs; wait while another process loads into the store. Raises IngestError.
 
-    Raises KeyboardInterrupt after Ctrl-C; the first one ends the load after the current batch.
+    The first Ctrl-C ends the load after the current batch, and then the command.
     """
-    from ingest.pipeline.load import load  # imports DuckDB and Arrow
+    from ingest.pipeline.load import load  # A top-level import would load DuckDB and Arrow for every command.
 
     with render.catch_interrupts() as interrupts, render.show_progress(quiet=not is_first) as tell:
         stop = interrupts.is_stop_wanted
@@ -334,7 +332,7 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
 
 
 def _show_changes(report: LoadReport) -> None:
-    """Print one line for a load that changed the store, and what could not be read for the first time."""
+    """Print one line for a load that changed the store, and the files that became unreadable."""
     if report.generation:
         files = "1 new or changed file" if report.loaded == 1 else f"{report.loaded:,} new or changed files"
         render.print_message(f"loaded {files}: {report.calls:,} tool calls")
@@ -344,7 +342,7 @@ def _show_changes(report: LoadReport) -> None:
 
 
 def write_verdict(store: Path) -> str:
-    """Return the bold sentence of the Overview over all days of a store, or why there is none."""
+    """Return the headline of the page Overview for all days of a store, or the reason for its absence."""
     from ingest.processes import let_pandas_in
 
     let_pandas_in()
@@ -375,7 +373,7 @@ def write_verdict(store: Path) -> str:
 
 
 def can_open_browser() -> bool:
-    """Return whether a browser of this machine can show a page to whoever started the command."""
+    """Return whether this machine can open a browser for the user who started the command."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     if "BROWSER" in os.environ:

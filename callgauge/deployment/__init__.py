@@ -1,1 +1,1 @@
-"""Service files that run Callgauge from a callgauge.toml: systemd, cron, launchd, Kubernetes, Docker."""
+"""Writes service files that run Callgauge: systemd, cron, launchd, Kubernetes, Docker."""

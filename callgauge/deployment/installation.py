@@ -1,4 +1,4 @@
-"""What a service needs: commands, the folders that they read and write, and names of secret variables."""
+"""Describes what a service needs: commands, folders to read and write, and names of secret variables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 class DeploymentError(Exception):
-    """Raised when a service cannot be created from these settings; the message says why and what to do."""
+    """Raised when these settings cannot become a service; the message has the reason and the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
     """One Callgauge service. All paths are absolute.
 
-    `command`: how `callgauge` is started. `hour`, `minute`: when the nightly job starts. `user`: the user
-    that runs it; None for the target's default. `files`: files that the configuration names, in addition to
-    the store; `secret_files`: files that only the service's user may read. `writable`: folders for reports
-    and backups. `logs`: folders of the sources on this machine. `secrets`: names of the environment variables
-    that contain secrets. `packages`: what an image needs in addition to the lock, for a sign-in provider and
-    for remote addresses. `checkout`: the folder of Callgauge's own files.
+    `command` starts `callgauge`. The nightly job starts at `hour` and `minute`. `user` runs the service, or
+    None for the target's default user. `files` are other files that the configuration names. Only the
+    service's user may read `secret_files`. `writable` has the folders for reports and backups, `logs` the
+    local folders of the sources. `secrets` has the names of environment variables with secrets. `packages`
+    are additional packages of an image, for a sign-in provider and for remote addresses. `checkout` is the
+    folder of Callgauge's own files.
     """
 
     command: tuple[str, ...]
@@ -53,7 +53,7 @@ class Installation:
     def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
         """Return the commands of the server and of the nightly job.
 
-        `config`: the path of the configuration where the service runs, if it is another one.
+        `config` is the path of the configuration if it is another one where the service runs.
         """
         config_path = config or str(self.config)
         return [*self.command, "serve", "--config", config_path], [
@@ -65,7 +65,7 @@ class Installation:
 
     @property
     def environment_file(self) -> Path:
-        """The file with the secrets, one NAME=value per line, in the folder of the configuration."""
+        """The file with the secrets, next to the configuration. Each line is NAME=value."""
         return self.config.with_suffix(".env")
 
 
@@ -78,7 +78,7 @@ def describe_installation(
     image: str,
     checkout: Path | None,
 ) -> Installation:
-    """Return what the service of a configuration needs. Raises DeploymentError."""
+    """Return what the service for a configuration needs. Raises DeploymentError."""
     begins = _TIME.fullmatch(at)
     if begins is None:
         raise DeploymentError(f"--at {at!r} is not a time of day; write it like 02:14")
@@ -116,7 +116,8 @@ def _list_files(configuration: Configuration) -> Iterator[Path]:
 
 def _list_secret_files(configuration: Configuration) -> Iterator[Path]:
     users = configuration.sign_in.password_file
-    if users is not None and not users.is_relative_to(configuration.store):  # else the store includes it
+    # A file inside the store needs no separate entry.
+    if users is not None and not users.is_relative_to(configuration.store):
         yield users
 
 
@@ -128,7 +129,6 @@ def _list_writable(configuration: Configuration) -> Iterator[Path]:
 
 
 def _list_logs(configuration: Configuration) -> Iterator[Path]:
-    """Yield the outermost folders of the sources; remote addresses have none."""
     folders = []
     for source in configuration.sources:
         named = [(place, False) for place in source.paths] + [(place, True) for place in source.manifests]
@@ -145,7 +145,7 @@ def _list_logs(configuration: Configuration) -> Iterator[Path]:
 
 
 def _before_pattern(place: str) -> str:
-    """Return the folder at the start of a pattern, which contains all of its matches."""
+    """Return the folder that contains all matches of a pattern."""
     parts = PurePosixPath(place).parts
     plain = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(PurePosixPath(*parts[:plain])) if plain else "."
@@ -156,7 +156,7 @@ def _list_secrets(configuration: Configuration) -> Iterator[str]:
     names: list[str | None] = [hook.url_variable for hook in configuration.report.webhooks]
     names += [configuration.report.email.password_variable if configuration.report.email else None]
     if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
-        names.append(sign_in.secret_variable)  # without this variable, servers create a key in the store
+        names.append(sign_in.secret_variable)  # Without this variable, the server creates a key in the store.
     names += [sign_in.client_secret_variable] if sign_in.method == "oidc" else []
     yield from dict.fromkeys(name for name in names if name)
 
@@ -165,7 +165,7 @@ def _list_packages(configuration: Configuration) -> Iterator[str]:
     places = [place for source in configuration.sources for place in (*source.paths, *source.manifests)]
     places += [configuration.backup.to] if configuration.backup.to else []
     if configuration.sign_in.method == "oidc":
-        yield from ("authlib", "joserfc")  # the extra `oidc`
+        yield from ("authlib", "joserfc")  # These packages are the extra `oidc`.
     if any(hook.kind == "apprise" for hook in configuration.report.webhooks):
         yield "apprise"
     schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
@@ -177,7 +177,7 @@ def _unique(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _refuse_unwritable_names(described: Installation) -> None:
-    """Raise DeploymentError for names with line breaks or other characters that do not print."""
+    """Raise DeploymentError for names with line breaks or other unprintable characters."""
     paths = (described.config, described.store, *described.files, *described.secret_files)
     paths += (*described.writable, *described.logs)
     for word in (*described.command, described.image, *map(str, paths)):

@@ -1,7 +1,7 @@
-"""The service files of each target: the templates of this folder, filled with the installation's values.
+"""Writes the service files of each target from the templates in this folder.
 
-Each value in a template goes through a filter of `_load_templates` that quotes it for the format. Exceptions
-are numbers, and names that `describe_installation` has checked.
+Each value in a template goes through a filter of `_load_templates` that quotes it for the file format.
+Exceptions are numbers, and names that `describe_installation` has checked.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from callgauge.deployment.installation import DeploymentError, Installation
 _TEMPLATES = Path(__file__).parent / "templates"
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 _SHARED_TMP = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - where a private one would hide what lies there
-_LONGEST_CRON_COMMAND = 998  # bytes; the limit of Debian's cron and cronie
+_LONGEST_CRON_COMMAND = 998  # Debian's cron and cronie allow this many bytes in a command.
 _PLAIN_SYSTEMD_WORD = re.compile(r"[A-Za-z0-9_./:@+,=-]+")
 _NOT_IN_CONFIG_MAP_KEY = re.compile(r"[^A-Za-z0-9._-]+")
 
 CONTAINER_HOME = PurePosixPath("/callgauge")
 CONTAINER_USER_ID = 10001
-"""The user and group of the image; no user of a machine has it by chance."""
+"""The user and group id in the image, chosen so that no user of a machine has the same id."""
 _FOLDERS_OF_THE_IMAGE = {"/", "/opt", "/opt/callgauge", "/var"}
 _FIRST_FOLDERS_OF_THE_IMAGE = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "tmp", "usr"}
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceFiles:
-    """The files of one target by name, and the next steps. `comment`: how a line becomes a comment."""
+    """The files of one target by name, and the next steps. `comment` is the format of a comment line."""
 
     files: Mapping[str, str]
     steps: Sequence[str]
@@ -49,7 +49,7 @@ class ServiceFiles:
 
 
 def make_systemd_files(installation: Installation) -> ServiceFiles:
-    """Return a service for the server, and a timer with its service for the nightly job."""
+    """Return a systemd service for the server, and a timer with a service for the nightly job."""
     server, night = installation.commands()
     folders = [installation.store, *installation.writable]
     touched = [*folders, installation.config, *installation.logs, *installation.files]
@@ -71,7 +71,7 @@ def make_systemd_files(installation: Installation) -> ServiceFiles:
 def make_cron_files(installation: Installation) -> ServiceFiles:
     """Return one line for /etc/cron.d if a user is named, else for the current user's crontab.
 
-    It needs no flock: the nightly job has its own lock. Raises DeploymentError.
+    The line needs no flock, because the nightly job has its own lock. Raises DeploymentError.
     """
     _, night = installation.commands()
     if any("\\" in word for word in night):
@@ -88,12 +88,13 @@ def make_cron_files(installation: Installation) -> ServiceFiles:
 
 
 def make_launchd_files(installation: Installation) -> ServiceFiles:
-    """Return two property lists of macOS: agents of the current user, or daemons if a user is named."""
+    """Return two property lists for launchd: agents of the current user, or daemons if a user is named."""
     folder = (Path("/") if installation.user else Path.home()) / "Library" / "Logs"
     values, files = _list_values(installation), {}
     for job, words in zip(("server", "nightly"), installation.commands(), strict=True):
         in_shell = ["/bin/sh", "-c", _read_secrets_first(installation, words)]
-        command = in_shell if installation.secrets else words  # launchd reads no environment file
+        # launchd cannot read a file of environment variables.
+        command = in_shell if installation.secrets else words
         label = f"org.callgauge.{job}"
         of_job = {"job": job, "command": command, "log": folder / f"{label}.log"}
         files[f"{label}.plist"] = _fill("launchd/job.plist", {**values, **of_job})
@@ -101,7 +102,6 @@ def make_launchd_files(installation: Installation) -> ServiceFiles:
 
 
 def _read_secrets_first(installation: Installation, words: Sequence[str]) -> str:
-    """Return a shell command that reads the secrets first, if the configuration needs any."""
     command = shlex.join(words)
     if not installation.secrets:
         return command
@@ -125,7 +125,7 @@ def make_docker_files(installation: Installation) -> ServiceFiles:
 
 
 def make_compose_files(installation: Installation) -> ServiceFiles:
-    """Return a compose file and its Dockerfile: the server and, if requested, the nightly job.
+    """Return a compose file and its Dockerfile, for the server and, if requested, the nightly job.
 
     Raises DeploymentError.
     """
@@ -139,7 +139,7 @@ def make_compose_files(installation: Installation) -> ServiceFiles:
     ]
     values = {
         **_list_container_values(installation),
-        # A folder comes before its contents.
+        # A folder must be mounted before its subfolders.
         "mounts": sorted(mounts, key=lambda mount: (len(mount["target"].parts), mount["target"])),
         "checkout": _name_checkout(installation),
     }
@@ -148,9 +148,9 @@ def make_compose_files(installation: Installation) -> ServiceFiles:
 
 
 def make_kubernetes_files(installation: Installation) -> ServiceFiles:
-    """Return a Deployment with its Service, a CronJob for the nightly job, and a claim for the store.
+    """Return a Deployment with its Service, a CronJob for the nightly job, and a volume claim for the store.
 
-    File locks of the store work on one node only: the nightly job runs on the server's node. Raises
+    The store's file locks work on one node only, so the nightly job runs on the server's node. Raises
     DeploymentError.
     """
     config_files = (installation.config, *installation.files)
@@ -165,10 +165,10 @@ def make_kubernetes_files(installation: Installation) -> ServiceFiles:
 
 
 def find_place(installation: Installation, path: Path) -> PurePosixPath:
-    """Return where a path of this machine is mounted in the container. Raises DeploymentError.
+    """Return the path in the container for a path of this machine. Raises DeploymentError.
 
-    Files next to callgauge.toml share one folder there; all other paths stay the same. So one callgauge.toml
-    works on the machine and in the container, with relative and absolute paths.
+    Files next to callgauge.toml get a shared folder; all other paths stay the same. So the same
+    callgauge.toml works on the machine and in the container, with relative and absolute paths.
     """
     folder = installation.config.parent
     is_next_to_configuration = path.is_relative_to(folder)
@@ -181,7 +181,7 @@ def find_place(installation: Installation, path: Path) -> PurePosixPath:
 
 def _list_container_values(installation: Installation) -> dict[str, Any]:
     server, night = installation.commands(str(find_place(installation, installation.config)))
-    begins = len(installation.command)  # the image has its own command
+    begins = len(installation.command)  # The image has its own command.
     return {
         **_list_values(installation),
         "server": server[begins:],
@@ -195,7 +195,7 @@ def _name_checkout(installation: Installation) -> str:
 
 
 def _list_volume_mounts(installation: Installation, config_files: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """Yield the mounts of the volumes; each mounts one path of a volume, so that it hides no other files."""
+    """Yield the mounts of the volumes. Each mount has a single path, so that it hides no other files."""
     for number, path in enumerate((installation.store, *installation.writable)):
         part = "store" if number == 0 else f"folder-{number}"
         yield {"volume": "store", "target": find_place(installation, path), "part": part}
@@ -211,7 +211,7 @@ def _name_part(path: Path) -> str:
 
 
 def _name_keys(files: Iterable[Path]) -> dict[Path, str]:
-    """Return the key of each file in a config map: its name, with a number if two files share it."""
+    """Return the key of each file in a config map: the file name, with a number if two files share it."""
     times: Counter[str] = Counter()
     keys = {}
     for path in files:
@@ -238,7 +238,6 @@ MAKERS: Mapping[str, Callable[[Installation], ServiceFiles]] = {
 
 
 def _list_values(installation: Installation) -> dict[str, Any]:
-    """Return the values for all templates."""
     return {
         **asdict(installation),
         "environment_file": installation.environment_file,
@@ -273,11 +272,14 @@ def _load_templates() -> jinja2.Environment:
         "shell": lambda words: shlex.join(map(str, words)),
         "xml": lambda text: escape_xml(str(text)),
         "yaml": _quote_for_yaml,
-        "compose": lambda text: _quote_for_yaml(str(text).replace("$", "$$")),  # no expansion
-        "kubernetes_argument": lambda text: _quote_for_yaml(text.replace("$(", "$$(")),  # the same
+        # A doubled dollar sign prevents expansion.
+        "compose": lambda text: _quote_for_yaml(str(text).replace("$", "$$")),
+        # A doubled dollar sign prevents expansion.
+        "kubernetes_argument": lambda text: _quote_for_yaml(text.replace("$(", "$$(")),
         "systemd_command": _quote_systemd_command,
         "systemd_words": lambda words: " ".join(_quote_systemd_word(str(word)) for word in words),
-        "systemd_line": lambda text: str(text).replace("%", "%%"),  # quotes are literal in this format
+        # Quotes are ordinary characters in this format.
+        "systemd_line": lambda text: str(text).replace("%", "%%"),
     }
     return templates
 
@@ -288,8 +290,9 @@ def _quote_for_yaml(text: object) -> str:
 
 
 def _quote_systemd_command(words: Sequence[str]) -> str:
-    """Return the words quoted for `ExecStart=`, without expansion of variables or specifiers."""
-    prefix = ":" if any("$" in word for word in words) else ""  # then systemd expands no variables
+    """Return the words quoted for `ExecStart=`, so that systemd expands neither variables nor specifiers."""
+    # With this prefix, systemd expands no variables.
+    prefix = ":" if any("$" in word for word in words) else ""
     return prefix + " ".join(map(_quote_systemd_word, words))
 
 
@@ -303,9 +306,9 @@ def _quote_systemd_word(word: str) -> str:
 
 
 def write_files(files: Mapping[str, str], folder: Path, *, force: bool) -> list[Path]:
-    """Write each file completely or not at all; return the new and the changed ones.
+    """Write each file completely or not at all; return the new and the changed files.
 
-    Without `force` nothing is written if an existing file differs. Raises DeploymentError.
+    Without `force`, write nothing if an existing file differs. Raises DeploymentError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

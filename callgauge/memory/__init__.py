@@ -1,1 +1,1 @@
-"""Decisions and notes of a team about a store: acknowledgements, goals, baselines, prices."""
+"""Stores a team's decisions and notes about a store: acknowledged alerts, goals, baselines, prices."""

@@ -1,4 +1,4 @@
-"""Alert rules: bounds for a rate of a slice, or for its change."""
+"""Alert rules: limits for a rate of a slice, or for a change of the rate."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SELECT_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """A rule. `kind`: fires above `bound`, below it, or on a change.
+    """A rule. `kind` says whether it fires above `bound`, below `bound`, or on a change of the rate.
 
-    `bound` is a share; a change fires when it is at least `bound`, 0 for any change. `muted_until`: the last
-    day on which the rule is hidden.
+    `bound` is a share. A change rule fires when the change is at least `bound`; 0 means any change.
+    `muted_until` is the last day on which the rule is hidden.
     """
 
     name: str
@@ -83,7 +83,7 @@ def save_rule(
 
 
 def mute_rule(file: MemoryFile, name: str, until: date | None) -> None:
-    """Hide a rule up to and including a day; None shows it again."""
+    """Hide a rule until the end of a day; None shows the rule again."""
     file.write(("UPDATE alert_rules SET muted_until = ? WHERE name = ?", [(write_day(until), name)]))
 
 

@@ -1,4 +1,4 @@
-"""Baselines: saved spans of days, optionally of one slice, for comparisons."""
+"""Baselines: named ranges of days, optionally for one slice, that other days are compared with."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ SELECT_BASELINES = (
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A named span of days, both ends inclusive, for comparisons.
+    """A named range of days for comparisons; both ends are inclusive.
 
-    `slice`: the slice it is pinned to; empty when the filters choose it.
+    `slice` is the slice that the baseline is limited to. It is empty when the filters of the page choose the
+    slice.
     """
 
     name: str
@@ -49,7 +50,7 @@ def read_baseline(row: Sequence[Any]) -> Baseline:
 def save_baseline(
     file: MemoryFile, name: str, days: tuple[date, date], kept_slice: KeptSlice | None = None, *, by: str = ""
 ) -> None:
-    """Save days and an optional slice under a name; replaces a baseline of the same name.
+    """Save a range of days and an optional slice under a name; replaces a baseline of the same name.
 
     Raises ValueError without a name, or when the last day is before the first.
     """

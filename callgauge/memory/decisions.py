@@ -1,4 +1,4 @@
-"""Decisions: what a team chose, why, and the comparison behind it with the numbers of that day."""
+"""Decisions: what a team chose, why, and the comparison behind it with the numbers of that time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ SELECT_DECISIONS = "SELECT id, title, reason, link, figures, by, at FROM decisio
 class FrozenSide:
     """One side of a saved comparison: `k` hits of `n`, out of `total` calls, with its 95 % interval.
 
-    `name`: the side in words. `parameters`: the metric parameters that selected it; days as YYYY-MM-DD.
+    `name` describes the side in words. `parameters` are the metric parameters that select the side; days have
+    the form YYYY-MM-DD.
     """
 
     name: str
@@ -40,11 +41,11 @@ class FrozenSide:
 
 @dataclass(frozen=True, slots=True)
 class FrozenComparison:
-    """A comparison with the numbers at the time of the decision: `of` compared with `against`.
+    """A comparison of `of` with `against`, with the numbers at the time of the decision.
 
-    `measure`: the name of a rate, or of a trial measure; `sentence`: the verdict on the page. `difference`,
-    `low`, `high`: the difference with its 95 % interval; None when nothing could be compared. `method`: how
-    the difference was computed. `run`: the trial run, empty for a comparison of logs.
+    `measure` is the name of a rate or of a trial measure. `sentence` is the verdict on the page.
+    `difference`, `low` and `high` are the difference with its 95 % interval, or None without data. `method`
+    says how the difference was computed. `run` is the trial run, or empty for a comparison of logs.
     """
 
     measure: str
@@ -61,9 +62,9 @@ class FrozenComparison:
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A decision. `figures`: None when this version cannot read the saved comparison.
+    """A decision. `figures` is None when this version of Callgauge cannot read the saved comparison.
 
-    `link`: the page where it was recorded, with its query.
+    `link` is the address of the page on which the decision was recorded.
     """
 
     id: str
@@ -85,7 +86,8 @@ def _read_figures(text: str) -> FrozenComparison | None:
         read = json.loads(text)
         newer, against = (FrozenSide(**read.pop(name)) for name in ("of", "against"))
         return FrozenComparison(of=newer, against=against, **read)
-    except (ValueError, TypeError, KeyError, AttributeError):  # from an import, or from another version
+    # The row may come from an import or from another version of Callgauge.
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

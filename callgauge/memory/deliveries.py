@@ -1,8 +1,8 @@
-"""Keep track of deliveries, so that no process sends a report twice, even when another one is killed.
+"""Record deliveries, so that two processes never send the same report, even if one of them is killed.
 
-A sender claims the delivery and records *sending* before each request. When a sender is killed, *sending*
-remains: the request may have arrived, so nobody sends it again. A sender that is killed between attempts
-leaves *trying*, and another process may continue.
+A sender claims the delivery and records *sending* before each request. If the sender is killed then, the
+request may have arrived, so no process sends it again. If the sender is killed between two attempts, the
+state is *trying*, and another process may continue.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callgauge.memory.memory_file import MemoryFile, cut_text
 
 DeliveryState = Literal["trying", "sending", "sent", "failed", "unknown"]
 LONGEST = timedelta(minutes=15)
-"""No process works longer on one delivery without a sign of life; the senders' timeouts keep to that."""
+"""A delivery without an update for this time belongs to a dead process. Senders have shorter timeouts."""
 
 _CLAIM = """
     INSERT INTO deliveries VALUES (?, ?, 'trying', ?, ?, '') ON CONFLICT DO UPDATE
@@ -34,7 +34,7 @@ _UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AN
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One report for one channel, and its state. `told`: the response in words, without secrets."""
+    """The delivery of one report to one channel. `told` is the response in words, without secrets."""
 
     report: str
     channel: str
@@ -74,7 +74,7 @@ class DeliveryRecords:
         self._file.write((_UPDATE, [values]))
 
     def list_deliveries(self, report: str) -> Sequence[Delivery]:
-        """Return the deliveries of a report, by channel."""
+        """Return the deliveries of a report, sorted by channel."""
         (rows,) = self._file.read_rows(_OF_REPORT, values=(report,))
         return [
             Delivery(name, channel, state, claim, datetime.fromisoformat(at), reason)

@@ -44,14 +44,14 @@ from callgauge.memory.signature_states import STATES
 
 _MARK = "callgauge_memory"
 _MOST_BYTES = 64 << 20
-_LONGEST_ALERT = 100_000  # characters: alert keys contain names from logs
+_LONGEST_ALERT = 100_000  # Alert keys are long because they contain names from logs.
 _LINK = rf"[a-z]{{1,40}}(\?[!-~]{{0,{LONGEST_LINK}}})?"
 _WHAT = "name a file that `callgauge memory export` wrote"
 
 
 @dataclass(frozen=True, slots=True)
 class _Bounded:
-    """A text with a maximum length that can be encoded as UTF-8."""
+    """A text that UTF-8 can encode, with a maximum length."""
 
     may_be_empty: bool = True
     longest: int = LONGEST
@@ -76,7 +76,7 @@ class _Bounded:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A day, or with `has_time` a time in UTC; may be null with `is_optional`."""
+    """A day, or with `has_time` a time in UTC. `is_optional` allows null."""
 
     has_time: bool = False
     is_optional: bool = False
@@ -100,7 +100,7 @@ class _Moment:
 
 @dataclass(frozen=True, slots=True)
 class _Optional:
-    """A value of a type, or null."""
+    """A value of the given type, or null."""
 
     type: Number
 
@@ -153,14 +153,14 @@ if set(_FIGURES.fields) != set(FrozenComparison.__slots__) or set(_SIDE.fields) 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of the memory: the types of its columns, and its key columns."""
+    """A table of the memory with the types of its columns, and with the names of its key columns."""
 
     columns: Mapping[str, Field]
     key: tuple[str, ...]
 
     @property
     def time(self) -> str | None:
-        """The column with the time at which a row was written; None for prices."""
+        """The column with the time at which a row was written, or None for prices."""
         return "at" if "at" in self.columns else None
 
 
@@ -264,9 +264,9 @@ _OF_JSON = ("slice", "figures")
 
 @dataclass(frozen=True, slots=True)
 class ImportCount:
-    """The result of an import for one table: new rows, replaced rows, and skipped rows.
+    """The number of new, replaced and skipped rows that an import had in one table.
 
-    A row is skipped when the existing row is as new or newer.
+    A row is skipped when the memory has the same row or a newer one.
     """
 
     added: int
@@ -292,11 +292,10 @@ def _decode(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def import_memory(file: MemoryFile, path: Path) -> Mapping[str, ImportCount]:
-    """Merge the records of a file into the memory by key: all of them, or none.
+    """Merge the records of a file into the memory by key: all of them, or none after an error.
 
-    Of two rows with the same key, the newer one stays; prices, which have no time, are replaced. Raises
-    CheckedFileError with every mistake in the file, and MemoryProblemError when the memory cannot be
-    written.
+    Of two rows with the same key, the newer one stays. Prices have no time, so the imported ones stay. Raises
+    CheckedFileError with every mistake in the file, and MemoryProblemError when the memory cannot be written.
     """
     imported = _read_file(path)
     stored_rows = file.read_rows(
@@ -330,7 +329,7 @@ def _key_of(row: Mapping[str, Any], table: _Table) -> tuple[Any, ...]:
 
 
 def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]]) -> Statement:
-    """Return the statement that merges rows; safe if the memory changed since it was read."""
+    """Return the statement that merges rows. It is correct even if the memory has changed since the read."""
     columns = [column for column in table.columns if column not in table.key]
     newer = f" WHERE excluded.{table.time} > {name}.{table.time}" if table.time else ""
     query = (

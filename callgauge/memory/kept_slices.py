@@ -1,6 +1,6 @@
-"""Slices in the memory: the selected values by dimension, as JSON.
+"""Convert slices to JSON and back: the selected values of each dimension.
 
-Prompts are stored by id, not by label, because a label file may rename them.
+Prompts are stored by id, because a label file may change their labels.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 KeptSlice = Mapping[str, tuple[str, ...]]
-"""The chosen values by dimension; a dimension that is missing is not narrowed."""
+"""The selected values by dimension. A missing dimension has no filter."""
 
 PARAMETERS: Mapping[str, str] = {
     "model": "models",
@@ -28,7 +28,7 @@ PARAMETERS: Mapping[str, str] = {
     "run": "runs",
     "arm": "arms",
 }
-"""The dimensions of a slice, each with the parameter of the metrics."""
+"""The metric parameter of each dimension of a slice."""
 
 
 def write_slice(kept_slice: KeptSlice) -> str:
@@ -45,10 +45,10 @@ def read_slice(text: str) -> KeptSlice:
 
 
 def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
-    """Return a slice as metric parameters: {"models": ("heron",)}."""
+    """Return a slice as metric parameters, such as {"models": ("heron",)}."""
     return {PARAMETERS[name]: values for name, values in kept_slice.items()}
 
 
 def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:
-    """Return the slice in a page's metric parameters, without days and unused filters."""
+    """Return the slice that a page's metric parameters describe, without days and unused filters."""
     return {name: tuple(values) for name, key in PARAMETERS.items() if (values := parameters.get(key))}

@@ -1,6 +1,7 @@
 """Open a team's memory: one small SQLite file in the store's folder.
 
-It is outside the generations: a load replaces generations, but decisions and notes stay.
+The memory is not part of the published store file, so decisions and notes stay when a load publishes a new
+one.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ FILE = "memory.sqlite"
 SCHEMA_VERSION = 2
 _HERE = Path(__file__).parent
 _SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
-_PATIENCE = 5.0  # seconds to wait for another writer; a write takes milliseconds
+_PATIENCE = 5.0  # A writer waits this many seconds for another writer; a write takes only milliseconds.
 LONGEST = 2_000
-"""Characters of a text that the memory keeps."""
+"""The maximum number of characters of a stored text."""
 LONGEST_LINK = 16_000
 _LONGEST_NAME = 200
 
 Statement = tuple[str, Sequence[Sequence[Any]]]
-"""SQL with its rows of parameters."""
+"""An SQL statement and its rows of parameters."""
 
 
 class MemoryProblemError(Exception):
@@ -36,8 +37,8 @@ class MemoryProblemError(Exception):
 class MemoryFile:
     """The memory of the team that uses the store in `folder`.
 
-    A missing file has no rows; the first write creates it and migrates an older version. Every method opens
-    and closes the file, so several processes may use it concurrently. All raise MemoryProblemError.
+    A missing file counts as empty; the first write creates it. Files of older versions are migrated. Every
+    method opens and closes the file, so several processes may use it. All methods raise MemoryProblemError.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,9 +53,9 @@ class MemoryFile:
             if version == SCHEMA_VERSION:
                 connection.execute("BEGIN")
                 return [connection.execute(query, values).fetchall() for query in queries]
-        if not version:  # no write so far
+        if not version:  # The file exists, but nothing has been written to it.
             return [[] for _ in queries]
-        self.write()  # migrates it
+        self.write()  # An empty write migrates the file.
         return self.read_rows(*queries, values=values)
 
     def write(self, *statements: Statement) -> None:
@@ -92,7 +93,7 @@ class MemoryFile:
 
 
 def make_insert(table: str, row: Mapping[str, Any], *, replaces: bool = False) -> Statement:
-    """Return the statement that inserts a row from its values by column; replaces a row with its key."""
+    """Return the statement that inserts a row; a row with the same key is replaced."""
     verb = "INSERT OR REPLACE" if replaces else "INSERT"
     columns, marks = ", ".join(row), ", ".join("?" * len(row))
     return f"{verb} INTO {table} ({columns}) VALUES ({marks})", [tuple(row.values())]
@@ -118,12 +119,12 @@ def write_day(day: date | None) -> str | None:
 
 
 def make_id() -> str:
-    """Return a new random id: counters would collide when records of two memories are merged."""
+    """Return a new random id. Counters could collide when two memories are merged."""
     return uuid4().hex
 
 
 def cut_text(text: str) -> str:
-    """Return a text cut to 2,000 characters that can be encoded as UTF-8."""
+    """Return a text without invalid Unicode, cut to 2,000 characters."""
     return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -133,14 +134,16 @@ def cut_name(text: str) -> str:
 
 
 def check_link(link: str) -> str:
-    """Return the link. Raises ValueError when it is too long for the memory."""
+    """Return the link. Raises ValueError when the link is too long."""
     if len(link) > LONGEST_LINK:
         raise ValueError("this address is too long to be kept: choose fewer values")
     return link
 
 
 def require_text(text: str, otherwise: str) -> str:
-    """Return a text without spaces at its ends. Raises ValueError with `otherwise` for an empty text."""
+    """Return a text without spaces at its ends. Raises ValueError with the message `otherwise` if it is
+    empty.
+    """
     if not (stripped := text.strip()):
         raise ValueError(otherwise)
     return stripped

@@ -27,14 +27,14 @@ SUBJECT_KINDS: tuple[SubjectKind, ...] = get_args(SubjectKind)
 SELECT_NOTES = "SELECT id, subject_kind, subject, day, text, by, at FROM notes ORDER BY at DESC, id"
 _ABOUT = "SELECT subject_kind, subject FROM notes WHERE subject_kind IN ('session', 'call')"
 _DELETE = "DELETE FROM notes WHERE subject_kind = ? AND subject = ?"
-_PATIENCE = 5.0  # seconds to wait for another writer
+_PATIENCE = 5.0  # A writer waits this many seconds for another writer.
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note. `subject`: the value of the dimension, an id, or a date.
+    """A note. `subject` is the value of the dimension, an id, or a date.
 
-    `day`: the day of its mark on trends, or None.
+    `day` is the day at which trends show a mark for the note, or None.
     """
 
     id: str
@@ -69,9 +69,9 @@ def add_note(
 
 
 def change_note(file: MemoryFile, note: Note, text: str, *, day: date | None) -> None:
-    """Change the text of a note and the day of its mark; the author stays the same.
+    """Change the text and the day of a note; the author stays the same.
 
-    Raises ValueError without a text, or for a note about a day without a day.
+    Raises ValueError without a text, and for a note about a day without a day.
     """
     note_text = cut_text(require_text(text, "a note has a text"))
     if note.kind == "day" and day is None:
@@ -89,9 +89,9 @@ def delete_note(file: MemoryFile, note: Note) -> None:
 def remove_notes(
     folder: Path, sessions: Collection[str], calls: Collection[str], *, dry_run: bool = False
 ) -> int:
-    """Remove the notes about these sessions and calls from a store's memory; return their number.
+    """Remove the notes about these sessions and calls; return the number of notes.
 
-    With `dry_run`, only count them. The file keeps no trace of their text. Raises MemoryProblemError.
+    With `dry_run`, only count them. The file keeps no trace of the text. Raises MemoryProblemError.
     """
     file = MemoryFile(folder)
     leaving = {("session", cut_text(key)) for key in sessions} | {("call", cut_text(key)) for key in calls}
@@ -104,7 +104,7 @@ def remove_notes(
 
 
 def _overwrite_deleted(path: Path) -> None:
-    """Rewrite the file: SQLite leaves deleted rows in free space."""
+    """Rewrite the file, because SQLite keeps deleted rows in its free space."""
     try:
         with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("VACUUM")

@@ -1,6 +1,6 @@
-"""Acknowledgements, goals and prices as data, and all records of a memory together.
+"""The data classes for acknowledged alerts, goals and prices, and for all records of a memory together.
 
-Each has its author and the time (UTC). Other records are defined in the modules that write them.
+Each record has its author and its time in UTC. Other records are defined in the modules that write them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from callgauge.memory.views import SavedView
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An alert that somebody has seen. `alert`: its key; `by`: a name, or empty."""
+    """An alert that somebody has seen. `alert` is its key; `by` is a name, or empty."""
 
     alert: str
     note: str
@@ -29,7 +29,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The target of a rate, 0 to 1: an upper bound if low is better, else a lower bound."""
+    """The target of a rate, from 0 to 1: an upper limit if lower is better, else a lower limit."""
 
     rate: str
     goal: float
@@ -39,10 +39,11 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """The price of a model from a day on, per million tokens, until the model's next price.
+    """The price of a model per million tokens. It applies from a day until the next price of the model.
 
-    `cached_input`, `cache_write`: for input tokens read from and written to a provider's cache; None when
-    the provider has no separate price. `currency`: ISO 4217. `source`: where the price was published.
+    `cached_input` and `cache_write` are for input tokens that were read from or written to a provider's
+    cache, or None without a separate price. `currency` is an ISO 4217 code. `source` says where the price was
+    published.
     """
 
     model: str

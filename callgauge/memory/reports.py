@@ -13,7 +13,7 @@ from callgauge.memory.memory_file import MemoryFile, write_now
 
 @dataclass(frozen=True, slots=True)
 class ToldReport:
-    """The contents of a nightly report: keys of alerts, errors and silent sources."""
+    """The contents of a nightly report: the keys of alerts, errors and silent sources."""
 
     night: date
     keys: frozenset[str]
@@ -26,7 +26,7 @@ class ReportRecords:
         self._file = MemoryFile(folder)
 
     def read_last_before(self, night: date) -> ToldReport | None:
-        """Return the newest report of an earlier night, or None."""
+        """Return the newest report of an earlier nightly run, or None."""
         (rows,) = self._file.read_rows(
             "SELECT night, told FROM reports WHERE night < ? ORDER BY night DESC LIMIT 1",
             values=(night.isoformat(),),
@@ -36,7 +36,7 @@ class ReportRecords:
         return None
 
     def note(self, night: date, keys: Iterable[str]) -> None:
-        """Save the contents of a nightly report; replaces one of the same night."""
+        """Save the contents of a nightly report; replaces the report of the same nightly run."""
         self._file.write(
             (
                 "INSERT OR REPLACE INTO reports VALUES (?, ?, ?)",

@@ -16,10 +16,10 @@ SELECT_STATES = "SELECT signature, state, fixed_in, fixed_day, note, by, at FROM
 
 @dataclass(frozen=True, slots=True)
 class SignatureState:
-    """The triage status of a signature; a signature without one is new.
+    """The triage status of an error signature; a signature without a status is new.
 
-    `fixed_in`: the version with the fix, or empty; `fixed_day`: the day of the fix. An error on a later day
-    counts as returned.
+    `fixed_in` is the version with the fix, or empty. `fixed_day` is the day of the fix; errors on later days
+    count as returned.
     """
 
     signature: str
@@ -47,7 +47,7 @@ def set_state(
     note: str = "",
     by: str = "",
 ) -> None:
-    """Save the triage status of a signature; replaces the last one.
+    """Save the triage status of a signature; replaces the previous status.
 
     Raises ValueError for a fix without a day.
     """
@@ -67,5 +67,5 @@ def set_state(
 
 
 def clear_state(file: MemoryFile, signature: str) -> None:
-    """Remove the triage status, so that the signature is new again."""
+    """Remove the triage status; the signature is then new again."""
     file.write(("DELETE FROM signature_states WHERE signature = ?", [(signature,)]))

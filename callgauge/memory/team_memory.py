@@ -73,7 +73,7 @@ class TeamMemory:
         return self.read().acknowledgements
 
     def acknowledge(self, alert: str, *, note: str = "", by: str = "") -> None:
-        """Save that somebody has seen the alert; a second call replaces the note."""
+        """Record that somebody has seen an alert; a second call replaces the note."""
         self._write(
             "INSERT OR REPLACE INTO acknowledgements VALUES (?, ?, ?, ?)",
             [(alert, cut_text(note), cut_text(by), write_now())],
@@ -87,7 +87,7 @@ class TeamMemory:
         return self.read().goals
 
     def set_goal(self, rate: str, goal: float, *, by: str = "") -> None:
-        """Save the goal of a rate, 0 to 1. Raises ValueError for other values."""
+        """Save the goal of a rate, from 0 to 1. Raises ValueError for other values."""
         if not 0 <= goal <= 1:
             raise ValueError(f"a goal is a share from 0 to 1, not {goal}")
         self._write(
@@ -106,7 +106,7 @@ class TeamMemory:
         return self.read().prices
 
     def replace_prices(self, prices: Iterable[ModelPrice]) -> None:
-        """Replace all prices of the team by these; changes nothing if one is invalid."""
+        """Replace all prices of the team by these; if one is invalid, change nothing."""
         rows = [(price.model, price.from_day.isoformat(), *astuple(price)[2:]) for price in prices]
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 
 PREFIX = "callgauge_"
-"""How every token begins, so that scanners for secrets find one that was committed."""
+"""Every token begins with this prefix, so that secret scanners find committed tokens."""
 ROLES = ("viewer", "admin", "sender")
-"""What a token may do: read numbers; all that an admin may; or only send traces."""
-_BYTES = 32  # long and random: a plain hash cannot be reversed, and needs no salt
+"""A viewer may read numbers, an admin may do everything, and a sender may only send traces."""
+_BYTES = 32  # A long random token needs no salt: its hash cannot be reversed.
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 
 
@@ -26,9 +26,9 @@ class TokenProblemError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """The stored facts of a token, without its text.
+    """The stored data of a token, without its text.
 
-    `expires`: None for never. `hash`: SHA-256 of the text.
+    `expires` is None if the token never expires. `hash` is the SHA-256 of the text.
     """
 
     name: str

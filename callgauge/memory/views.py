@@ -1,4 +1,4 @@
-"""Saved views: page addresses with their filters, under a name."""
+"""Saved views: the addresses of pages with their filters, each under a name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ SELECT_VIEWS = "SELECT name, owner, page, query, shared, at FROM views ORDER BY 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A page with its filters. `page`: its name in the URL; `query`: the text after the question mark.
+    """A page with its filters. `page` is its name in the URL; `query` is the URL's text after the question
+    mark.
 
-    `shared` views are visible to the whole team, others only to their owner. A name is unique per owner.
+    `shared` views are visible to the whole team, other views only to their owner. A name is unique per owner.
     """
 
     name: str

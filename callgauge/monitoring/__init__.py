@@ -1,1 +1,1 @@
-"""Health checks and Prometheus metrics: store freshness, loads, nightly runs, and rates."""
+"""Health checks and Prometheus metrics: the age of a store, its loads, nightly runs and rates."""

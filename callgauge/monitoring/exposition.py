@@ -1,4 +1,4 @@
-"""Write the figures of a store and its nightly runs in Prometheus' text format."""
+"""Writes the metrics of a store and its nightly runs in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ingest.version import CALLGAUGE_VERSION
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 """The media type of the text, which every version of Prometheus reads."""
-_NIGHTS = 7  # nights searched for the newest run of each step
+_NIGHTS = 7  # The newest run of each step is searched in this many nightly runs.
 _RUNNING = "running"
 
 
 class StoreFigures:
     """The metrics of the store in `folder`.
 
-    Those of a generation are computed once, because it never changes. Thread-safe.
+    The metrics of a published store file are computed once, because the file never changes. Thread-safe.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,7 +40,7 @@ class StoreFigures:
         self._counted: tuple[tuple[object, ...], Sequence[Metric]] | None = None
 
     def write(self) -> tuple[str, str | None]:
-        """Return the metrics as text, and why the store cannot be opened (None if it can).
+        """Return the metrics as text, and the reason why the store cannot be opened, or None.
 
         A store that cannot be opened has `callgauge_store_open 0` and no other store metrics.
         """
@@ -48,7 +48,7 @@ class StoreFigures:
         return generate_latest(figures).decode(), problem
 
     def write_file(self, path: Path) -> str | None:
-        """Write the metrics to a file atomically. Return why the store cannot be opened, or None.
+        """Write the metrics to a file atomically. Return the reason why the store cannot be opened, or None.
 
         Raises OSError.
         """
@@ -103,7 +103,6 @@ class _Figures(Collector):
 
 
 def _collect_nightly_figures(folder: Path, now: datetime) -> Iterator[Metric]:
-    """Yield the metrics of each step's newest run, and of each source. Raises MemoryProblemError."""
     newest: dict[str, NightStep] = {}
     for step in NightRecords(folder).list_steps(_NIGHTS, until=now.date()):
         newest.setdefault(step.step, step)

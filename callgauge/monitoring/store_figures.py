@@ -1,7 +1,7 @@
-"""A store's Prometheus metrics: its newest load, and calls and rates by model.
+"""The Prometheus metrics of a store: its newest load, and the calls and rates of each model.
 
-All are gauges, because retention and `callgauge forget` remove calls. Their number is bounded for any logs:
-the most used models have their own series, all others share one.
+All metrics are gauges, because retention and `callgauge forget` remove calls. The number of series is
+limited: the most used models have their own series, and all other models share one.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 MOST_MODELS = 20
 OTHER = "other"
 SPANS = (1, 7, 28)
-"""Days that are counted, up to the newest day with data."""
+"""Each span has so many days, up to the newest day with data."""
 WATCHED = (*HEADLINES, "emission", "tool_rejected", "execution")
-"""The rates that are written."""
-_LONGEST = 100  # characters in a label
-_MOST_CODES = 50  # above the number of reasons that a load distinguishes
+"""The rates that have a metric."""
+_LONGEST = 100  # A label has at most this many characters.
+_MOST_CODES = 50  # A load distinguishes fewer reasons than this limit.
 
 
 def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
-    """Yield the metrics of a generation. Raises MetricError."""
+    """Yield the metrics of a published store file. Raises MetricError."""
     yield from _collect_load(store)
     newest = store.ask("extent")["last_day"].iloc[0]
     if newest is None:
@@ -52,7 +52,7 @@ def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
 
 
 def clean_label(text: str) -> str:
-    """Return log text as a label: printable characters only, with a maximum length."""
+    """Return log text as a label with only printable characters and a maximum length."""
     shown = "".join(character if character.isprintable() else "\ufffd" for character in text[: _LONGEST + 1])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
@@ -131,7 +131,7 @@ def _find_days(length: int, newest: date, today: date) -> dict[str, date]:
 
 
 def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str]:
-    """Return the models with most calls in the longest span; all spans use the same models."""
+    """Return the models with most calls in the longest span; all spans show these models."""
     counts = store.ask("slices", rates=("emission",), by="model", **_find_days(max(SPANS), newest, today))
     ranked = counts.sort_values(["total", "slice"], ascending=[False, True])
     return frozenset(ranked["slice"].head(MOST_MODELS))
@@ -140,7 +140,7 @@ def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str
 def _sum(
     rows: pd.DataFrame, models: frozenset[str], key: str, columns: tuple[str, ...]
 ) -> Mapping[tuple[str, str], list[int]]:
-    """Return sums of columns by model label and `key`; models with the same label are merged."""
+    """Return the column sums for each model label and `key`. Models with the same label are added up."""
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(columns))
     for model, name, *numbers in rows[["slice", key, *columns]].itertuples(index=False):
         label = clean_label(model) if model in models else OTHER
@@ -164,6 +164,6 @@ def _labelled(name: str, meaning: str, label: str, values: Mapping[str, Any]) ->
 
 
 def to_seconds(moment: date) -> float:
-    """Return a day or a time as seconds since 1970; both are UTC unless they say otherwise."""
+    """Return a day or a time as seconds since 1970. Without a time zone it is in UTC."""
     instant = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
     return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()

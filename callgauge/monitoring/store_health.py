@@ -1,4 +1,4 @@
-"""Check whether a store can be opened and how old its newest load is."""
+"""Checks whether a store can be opened, and how old its newest load is."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.settings import texts_are_shown
 
-_KEPT = 2.0  # seconds for which an answer is cached
-_NIGHTS = 7  # nights examined; beyond them, the newest load that changed the store counts
+_KEPT = 2.0  # An answer is cached for this many seconds.
+_NIGHTS = 7  # Only this many nightly runs are examined.
 _NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
 _NOT_OPEN = "The store cannot be opened; see the Data page or the log of the load."
 
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """Whether a store is fresh; contains no stored data and no path.
+    """The health of a store, without stored data and paths.
 
-    `loaded_at`: the end of the newest load, even if it found nothing new, or None. `limit`: the maximum age.
-    `reason`: a sentence about the problem, or None.
+    `loaded_at` is the end of the newest load, even if it found nothing new, or None. `limit` is the maximum
+    age. `reason` is a sentence about the problem, or None.
     """
 
     loaded_at: datetime | None
@@ -39,7 +39,7 @@ class StoreHealth:
     reason: str | None
 
     def describe(self) -> dict[str, object]:
-        """Return the health for JSON; times are ISO 8601 in UTC, durations are seconds."""
+        """Return the health as JSON values. Times are ISO 8601 in UTC; durations are in seconds."""
         description: dict[str, object] = {"reason": self.reason} if self.reason else {}
         if self.loaded_at is not None:
             description["last_load"] = self.loaded_at.isoformat(timespec="seconds")
@@ -48,9 +48,9 @@ class StoreHealth:
 
 
 class HealthWatch:
-    """Check the store in `folder`: it can be opened, and its newest load is at most `hours` old.
+    """Checks that the store in `folder` can be opened, and that its newest load is at most `hours` old.
 
-    A generation is opened once, because it never changes. Thread-safe.
+    A published store file is opened once, because it never changes. Thread-safe.
     """
 
     def __init__(self, folder: Path, hours: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -62,7 +62,7 @@ class HealthWatch:
         self._kept: tuple[float, StoreHealth] | None = None
 
     def check(self) -> StoreHealth:
-        """Return the health of the store, at most two seconds old."""
+        """Return the health of the store, which may be cached for two seconds."""
         with self._lock:
             if self._kept is None or self._clock() - self._kept[0] >= _KEPT:
                 self._kept = (self._clock(), self._look())
@@ -93,11 +93,11 @@ class HealthWatch:
         return self._opened[1]
 
     def _find_night(self) -> datetime | None:
-        """Return when the newest nightly run had loaded: a run without new data publishes no generation."""
+        """Return the end of the newest nightly load. A load without new data publishes no store file."""
         try:
             steps = NightRecords(self._folder).list_steps(_NIGHTS, until=datetime.now(UTC).date())
         except MemoryProblemError:
-            return None  # the pages report it; the generation decides the age
+            return None  # The pages report this problem; here the store file decides the age.
         ends = [step.ended for step in steps if (step.step, step.outcome) == ("load", "done")]
         return max(filter(None, ends), default=None)
 

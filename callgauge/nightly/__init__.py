@@ -1,1 +1,1 @@
-"""The nightly job of a service, configured by callgauge.toml: load, retention, backup, report."""
+"""Runs the nightly job of a service from callgauge.toml: load, retention, backup, report."""

@@ -1,4 +1,4 @@
-"""Check a callgauge.toml on this machine: files, folders, variables, and the sources."""
+"""Checks whether a callgauge.toml works on this machine: files, folders, variables and sources."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ingest.store.generations import check_store_place, published_generation
 
 @dataclass(frozen=True, slots=True)
 class SourceOutlook:
-    """The current files of a source: how many, how many are unreadable, and the newest time.
+    """The current files of a source: their number, the number of unreadable files, and the newest time.
 
-    `problem`: why the first unreadable file cannot be read.
+    `problem` says why the first unreadable file cannot be read.
     """
 
     name: str
@@ -36,7 +36,10 @@ class SourceOutlook:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationOutlook:
-    """What a configuration would load here. `problems`: differences from the file, in its order."""
+    """The files that a configuration would load on this machine.
+
+    `problems` lists what this machine lacks, in the order of the file.
+    """
 
     sources: tuple[SourceOutlook, ...]
     variables: tuple[str, ...]
@@ -46,7 +49,7 @@ class ConfigurationOutlook:
 def check_configuration(
     configuration: Configuration, environment: Mapping[str, str] = os.environ
 ) -> ConfigurationOutlook:
-    """Return the sources' files, and what is missing on this machine. Changes nothing."""
+    """Return the files of all sources, and what is missing on this machine. Changes nothing."""
     lines = find_key_lines(configuration.path.read_text("utf-8-sig"))
     sources, problems = [], []
 
@@ -84,9 +87,9 @@ def check_configuration(
 
 
 def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
-    """Return the environment variables with the secrets of a configuration, each with its key.
+    """Return the environment variables with secrets, each with its key in the configuration.
 
-    The cookie secret is listed only if the file names its variable; otherwise the server creates one.
+    The cookie secret is listed only if the file names a variable. Otherwise the server creates a secret.
     """
     report, sign_in = configuration.report, configuration.sign_in
     variables: list[tuple[KeyPath, str]] = [
@@ -103,7 +106,6 @@ def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
 
 
 def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield the problems of the folders that are written."""
     try:
         check_store_place(configuration.store)
         published_generation(configuration.store)
@@ -127,12 +129,12 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
 
 
 def _without_option(advice: str) -> str:
-    """Return a message about a store's location without the option, which files do not have."""
+    """Return a message about a store's location without the command line option that it mentions."""
     return advice.removesuffix(" with --store")
 
 
 def _can_write(folder: Path) -> bool:
-    """Return True when a folder is writable, or its nearest existing parent."""
+    """Return True when a folder is writable. For a new folder, its nearest existing parent counts."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
@@ -151,7 +153,7 @@ def _check_files(configuration: Configuration) -> Iterator[tuple[KeyPath, str, s
 
 
 def _check_load(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield the options that `callgauge ingest` would refuse."""
+    """Yield the problems with options that `callgauge ingest` would reject."""
     try:
         load_words(configuration.load)
         if configuration.load.since is not None:

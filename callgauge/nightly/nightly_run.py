@@ -22,17 +22,18 @@ from callgauge.nightly.stored_reports import remove_old_reports
 from ingest.errors import IngestError
 from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_store, published_generation
 
-_SAME_NIGHT = timedelta(hours=12)  # how long an unfinished night is continued, also past midnight
+# An unfinished nightly run can be continued for this time, also past midnight.
+_SAME_NIGHT = timedelta(hours=12)
 UNREADABLE = "unreadable"
-"""The figure with the unreadable files. The team's memory does not keep it: a reason may quote a log."""
+"""The key of the unreadable files. They are not stored in the memory, because a reason may quote a log."""
 _NOTHING_LOADED = "nothing has been loaded yet"
 
 
 @dataclass(frozen=True, slots=True)
 class NightRun:
-    """One run of a night. Once `stop()` returns True a step ends as soon as nothing is lost.
+    """One process of a nightly run. When `stop()` returns True, a step ends as soon as no data is lost.
 
-    `patience`: decides whether to wait for a store that another load has locked. `on_write`: called before
+    `patience` decides whether to wait for a store that another load has locked. `on_write` is called before
     each lasting write; tests kill the process there.
     """
 
@@ -46,7 +47,7 @@ class NightRun:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """How a step ended, and the figures to store of it. `ends_night`: skip all later steps."""
+    """How a step ended, and the figures to store. `ends_night` skips all later steps."""
 
     outcome: Outcome
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -54,15 +55,15 @@ class StepResult:
 
 
 def skip_step(reason: str) -> StepResult:
-    """Return the result of a step that had nothing to do, with the reason."""
+    """Return the result of a step without work, with the reason."""
     return StepResult("skipped", {"reason": reason})
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFigures:
-    """Counts of one source's load.
+    """The counts of one source's load.
 
-    `refused_files`, `refused_lines`: only those that no earlier load reported.
+    `refused_files` and `refused_lines` count only what no earlier load reported.
     """
 
     name: str
@@ -76,9 +77,10 @@ class SourceFigures:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """A file that a source's load could not read, or not all of it: `lines` of it; None = the whole file.
+    """A file that was read only partly or not at all. `lines` counts its unreadable lines; None means the
+    whole file.
 
-    `reason`: the part of a sentence that follows the path, or the code and reason of the first line.
+    `reason` continues a sentence that begins with the path, or is the code and reason of the first line.
     """
 
     source: str
@@ -88,7 +90,7 @@ class UnreadableFile:
 
 
 def run_load(run: NightRun) -> StepResult:
-    """Load all sources. Fails when one source fails; when all fail, no later step runs."""
+    """Load all sources. The step fails when one source fails; if all fail, no later step runs."""
     configuration = run.configuration
     if not configuration.sources:
         return skip_step("the file names no [sources]")
@@ -118,7 +120,7 @@ def run_load(run: NightRun) -> StepResult:
 
 
 def _list_unreadable(load: SourceLoad) -> Iterator[UnreadableFile]:
-    """Yield the newly unreadable files of a source, and its files with new unreadable lines."""
+    """Yield the newly unreadable files of a source, and files with new unreadable lines."""
     if load.report is not None:
         for file in load.report.rejected:
             if file.is_new:
@@ -146,7 +148,7 @@ def _count(load: SourceLoad) -> SourceFigures:
 
 
 def run_retention(run: NightRun) -> StepResult:
-    """Remove texts, facts and reports older than the limits in [retention]. Raises IngestError."""
+    """Remove content, calls and reports older than the limits in [retention]. Raises IngestError."""
     from ingest.maintenance.retention import apply_retention
 
     settings, store = run.configuration.retention, run.configuration.store
@@ -172,7 +174,7 @@ def run_retention(run: NightRun) -> StepResult:
 
 
 def run_backup(run: NightRun) -> StepResult:
-    """Back up the store to the place in [backup]. Raises IngestError."""
+    """Back up the store to the location in [backup]. Raises IngestError."""
     from ingest.backup.make_backup import make_backup
 
     settings, store = run.configuration.backup, run.configuration.store
@@ -191,8 +193,8 @@ def run_backup(run: NightRun) -> StepResult:
 
 
 def run_report(run: NightRun) -> StepResult:
-    """Make the report and send it to each channel that has not received it. Fails when a channel fails."""
-    from callgauge.report.content.morning_report import ReportError  # imports pandas
+    """Make the report and send it to each channel that has not received it. Fails if one channel fails."""
+    from callgauge.report.content.morning_report import ReportError  # This import loads pandas.
     from callgauge.report.nightly_report import send_nightly_report
 
     if published_generation(run.configuration.store) is None:
@@ -224,9 +226,10 @@ class NightExit(IntEnum):
 
 @dataclass(slots=True)
 class NightResult:
-    """The steps of this run in order; `before`: the steps that earlier runs of the same night finished.
+    """The steps of this process in order. `before` has the steps that earlier processes of the run finished.
 
-    `is_stopped`: a signal ended the run. `problem`: why the run itself could not continue, empty if it could.
+    `is_stopped` means that a signal ended the run. `problem` says why the run could not continue, or is
+    empty.
     """
 
     night: date
@@ -260,11 +263,11 @@ def run_night(
     on_write: OnWrite = ignore_write,
     again: bool = False,
 ) -> NightResult:
-    """Run the steps of this night that are not done, or all of them with `again`. Calls `on_step` after each.
+    """Run the unfinished steps of this nightly run, or all steps with `again`. Calls `on_step` after each.
 
     A failed step does not stop the others unless its result has `ends_night`. Raises NightBusyError while
-    another process runs the nightly job, IngestError where the store's folder cannot be used, and
-    MemoryProblemError when not even the first step can be recorded.
+    another process runs the nightly job, IngestError if the store's folder cannot be used, and
+    MemoryProblemError if not even the first step can be recorded.
     """
     prepare_store(configuration.store)
     records = NightRecords(configuration.store)
@@ -302,10 +305,10 @@ def run_night(
 
 
 def choose_night(now: datetime, newest: Sequence[NightStep]) -> tuple[date, dict[StepName, NightStep]]:
-    """Return the night that a run at `now` belongs to, and its steps so far.
+    """Return the day of the nightly run that a start at `now` belongs to, and the run's steps so far.
 
-    `newest`: the steps of the newest night. A night is named by the local day on which it began. An
-    unfinished night is continued for twelve hours, also past midnight.
+    `newest` has the steps of the newest run. A run is named by the local day on which it began. An unfinished
+    run is continued for twelve hours, also past midnight.
     """
     today = now.astimezone().date()
     past = {step.step: step for step in newest}
@@ -330,6 +333,6 @@ def _run_step(name: StepName, run: NightRun) -> StepResult:
         return StepResult("failed", {"problem": str(problem)}, ends_night=name == "load")
     except Exception as mistake:
         traceback.print_exc()
-        # The message may quote a log, and nothing would remove that from the team's memory.
+        # The message may quote a log, and the memory would keep the quote for ever.
         reason = f"{type(mistake).__name__}; see the output of the nightly run"
         return StepResult("failed", {"problem": reason})

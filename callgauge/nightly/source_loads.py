@@ -1,4 +1,4 @@
-"""Load the sources of a callgauge.toml, and record how new the data of each one is."""
+"""Loads the sources of a callgauge.toml, and records the time of the newest data of each source."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from ingest.privacy.configuration import PrivacyOptions
 
 ShowProgress = Callable[[], AbstractContextManager["Callable[[Progress], None]"]]
-"""Begins to show the progress of one load, until the block ends."""
+"""Shows the progress of one load during the `with` block."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLoad:
-    """The result of one source. `problem`: a sentence if its load failed, else empty.
+    """The result of loading one source. `problem` is a sentence if the load failed, else empty.
 
-    `report` is None when it failed, or when the source has no files. `is_fatal`: the other sources cannot be
-    loaded either.
+    `report` is None after a failure, or when the source has no files. `is_fatal` means that the other sources
+    cannot be loaded either.
     """
 
     name: str
@@ -46,11 +46,11 @@ def load_sources(
     show_progress: ShowProgress,
     stop: Callable[[], bool],
 ) -> Iterator[SourceLoad]:
-    """Load the sources in the order of the file and yield their results; a failure stops no other.
+    """Load the sources in file order and yield their results. A failed source does not stop the others.
 
-    `given`: parameters of `ingest.pipeline.load.load` that override those of the file. Ends early when the
-    store cannot be written, and when `stop()` returns True. Raises IngestError when the folder cannot be a
-    store, and MemoryProblemError.
+    `given` has parameters of `ingest.pipeline.load.load` that override the file. Ends early when the store
+    cannot be written, or when `stop()` returns True. Raises IngestError when the folder cannot be a store,
+    and MemoryProblemError.
     """
     prepare_store(configuration.store)
     keep_aliases(configuration.store, configuration.aliases)
@@ -68,7 +68,9 @@ def load_sources(
 
 
 def load_words(settings: LoadSettings) -> dict[str, Any]:
-    """Return the settings of all sources as parameters of `ingest.pipeline.load.load`. Raises OptionError."""
+    """Return the shared settings of all sources as parameters of `ingest.pipeline.load.load`. Raises
+    OptionError.
+    """
     words = {
         "tools": settings.tools,
         "labels": settings.labels,
@@ -96,25 +98,25 @@ def source_words(source: SourceSettings) -> dict[str, Any]:
 
 
 def choose_privacy(*, redact: bool, config: Path | None, results: bool) -> PrivacyOptions:
-    """Return the options for content that a load leaves out. Raises OptionError."""
+    """Return the options that remove private content from a load. Raises OptionError."""
     from ingest.privacy.configuration import PrivacyOptions
 
     if not redact and config is None:
         return PrivacyOptions(results=results)
-    from ingest.privacy.rules import read_rules  # imports the detectors
+    from ingest.privacy.rules import read_rules  # This import loads the detectors.
 
     return PrivacyOptions(read_rules(config), results)
 
 
 def list_named(source: SourceSettings) -> list[str]:
-    """Return the paths of a source, including those of its list files. Raises InputError."""
+    """Return the paths of a source, including the paths in its list files. Raises InputError."""
     return [*source.paths, *(name for file in source.manifests for name in read_file_list(file))]
 
 
 def _load_source(
     configuration: Configuration, source: SourceSettings, options: Mapping[str, Any]
 ) -> SourceLoad:
-    from ingest.pipeline.load import load  # imports DuckDB and Arrow
+    from ingest.pipeline.load import load  # This imports DuckDB and Arrow, which take long.
 
     try:
         words = {**load_words(configuration.load), **source_words(source), **options}
@@ -134,7 +136,7 @@ def _describe_state(source: SourceSettings, loaded: SourceLoad) -> SourceState:
     now, report = datetime.now(UTC), loaded.report
     newest = report.newest if report else None
     if newest is None and report is not None and (report.turns or report.calls):
-        newest = now  # logs without times: they arrived since the last load
+        newest = now  # The logs have no times, so their data counts as new.
     return SourceState(
         source.name, newest and min(newest, now), now, now, source.silent_after, loaded.problem
     )

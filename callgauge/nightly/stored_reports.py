@@ -1,4 +1,4 @@
-"""List and remove the reports in the store's folder. They quote logs, so retention applies to them."""
+"""Lists and removes the reports in the store's folder. They quote logs, so retention applies to them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _KINDS = (".html", ".json")
 
 
 def list_report_nights(store: Path) -> list[date]:
-    """Return the nights that have a report in the store, the oldest first."""
+    """Return the days of the nightly runs that have a report in the store, the oldest first."""
     return sorted(_find_files(store))
 
 
 def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> int:
-    """Remove the reports on days before `before`, and return the number of their nights.
+    """Remove the reports about days before `before`; return the number of their nightly runs.
 
-    With `dry_run`, only count them. Reports in other folders, and other files in this one, stay. Raises
-    StoreError for a file that cannot be removed.
+    With `dry_run`, only count them. Reports in other folders and other files stay. Raises StoreError when a
+    file cannot be removed.
     """
-    # The report of a night covers the days before it.
+    # A report covers the days before its nightly run.
     old = {night: files for night, files in _find_files(store).items() if night <= before}
     for file in (file for files in old.values() if not dry_run for file in files):
         try:

@@ -1,4 +1,4 @@
-"""Prices of models: our dated list and the team's, and the price of a model on a day."""
+"""Finds the price of a model on a day, in the team's price list or in the built-in one."""
 
 from callgauge.prices.price_file import PriceFileError, read_price_file
 from callgauge.prices.price_list import (

@@ -1,4 +1,4 @@
-"""Read a price file, CSV or JSON, completely, or raise an error that names every bad line."""
+"""Reads a price file in CSV or JSON. One error names every bad line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _COLUMNS = (*REQUIRED, *OPTIONAL)
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
-_LONGEST = 500  # characters in a model name
-_MOST_TOLD = 20  # problems
+_LONGEST = 500  # A model name has at most this many characters.
+_MOST_TOLD = 20  # An error message lists at most this many problems.
 
 
 class PriceFileError(Exception):
@@ -32,7 +32,7 @@ class _Entry(NamedTuple):
 
 
 def read_price_file(path: Path) -> list[ModelPrice]:
-    """Return the prices of a CSV or JSON file, in its order. Raises PriceFileError.
+    """Return the prices of a CSV or JSON file, in order. Raises PriceFileError.
 
     A CSV file begins with its column names; lines that begin with # are skipped. A JSON file is a list of
     objects. Columns: model, from_day, input, output; optional: cached_input, cache_write, currency (default
@@ -128,7 +128,6 @@ def _find_problems(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
-    """Return the price of an entry without problems."""
     amounts = {name: _read_amount(fields.get(name)) for name in ("input", "output", *OPTIONAL[:2])}
     return ModelPrice(
         model=fields["model"].strip(),
@@ -143,7 +142,7 @@ def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
 
 
 def _find_contradictions(prices: list[tuple[str, ModelPrice]]) -> Iterator[tuple[str, str]]:
-    """Yield the contradictions within the file."""
+    """Yield a problem for each entry that contradicts an earlier entry."""
     seen: set[tuple[str, date]] = set()
     for where, price in prices:
         first = prices[0][1].currency
@@ -174,7 +173,7 @@ def _read_amount(value: Any) -> float | None:
 
 
 def _quote(value: Any) -> str:
-    """Return a value of the file for a message: short, on one line, without control characters."""
+    """Return a value of the file for a message: shortened, on one line, without control characters."""
     if _is_empty(value):
         return "empty"
     text = str(value)

@@ -1,4 +1,4 @@
-"""Find the price of a model: the team's price first, then ours. Names must match, not just be similar."""
+"""Finds the price of a model by its name: first the team's price, then the built-in one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from callgauge.prices.price_file import read_price_file
 
 _OURS = Path(__file__).with_name("prices.csv")
 _OUR_HEADER = re.compile(r"# List prices of (\S+), from (\S+ \S+): ")
-# -20250929, @20250929, -2025-08-07: how Anthropic, Vertex AI and OpenAI write the day of a model's version.
+# Anthropic, Vertex AI and OpenAI append a version date: -20250929, @20250929, -2025-08-07.
 _DATE = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
 
 
 class Owner(StrEnum):
-    """Who a price belongs to."""
+    """The owner of a price: the team or Callgauge."""
 
     TEAM = "team"
     OURS = "ours"
@@ -29,7 +29,7 @@ class Owner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PriceMatch:
-    """The prices of a model, oldest first. `model`: its name in the logs; `how`: how the name matched."""
+    """The prices of a model, oldest first. `model` is its name in the logs; `how` says how it matched."""
 
     model: str
     how: str
@@ -37,15 +37,15 @@ class PriceMatch:
     prices: tuple[ModelPrice, ...]
 
     def periods(self) -> Iterator[tuple[ModelPrice, date | None]]:
-        """Yield each price and the first day on which it no longer applies; None for the last."""
+        """Yield each price with the first day on which it no longer applies, or None for the last price."""
         ends = [later.from_day for _, later in pairwise(self.prices)]
         yield from zip(self.prices, [*ends, None], strict=True)
 
 
 class PriceList:
-    """The prices of a team and ours. Different currencies are never mixed: the team's is used.
+    """The prices of a team and the built-in prices. Currencies are never mixed; the team's currency is used.
 
-    If the team prices a model, our prices of that model apply on no day.
+    If the team has a price for a model, the built-in prices of the model never apply.
     """
 
     def __init__(self, team: Iterable[ModelPrice] = ()) -> None:
@@ -58,7 +58,7 @@ class PriceList:
         }
 
     def match(self, model: str) -> PriceMatch | None:
-        """Return the prices of a model by its name in the logs; None if neither list has it."""
+        """Return the prices of a model by its name in the logs, or None if neither list has the model."""
         for owner, prices in self._of_owner.items():
             for name, how in _name_forms(model):
                 if name in prices:
@@ -72,7 +72,7 @@ class PriceList:
         return dated[-1] if dated else None
 
     def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
-        """Yield all prices with their owner, the team's first, by model and day."""
+        """Yield all prices with their owner: the team's first, sorted by model and day."""
         for owner, prices in self._of_owner.items():
             for name in sorted(prices):
                 yield from ((owner, price) for price in prices[name])
@@ -81,9 +81,9 @@ class PriceList:
 def cost_of_tokens(
     price: ModelPrice, read: int | None, written: int | None, cached: int | None = None
 ) -> float | None:
-    """Return the cost of tokens in the price's currency; None when they were not counted.
+    """Return the cost of tokens in the price's currency, or None if the tokens were not counted.
 
-    `cached` tokens, read from a provider's cache, are part of `read`.
+    `cached` tokens were read from a provider's cache and are included in `read`.
     """
     if read is None or written is None:
         return None
@@ -95,13 +95,13 @@ def cost_of_tokens(
 
 @cache
 def our_prices() -> tuple[ModelPrice, ...]:
-    """Return the prices that come with Callgauge."""
+    """Return the built-in prices."""
     return tuple(read_price_file(_OURS))
 
 
 @cache
 def describe_our_list() -> str:
-    """Return the date and the source of the prices that come with Callgauge."""
+    """Return the date and the source of the built-in prices."""
     with _OURS.open(encoding="utf-8") as lines:
         header = _OUR_HEADER.match(next(lines))
     assert header is not None  # noqa: S101 - the file is ours
@@ -116,7 +116,7 @@ def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice,
 
 
 def _name_forms(model: str) -> Iterator[tuple[str, str]]:
-    """Yield the names under which a model may be listed, each with how it was derived."""
+    """Yield the names under which a list may have a model, and how each name was derived."""
     bare = model.rpartition("/")[2]
     yield model, "exact name"
     yield _DATE.sub("", model), "without its date"

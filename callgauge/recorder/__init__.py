@@ -1,4 +1,4 @@
-"""A recording proxy: what an agent and its model say to each other passes unchanged, and is written down."""
+"""A proxy between an agent and its model that records the traffic and passes it on unchanged."""
 
 from callgauge.recorder.exchange import ExchangeLog
 from callgauge.recorder.proxy import RecordingProxy

@@ -1,4 +1,4 @@
-"""The environment variables by which clients of models find their server, for a command that is recorded."""
+"""Environment variables that tell model clients the address of their server, for a recorded command."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class ClientApi:
-    """One API: the `variables` that its clients read, its provider's `server`, and the name of its `route`.
+    """One model API: the `variables` that its clients read, the provider's `server`, and the `route` name.
 
-    `version` is the end of the base URL that its clients need: OpenAI's do not add it, the others do.
+    `version` is the path that a client's base URL must end with. Only OpenAI's clients need it; the others
+    add their version themselves.
     """
 
     route: str
@@ -30,7 +31,9 @@ _VERSION = re.compile(r"/v\d\w*$")
 
 
 def find_targets(environment: Mapping[str, str], server: str | None = None) -> dict[str, str]:
-    """Return the server of each route: `server`, else what a variable names, else the provider's."""
+    """Return the server of each route: `server`, or the value of an environment variable, or the provider's
+    server.
+    """
     return {
         api.route: server
         or next((environment[name] for name in api.variables if environment.get(name)), api.server)
@@ -41,10 +44,10 @@ def find_targets(environment: Mapping[str, str], server: str | None = None) -> d
 def name_recorder(
     recorder: str, targets: Mapping[str, str], environment: Mapping[str, str], *, is_one_server: bool
 ) -> dict[str, str]:
-    """Return the variables that name the recorder, at the address `recorder`, for a command.
+    """Return environment variables that send a command's requests to the recorder at `recorder`.
 
-    `targets`: those of `find_targets`. `is_one_server`: all of them are one server's base URL, whose version
-    the clients of some APIs add themselves.
+    `targets` is the result of `find_targets`. `is_one_server` means that all targets are the same base URL.
+    In that case its version is removed for clients that add their own version.
     """
     variables: dict[str, str] = {}
     for api in CLIENT_APIS:
@@ -55,6 +58,6 @@ def name_recorder(
             path = _VERSION.sub("", path)
         variables |= dict.fromkeys(api.variables, f"{recorder}/{api.route}{path}")
     local = urlsplit(recorder).hostname or ""
-    for name in ("NO_PROXY", "no_proxy"):  # the recorder is never behind a proxy
+    for name in ("NO_PROXY", "no_proxy"):  # Requests to the recorder must not go through another proxy.
         variables[name] = ",".join(part for part in (environment.get(name), local) if part)
     return variables

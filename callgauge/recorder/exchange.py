@@ -1,10 +1,10 @@
-"""One exchange as it passes, the line that it becomes, and the log: a file an hour, written by a thread.
+"""Records each request with its answer as one line in a log; a thread writes one file per hour.
 
-The line is one of the format `request_log`: `request` and `response` are the texts as they were sent. No
-header is kept, no query of the address, and the keys that the request brought are taken out of every text.
+A line has the log format `request_log`: `request` and `response` contain the original texts. Headers and the
+query of the URL are not stored. API keys of the request are removed from every text.
 
-The log must never break an agent: while it cannot be written (a full disk), exchanges pass unrecorded, which
-is reported once, and again when recording resumes.
+The log must never break an agent. While it cannot be written (a full disk), requests pass unrecorded. A
+message reports this once, and another one reports when recording resumes.
 """
 
 from __future__ import annotations
@@ -30,36 +30,37 @@ from callgauge.traces.intake import append_line
 from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 
 LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
-"""Headers that name what no body can: the session, the prompt as `name@version`, the task. Not sent on."""
+"""Request headers with the session, the prompt (`name@version`) and the task. They are not passed on."""
 _KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
-_KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")  # of an address
+# Query parameters of a URL that contain an API key.
+_KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")
 _KEY_GONE = "[key]"
 _LABEL_LENGTH = 500
-MOST_UNPACKED = 64 << 20  # bytes: what ingest reads of one body
+MOST_UNPACKED = 64 << 20  # The limit in bytes for one body; ingest has the same limit.
 READABLE_CODINGS = re.compile(r"\s*(gzip|x-gzip|deflate|zstd|identity|\*;\s*q=0)\b", re.ASCII)
 _LOG = logging.getLogger("callgauge.Recorder")
-_WAITING = 10_000  # exchanges that may wait for the disk; their bodies are bounded by `Memory`
+_WAITING = 10_000  # This many exchanges may wait for the disk; `Memory` limits the size of their bodies.
 
 
 class Memory:
-    """How many bytes all exchanges under way may hold together."""
+    """Limits the memory for the bodies of all current exchanges together."""
 
     def __init__(self, most: int) -> None:
         self._left = most
 
     def reserve(self, size: int) -> int:
-        """Return how many of `size` bytes may be kept."""
+        """Reserve up to `size` bytes, and return how many were available."""
         granted = min(size, self._left)
         self._left -= granted
         return granted
 
     def free(self, size: int) -> None:
-        """Take back what was reserved."""
+        """Release reserved bytes."""
         self._left += size
 
 
 class Captured:
-    """The first bytes of a body, at most `most` of them, while all of them pass."""
+    """Keeps the first bytes of a body that passes through, at most `most` bytes."""
 
     def __init__(self, most: int, memory: Memory) -> None:
         self.size = 0
@@ -69,10 +70,10 @@ class Captured:
         self._held = 0
 
     def take(self, piece: bytes) -> None:
-        """Note a piece that passed."""
+        """Count a piece of the body, and keep it if there is room."""
         self.size += len(piece)
         room = min(self._most - self._held, len(piece))
-        if room <= 0 or self._held < self.size - len(piece):  # cut once, nothing more is taken
+        if room <= 0 or self._held < self.size - len(piece):  # After a gap, later pieces are not kept.
             return
         granted = self._memory.reserve(room)
         if granted:
@@ -81,15 +82,15 @@ class Captured:
 
     @property
     def is_cut(self) -> bool:
-        """Return True when more passed than is kept."""
+        """Return True when some bytes of the body were not kept."""
         return self._held < self.size
 
     def join(self) -> bytes:
-        """Return what is kept."""
+        """Return the bytes that were kept."""
         return b"".join(self._kept)
 
     def free(self) -> None:
-        """Give back the memory, once the line is written."""
+        """Release the memory after the line has been written."""
         self._memory.free(self._held)
         self._held = 0
         self._kept.clear()
@@ -97,7 +98,7 @@ class Captured:
 
 @dataclass(slots=True)
 class PassingExchange:
-    """A request and its answer, while they pass. Times are seconds of a clock that only goes forward."""
+    """A request and its answer on their way through the proxy. Times are seconds of a monotonic clock."""
 
     address: str
     method: str
@@ -111,10 +112,10 @@ class PassingExchange:
     status: int | None = None
     response_encoding: str = ""
     problem: str | None = None
-    """What went wrong on the way: the server was not reached, either side went away."""
+    """The reason why the exchange failed: the server was not reached, or one side disconnected."""
 
     def to_line(self) -> bytes:
-        """Return the exchange as a line of JSON."""
+        """Return the exchange as one line of JSON."""
         keys = tuple(_find_keys(self.request_headers, self.address))
         ended = self.ended if self.ended is not None else self.started
         line: dict[str, Any] = {
@@ -151,13 +152,13 @@ class PassingExchange:
         yield from ((field, text) for field, text in labels.items() if text)
 
     def free(self) -> None:
-        """Give back the memory of both bodies."""
+        """Release the memory of both bodies."""
         self.request.free()
         self.response.free()
 
 
 def _find_keys(headers: Mapping[str, str], address: str) -> Iterator[str]:
-    """Yield the secrets that a request brought: keys, cookies, the password of the address; longest first."""
+    """Yield the secrets in a request, longest first: API keys, cookies, and the password in the URL."""
     keys: set[str] = set()
     for name in _KEY_HEADERS:
         value = headers.get(name, "").strip()
@@ -175,18 +176,18 @@ def _drop_keys(text: str, keys: Iterable[str]) -> str:
 
 
 def shorten_address(address: str) -> str:
-    """Return the address without user, password, query and fragment."""
+    """Return a URL without user, password, query and fragment."""
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
-    """Return a body as text; bytes that are none in base64, as HTTP archives (HAR 1.2) have them."""
+    """Return a body as text, or in base64 if it is not UTF-8, as in HTTP archives (HAR 1.2)."""
     raw = _unpack(body.join(), coding)
     try:
         return _drop_keys(raw.decode("utf-8"), keys)
     except UnicodeDecodeError as broken:
-        # A body that was cut may end in the middle of a character.
+        # An incomplete body may end in the middle of a character.
         if body.is_cut and broken.start >= len(raw) - 3:
             return _drop_keys(raw[: broken.start].decode("utf-8"), keys)
     for key in keys:
@@ -195,11 +196,13 @@ def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
 
 
 def _unpack(raw: bytes, coding: str) -> bytes:
-    """Return a body without its Content-Encoding; as it is where that is unknown or the body is damaged."""
+    """Return a body decompressed by its Content-Encoding; unchanged if that is unknown or the body is
+    damaged.
+    """
     coding = coding.strip().lower()
     try:
         if coding in ("gzip", "x-gzip", "deflate"):
-            # 47: gzip or zlib, whichever the first bytes say.
+            # With 47, zlib detects from the first bytes whether the data is gzip or zlib.
             return zlib.decompressobj(47).decompress(raw, MOST_UNPACKED)
         if coding == "zstd":
             return ZstdDecompressor().decompress(raw, MOST_UNPACKED)
@@ -209,16 +212,16 @@ def _unpack(raw: bytes, coding: str) -> bytes:
 
 
 def keep_readable_codings(accepted: str) -> str:
-    """Return an Accept-Encoding header with what can be unpacked here: no Brotli, no `*`."""
+    """Return an Accept-Encoding header with only the codings that this module can decompress."""
     codings = [part.strip() for part in accepted.split(",") if READABLE_CODINGS.match(part)]
     return ", ".join(codings) or "identity"
 
 
 class ExchangeLog:
-    """The files of one recorder in a folder: `2026-11-24T19Z.8788.jsonl`, by UTC hours.
+    """The log files of one recorder in a folder, such as `2026-11-24T19Z.8788.jsonl`, one per hour in UTC.
 
-    `name` tells recorders that share a folder apart. Files are readable for their owner only: they hold what
-    people and models said. `free` is called with each exchange once nothing of it is needed any more.
+    `name` is unique among the recorders that share a folder. Only the owner can read the files, because they
+    contain conversations. `free` is called with each exchange that is no longer needed.
     """
 
     def __init__(
@@ -239,14 +242,14 @@ class ExchangeLog:
         self._thread = threading.Thread(target=self._write_all, name="callgauge-recorder", daemon=True)
 
     def open(self) -> None:
-        """Make the folder and begin to write. Raises OSError when the folder cannot be written to."""
+        """Create the folder and start the writer. Raises OSError when the folder is not writable."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise PermissionError(13, os.strerror(13), str(self.folder))
         self._thread.start()
 
     def take(self, exchange: PassingExchange) -> None:
-        """Write an exchange soon; never waits. Called from the thread of the proxy."""
+        """Put an exchange into the queue of the writer, without waiting. Called from the proxy's thread."""
         try:
             self._waiting.put_nowait(exchange)
         except queue.Full:
@@ -254,7 +257,7 @@ class ExchangeLog:
             self._free(exchange)
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write the waiting exchanges, then stop the writer."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -264,7 +267,7 @@ class ExchangeLog:
                 self._write(exchange.to_line())
             except OSError as error:
                 self._note_loss(error.strerror or str(error))
-            except Exception as error:  # a line that cannot be made must not end the log
+            except Exception as error:  # An exchange that cannot become a line must not stop the log.
                 self._note_loss(f"{type(error).__name__}: {error}")
             else:
                 self.written += 1
@@ -275,7 +278,6 @@ class ExchangeLog:
                 self._free(exchange)
 
     def _write(self, line: bytes) -> None:
-        """Append a line whole, or not at all."""
         path = self.folder / f"{self._now():%Y-%m-%dT%HZ}.{self._name}.jsonl"
         append_line(path, line)
 

@@ -1,4 +1,4 @@
-"""Passes requests on to one server and its answers back, bytes unchanged and at once, and notes both."""
+"""Passes requests to a server and answers back, without delay and with unchanged bytes, and records both."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from callgauge.traces.otlp_requests import TraceRequestError
 if TYPE_CHECKING:
     import httpx2
 
-MOST_MEMORY = 512 << 20  # bytes that all exchanges under way keep together
-_CONNECT = 30.0  # seconds; an answer may take as long as it takes
-# RFC 9110, 7.6.1: what concerns one connection only.
+MOST_MEMORY = 512 << 20  # The limit in bytes for the kept bodies of all current exchanges.
+_CONNECT = 30.0  # The time limit in seconds for connecting; an answer has no time limit.
+# These headers concern one connection only (RFC 9110, 7.6.1), so they are not passed on.
 _OF_CONNECTION = frozenset(
     {
         "connection", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization",
@@ -44,14 +44,13 @@ _WENT_AWAY = "the client went away"
 
 
 class _Target(NamedTuple):
-    """A server: its origin, and the path before the API's own."""
+    """A server: its origin, and the path before the API's own paths."""
 
     origin: str
     path: str
 
 
 def _read_target(address: str) -> _Target:
-    """Return the target at an address. Raises ValueError."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{address!r} is not an address; it must begin with http:// or https://.")
@@ -59,14 +58,14 @@ def _read_target(address: str) -> _Target:
 
 
 class RecordingProxy:
-    """An ASGI application in front of the server at `target`, which writes what passes to `log`.
+    """An ASGI application that passes requests to the server `target` and records them in `log`.
 
-    A mapping of names to targets serves several: `/NAME/…` goes to the target of that name.
+    With a mapping of names to servers, the path `/NAME/…` goes to the server with that name.
 
-    JSON bodies of POST requests are recorded; everything else passes only. A path that already begins with
-    the path of `target` is not doubled: `/v1` may stand in the client's address, in the target, or in both.
-    With `is_local` a request must name this machine as its host, so that no web page reaches the proxy by
-    a name of its own.
+    Only POST requests with a JSON body are recorded; all others just pass through. The path of `target` is
+    not added twice: `/v1` may be in the client's URL, in the target, or in both. With `is_local` the Host
+    header of a request must name this machine, so that web pages cannot use the proxy through their own host
+    name.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class RecordingProxy:
 
     @property
     def target(self) -> str:
-        """Where requests go, without a user and password."""
+        """The URL of the server, without user and password."""
         return ", ".join(shorten_address("".join(target)) for target in self._targets.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,7 +101,7 @@ class RecordingProxy:
             await send({"type": "websocket.close", "code": 1011, "reason": "only HTTP is passed on"})
 
     def check_sender(self, scope: Scope) -> None:
-        """Raise TraceRequestError for a request of another machine, where only this one may ask."""
+        """Raise TraceRequestError if only local requests are allowed and the Host header is not local."""
         if not self._may_ask(Headers(scope=scope)):
             raise TraceRequestError(_FORBIDDEN, _LOCAL_ONLY)
 
@@ -110,7 +109,6 @@ class RecordingProxy:
         return not self._is_local or _is_this_machine(headers.get("host", ""))
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Open the connections when the server starts, close them when it ends."""
         http = load_httpx()
         while True:
             message = await receive()
@@ -157,14 +155,14 @@ class RecordingProxy:
     async def _forward_while_wanted(
         self, request: Request, send: Send, exchange: PassingExchange, is_recorded: bool
     ) -> None:
-        """Pass an exchange on; stop when the client goes away, so that no server writes on for nobody."""
+        """Pass an exchange on; cancel it when the client disconnects, so that the server stops generating."""
         is_read = asyncio.Event()
         passing = asyncio.create_task(self._forward(request, send, exchange, is_recorded, is_read))
         leaving = asyncio.create_task(_wait_for_leaving(request, is_read))
         try:
             await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not passing.done() and exchange.ended is not None:
-                await passing  # only closes its connection
+                await passing  # The answer is complete; only its connection is still open.
             elif not passing.done():
                 exchange.problem = _WENT_AWAY
         except asyncio.CancelledError:
@@ -180,7 +178,7 @@ class RecordingProxy:
             exchange.problem = _WENT_AWAY
 
     def _find_address(self, request: Request) -> str | None:
-        """Return where a request goes, None without a target for it; path and query stay as written."""
+        """Return the URL that a request goes to, or None without a target. Path and query stay unchanged."""
         raw = request.scope.get("raw_path") or request.url.path.encode()
         path = raw.decode("ascii", "replace")
         target = self._targets.get("")
@@ -262,7 +260,7 @@ class RecordingProxy:
                     exchange.response.take(piece)
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except load_httpx().HTTPError as error:
-            # Without its last part the server of this app closes the connection: the client sees the break.
+            # The web server then closes the connection early, so the client notices the error.
             exchange.problem = f"the answer broke off: {_describe(error)}"
             return
         exchange.ended = time.monotonic()
@@ -270,7 +268,7 @@ class RecordingProxy:
 
 
 async def _wait_for_leaving(request: Request, is_read: asyncio.Event) -> None:
-    """Return when the client is gone. Before its request is read whole, reading it tells the same."""
+    """Wait until the client has disconnected. While the request is read, its reader notices a disconnect."""
     await is_read.wait()
     while (await request.receive())["type"] != "http.disconnect":
         pass
@@ -284,7 +282,7 @@ def _is_model_request(request: Request) -> bool:
 def _pass_headers(
     headers: Iterable[tuple[bytes, bytes]], *, of_request: bool = False
 ) -> list[tuple[bytes, bytes]]:
-    """Return the headers that go on to the other side; of a request, without ours and Brotli."""
+    """Return the headers to pass on. Removes Callgauge's own headers, and Brotli from Accept-Encoding."""
     lowered = [(name.lower(), value) for name, value in headers]
     named = {
         token.strip().lower()
@@ -319,7 +317,7 @@ def _describe(error: Exception) -> str:
 
 
 async def _send_error(send: Send, status: int, message: str) -> bytes:
-    """Send an error in the shape that clients of models read; return its body."""
+    """Send an error in the format that model clients read, and return its body."""
     body = orjson.dumps({"error": {"message": message, "type": "callgauge_record"}})
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,1 +1,1 @@
-"""Takes traces of agents in over OTLP/HTTP and writes them as logs, for `callgauge serve` and `record`."""
+"""Receives traces over OTLP/HTTP and writes them as logs, for `callgauge serve` and `callgauge record`."""

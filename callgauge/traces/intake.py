@@ -1,4 +1,4 @@
-"""The address /v1/traces: writes what exporters of OpenTelemetry send to a file a day, for the next load."""
+"""The endpoint /v1/traces: writes OpenTelemetry traces to one file per day, which the next load reads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from callgauge.traces.otlp_requests import JSON, MOST_BYTES, PROTOBUF, TraceRequestError, read_traces
 
 TRACES = "/v1/traces"
-"""The path that OTLP names for traces."""
-_MOST_AT_ONCE = 4  # requests in memory
+"""The path for traces in the OTLP specification."""
+_MOST_AT_ONCE = 4  # At most this many requests are in memory at the same time.
 _LOG = logging.getLogger("callgauge.traces")
 
 
 class TraceFolder:
-    """The folder of the traces: `traces-2026-11-29.jsonl`, by UTC days, readable for their owner only."""
+    """The folder of the traces, with one file per UTC day: `traces-2026-11-29.jsonl`. Only the owner can read
+    them.
+    """
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.folder = folder
@@ -31,17 +33,17 @@ class TraceFolder:
         self._lock = threading.Lock()
 
     def append(self, line: bytes) -> None:
-        """Write a line whole, or not at all. Raises OSError."""
+        """Append a complete line, or nothing after an error. Raises OSError."""
         with self._lock:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             append_line(self.folder / f"traces-{self._now():%Y-%m-%d}.jsonl", line)
 
 
 class TraceIntake:
-    """Answers POST /v1/traces before everything else of `app`; other requests pass.
+    """ASGI middleware that answers POST /v1/traces; other requests go to `app`.
 
-    `folder`: where traces are written; None = none are taken. `check`: raises TraceRequestError for a request
-    that may not send traces; it may block.
+    `folder` is where traces are written; None disables the endpoint. `check` raises TraceRequestError when a
+    request may not send traces; `check` may block.
     """
 
     def __init__(self, app: ASGIApp, folder: TraceFolder | None, check: Callable[[Scope], None]) -> None:
@@ -66,7 +68,6 @@ class TraceIntake:
             await _answer(send, 200, "", is_json=is_json)
 
     async def _take(self, request: Request, folder: TraceFolder | None) -> None:
-        """Write the traces of a request. Raises TraceRequestError."""
         if folder is None:
             raise TraceRequestError(404, "This server takes no traces; start it with --traces DIR.")
         await asyncio.to_thread(self._check, request.scope)
@@ -87,7 +88,6 @@ class TraceIntake:
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body. Raises TraceRequestError for one that is too long."""
     announced = request.headers.get("content-length", "0")
     parts, size = [], 0
     if not announced.isdigit() or int(announced) > MOST_BYTES:
@@ -101,11 +101,11 @@ async def _read_body(request: Request) -> bytes:
 
 
 async def _answer(send: Send, status: int, message: str, *, is_json: bool) -> None:
-    """Answer as OTLP wants it: an empty ExportTraceServiceResponse, or a google.rpc.Status with a message."""
+    """Answer with an empty ExportTraceServiceResponse, or with a google.rpc.Status that has a message."""
     text = message.encode()
     if is_json:
         media_type, body = JSON, json.dumps({"message": message} if message else {}).encode()
-    else:  # field 2 of a Status is the message, its length in seven bits a byte
+    else:  # Field 2 of a Status is the message, whose length is a varint.
         length = bytes((len(text) & 0x7F | 0x80, len(text) >> 7))
         media_type, body = PROTOBUF, b"\x12" + length + text if text else b""
     headers = {"content-type": media_type, "content-length": str(len(body)), "cache-control": "no-store"}
@@ -117,7 +117,9 @@ async def _answer(send: Send, status: int, message: str, *, is_json: bool) -> No
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a file that only its owner may read: whole, or not at all. Raises OSError."""
+    """Append a complete line to a file that only its owner can read, or nothing after an error. Raises
+    OSError.
+    """
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     try:
         end = os.fstat(file).st_size

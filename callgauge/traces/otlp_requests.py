@@ -1,7 +1,8 @@
-"""Reads one request of OTLP/HTTP and writes it as a line of JSON, which the log format `otlp` reads.
+"""Converts an OTLP/HTTP request to one line of JSON, which the log format `otlp` reads.
 
-Source: the OTLP specification 1.9 (opentelemetry.io/docs/specs/otlp): POST of an ExportTraceServiceRequest,
-as protobuf or as JSON, perhaps compressed. In JSON the ids of traces and spans are hexadecimal.
+Source: the OTLP specification 1.9 (opentelemetry.io/docs/specs/otlp). A request is a POST of an
+ExportTraceServiceRequest in protobuf or JSON, optionally compressed. In JSON, trace and span ids are
+hexadecimal.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import orjson
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 MOST_BYTES = 64 << 20
-"""What one request may hold, compressed or not."""
+"""The maximum size of a request, both before and after decompression."""
 _IDS = ("traceId", "spanId", "parentSpanId")
-_WINDOW = {"gzip": 31, "x-gzip": 31, "deflate": 47}  # of zlib; 47 finds out whether it is zlib or gzip
+# These are window sizes for zlib; with 47 it detects zlib or gzip itself.
+_WINDOW = {"gzip": 31, "x-gzip": 31, "deflate": 47}
 
 
 class TraceRequestError(Exception):
-    """The error for a request that cannot be taken; `status` is the HTTP status of the answer."""
+    """Raised for a request that cannot be stored; `status` is the HTTP status of the answer."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -28,9 +30,9 @@ class TraceRequestError(Exception):
 
 
 def read_traces(body: bytes, media_type: str, coding: str) -> bytes:
-    """Return the line for the body of a request; b"" when it holds no span. Raises TraceRequestError.
+    """Return the log line for the body of a request; b"" if it has no span. Raises TraceRequestError.
 
-    `media_type` is the request's Content-Type, `coding` its Content-Encoding, "" for none.
+    `media_type` is the Content-Type of the request, `coding` its Content-Encoding or "".
     """
     plain = _unpack(body, coding.strip().lower())
     kind = media_type.partition(";")[0].strip().lower()
@@ -78,7 +80,7 @@ def _read_protobuf(body: bytes) -> dict[str, Any]:
     scopes = (scope for resource in message.resource_spans for scope in resource.scope_spans)
     sent = (span for scope in scopes for span in scope.spans)
     for written, span in zip(_list_spans(request), sent, strict=True):
-        # The ids were written in Base64, as other bytes are.
+        # The JSON writer has encoded the ids in Base64, like all bytes, so write them again as hexadecimal.
         for target, source in ((written, span), *zip(written.get("links", ()), span.links, strict=True)):
             ids = source.trace_id, source.span_id, getattr(source, "parent_span_id", b"")
             target.update({name: one.hex() for name, one in zip(_IDS, ids, strict=True) if one})
@@ -96,7 +98,6 @@ def _read_json(body: bytes) -> dict[str, Any]:
 
 
 def _list_spans(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the spans of a request in their order."""
     for resource in _list_objects(request.get("resourceSpans")):
         for scope in _list_objects(resource.get("scopeSpans")):
             yield from _list_objects(scope.get("spans"))

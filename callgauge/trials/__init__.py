@@ -1,1 +1,1 @@
-"""Many conversations that can be compared: models × prompts × definitions on the same tasks."""
+"""Runs the same tasks with several models, prompts and tool definitions, and compares the results."""

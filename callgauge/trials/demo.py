@@ -1,4 +1,4 @@
-"""The files of `callgauge trial demo`: a plan, its definitions and tasks, for people to read and change."""
+"""Writes the files of `callgauge trial demo`: a plan, tool definitions and tasks."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ definitions = ["old", "new"]
 
 
 def write_demo(folder: Path, port: int) -> None:
-    """Write the demo's files, those that are not there yet; `port` is that of the toy. Raises OSError.
+    """Write the demo files that do not exist yet. `port` is the port of the toy model. Raises OSError.
 
-    Each file appears whole, the plan last. If writing fails, a folder that was not there before is removed.
+    No file is ever half written, and the plan is written last. After an error a new folder is removed again.
     """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def _demo_files(port: int) -> tuple[tuple[str, str], ...]:
 
 
 def toy_port(plan: Plan) -> int | None:
-    """Return the port of this machine on which the plan's toy answers, None where the plan names none."""
+    """Return the port of the plan's toy model on this machine, or None when the plan has no toy model."""
     for endpoint in plan.endpoints.values():
         parts = urlsplit(endpoint.url)
         if endpoint.name == "toy" and parts.hostname == "127.0.0.1":
@@ -117,7 +117,7 @@ def toy_port(plan: Plan) -> int | None:
 
 
 def make_demo_tasks() -> list[dict[str, Any]]:
-    """Return the tasks of the demo as a file of tasks has them, always the same."""
+    """Return the demo tasks as JSON objects of a task file. Every call returns the same tasks."""
     drawn = random.Random("demo")  # noqa: S311 no secret
     return [_make_task(number, drawn) for number in range(1, _TASKS + 1)]
 

@@ -1,8 +1,7 @@
-"""A toy that stands in for models in `callgauge trial demo`: a script with seeded slips, no language model.
+"""The toy model of `callgauge trial demo`: a script that makes seeded random mistakes, not a language model.
 
-It takes the words of a task apart by a pattern, fills in the arguments by the tool's definition, and slips at
-rates that are written here. What its definition says lowers them: where a description shows how a date is
-written, it mostly writes dates so. Nothing that it does says anything about real models.
+The script reads the task with a regular expression and fills in the arguments. It makes fewer date mistakes
+when the tool definition shows the date format. Its results say nothing about real models.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 CARELESSNESS = {"toy-quick": 1.0, "toy-careful": 0.35}
-"""How often each toy slips, in shares of the rates below."""
+"""The factor by which each toy multiplies the rates below."""
 DATE_SLIP = 0.40
-"""The rate at which a date is written as the task says it, where the definition does not say how."""
-TOLD_SLIP = 0.04  # the same where it does
-STATUS_SLIP = 0.25  # a state in words of its own, where the definition names none
-NUMBER_SLIP = 0.10  # a number as text
-COMMA_SLIP = 0.08  # a comma too much
-STUBBORN = 0.15  # the same mistake again after a refusal
+"""The rate of dates in the task's format, when the tool definition does not show the date format."""
+TOLD_SLIP = 0.04  # The rate of date mistakes when the definition shows the date format.
+STATUS_SLIP = 0.25  # The rate of invented status values when the definition has no enum.
+NUMBER_SLIP = 0.10  # The rate of numbers that are written as text.
+COMMA_SLIP = 0.08  # The rate of trailing commas.
+STUBBORN = 0.15  # The rate at which a rejected mistake is repeated.
 
 TOOL = "list_orders"
-PROBED = "report_number"  # the tool of the probe
+PROBED = "report_number"  # The probe of a model uses this tool.
 TASK = re.compile(
     r"List the (?P<status>\w+) orders of (?P<customer>.+?) that are due before (?P<said>\d+ \w+ \d{4}), "
     r"at most (?P<limit>\d+)\."
@@ -39,7 +38,7 @@ MONTHS = (
 
 
 def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer to a request in OpenAI's chat format, the same for the same request."""
+    """Return the answer to a request in OpenAI's chat format. Equal requests get equal answers."""
     messages, model = body["messages"], str(body["model"])
     question = next((str(message["content"]) for message in messages if message["role"] == "user"), "")
     task, tool = TASK.search(question), _find_tool(body, TOOL)
@@ -61,7 +60,7 @@ def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Slips:
-    """Draws whether a slip happens, by the model, the task and the step alone."""
+    """Decides at random whether a mistake happens; the model, the task and the step number are the seed."""
 
     def __init__(self, model: str, task: str, number: int, share: float | None = None) -> None:
         self._seed = f"{model}\n{task}\n{number}"
@@ -73,7 +72,7 @@ class _Slips:
 
 
 def write_arguments(task: re.Match[str], tool: Mapping[str, Any], slips: _Slips) -> str:
-    """Return the arguments for a task as text, slips and all."""
+    """Return the arguments for a task as text, including the mistakes."""
     properties = tool["parameters"]["properties"]
     says_how = re.search(r"\d{4}-\d\d-\d\d", str(properties["due_before"].get("description", "")))
     status = task["status"]
@@ -128,7 +127,7 @@ def _reply(body: Mapping[str, Any], text: str, calls: Sequence[tuple[str, str]] 
 
 @contextmanager
 def serve_toy(port: int = 0) -> Iterator[int]:
-    """Serve the toy on this machine alone for the length of the block; yields the port. Raises OSError."""
+    """Serve the toy on the loopback address during the `with` block; yield the port. Raises OSError."""
     with ThreadingHTTPServer(("127.0.0.1", port), _Handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, name="toy model", daemon=True)

@@ -1,1 +1,1 @@
-"""The questions that programs can ask: their parameters, and their answers from one generation."""
+"""The questions that programs can ask: their parameters, and how a published store file answers them."""

@@ -1,4 +1,4 @@
-"""Questions about calls, sessions and errors: lists with a cursor, and single items in full."""
+"""Questions about calls, sessions and errors: lists with a cursor, and single items with all details."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ CALL_CHOICES = (
     *_OF_CHAINS,
     Parameter("search", "text", "A part of the raw arguments, ignoring case.", longest=500),
 )
-"""The filters that only calls have."""
+"""The filters that apply only to calls."""
 CALLS_ASKED = (
     *FILTERS,
     *CALL_CHOICES,
@@ -135,7 +135,7 @@ def _read_list(
             narrowing |= {"order": parameters["order"], "reversed": parameters["reversed"]}
     elif parameters["reversed"]:
         narrowing |= {"order": "time", "reversed": True}
-    # No time limit for counting: the question has one.
+    # Counting has no own time limit, because the question has one.
     listing = read_page(store.reader.ask, listed, narrowing, limit, offset, clock=lambda: 0.0)
     rows = list_rows(listing.rows, "found", "preview_from")
     for row in rows:
@@ -162,7 +162,7 @@ def _write_cursor(offset: int, store: StoreAccess) -> str:
 def _read_cursor(text: str | None, store: StoreAccess) -> int:
     """Return the offset of a cursor.
 
-    Refuses cursors of another generation: they would skip or repeat rows.
+    Rejects cursors of another published store file, because rows would be skipped or repeated.
     """
     if not text:
         return 0
@@ -179,7 +179,7 @@ def _read_cursor(text: str | None, store: StoreAccess) -> int:
 
 
 def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one call: raw arguments, outcome, diagnostics with their positions, and the calls around it."""
+    """Return one call: raw arguments, outcome, diagnostics with positions, and the neighbouring calls."""
     ask = store.reader.ask
     call = first_row(ask("call", call=parameters["call"]))
     if call is None:
@@ -200,7 +200,7 @@ def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one session: its facts, its turns with their messages, and its calls in order."""
+    """Return one session: its properties, its turns with their messages, and its calls in order."""
     ask, name = store.reader.ask, parameters["session"]
     sessions = list_rows(ask("session", session=name))
     if parameters["source"]:
@@ -238,7 +238,9 @@ def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return error signatures (errors without their variable parts): new ones first, then by frequency."""
+    """Return error signatures, which are errors without their variable parts: new ones first, then by
+    frequency.
+    """
     ask = store.reader.ask
     chosen = choose_filters(ask, parameters)
     offset, limit = _read_cursor(parameters["cursor"], store), parameters["limit"]
@@ -260,7 +262,7 @@ def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def _read_json(text: Any) -> Any:
-    """Return the value of a stored JSON text, or the text itself when it is nested too deeply."""
+    """Return the parsed value of a stored JSON text, or the text itself if it is nested too deeply."""
     try:
         return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):

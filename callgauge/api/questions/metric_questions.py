@@ -1,7 +1,7 @@
-"""Answer any metric by name, with its own parameters: every number of the pages is available.
+"""Answers any metric by name, so that programs get every number of the pages.
 
-The rows are read in batches and written to a temporary file. So neither a large answer nor a slow client
-takes memory or keeps a generation open.
+The rows are read in batches and written to a temporary file. So a large answer needs little memory, and a
+slow client does not keep the store file open.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callgauge.api.questions.problems import refuse_name
 ADMIN_METRICS = frozenset(
     {"calls", "rejects", "replayed_calls", "sessions", "testset_calls", "testset_steps", "turn_answers"}
 )
-"""Metrics that give texts of any number of calls at once: a raw export, which pages give admins alone."""
+"""Metrics that return the content of many calls. Only admins may export raw content."""
 _DAYS = re.compile(r"(?:\w+_)?day|since|until|newest")
 _INTEGERS = re.compile(
     r"(?:\w+_)?(?:limit|offset|step|file|least_days|every|attempts_from|attempts_to)|(?:first|last)_turn"
@@ -34,12 +34,12 @@ _LISTS = (
     "runs",
     "arms",
     *SESSION_FILTERS,
-)  # also when the SQL only tests `IS NULL`
+)  # These names take several texts, even if the SQL only tests `IS NULL`.
 
 
 @cache
 def metric_parameters(name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a metric by name; each is optional, and without it all values count."""
+    """Return the parameters of a metric by name. All are optional; without a filter, all values count."""
     metric = metrics()[name]
     return tuple(
         Parameter(name, _find_kind(metric, name), f"${name} of the metric; all without it.", longest=100_000)
@@ -48,12 +48,12 @@ def metric_parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def _find_session_filters(metric: Metric) -> set[str]:
-    """Return the filters that only sessions have, for a metric that follows the filters of pages."""
+    """Return the filters that only sessions have, if the metric uses the filters of the pages."""
     return set(SESSION_FILTERS) if "sources" in metric.parameters else set()
 
 
 def _find_kind(metric: Metric, name: str) -> Kind:
-    """Return the kind of a parameter, from its use in the metric's SQL."""
+    """Return the kind of a parameter, which follows from its use in the metric's SQL."""
     if name in _LISTS or re.search(
         rf"(?:list_contains\(|unnest\(|list_has_any\()\${name}\b|\${name}::VARCHAR\[\]", metric.sql
     ):

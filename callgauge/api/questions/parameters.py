@@ -1,6 +1,6 @@
-"""Parameters of questions: declared once, and read from URLs and from tool arguments.
+"""Declares the parameters of questions, and reads them from URLs and tool arguments.
 
-Undeclared names are refused by name: ignoring a filter would return the wrong number.
+Unknown names are errors, because an ignored filter would return a wrong number.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from callgauge.api.questions.problems import ProblemError, refuse_name
 
 Kind = Literal["text", "texts", "day", "integer", "number", "flag"]
 Given = Mapping[str, Sequence[str]]
-"""Values as they were sent, by name: several where a name was given several times."""
-_LONGEST = 4_000  # characters in a value
-_MOST = 200  # values per parameter
+"""The received texts by parameter name. A repeated name has several texts."""
+_LONGEST = 4_000  # A value has at most this many characters.
+_MOST = 200  # A parameter has at most this many values.
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -24,8 +24,9 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 class Parameter:
     """One parameter of a question.
 
-    `kind`: `texts` may occur several times. `choices`: the allowed values; `low`, `high`: bounds of a
-    number. `default`: the value when the parameter is missing. `is_in_path`: it is part of the path.
+    `kind` is the type; a parameter of the type `texts` may occur several times. `choices` are the allowed
+    values; `low` and `high` limit a number. `default` replaces a missing value. `is_in_path` means that the
+    value is part of the path.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Parameter:
     longest: int = _LONGEST
 
     def read(self, values: Sequence[str]) -> Any:
-        """Return the value that texts stand for. Raises ProblemError."""
+        """Return the value of the received texts. Raises ProblemError."""
         if len(values) > _MOST:
             raise ProblemError(400, f"{self.name} was given {len(values)} times; at most {_MOST} are read.")
         if self.kind != "texts" and len(values) > 1:
@@ -83,7 +84,7 @@ class Parameter:
         return number
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the value, for OpenAPI and for tool definitions."""
+        """Return the JSON Schema of the value for OpenAPI and tool definitions."""
         item_schema: dict[str, Any] = {"type": _TYPES[self.kind]}
         if self.kind == "day":
             item_schema["format"] = "date"
@@ -133,9 +134,9 @@ def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, An
 
 
 def write_texts(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return tool arguments in the text form of a query string. Raises ProblemError.
+    """Return tool arguments as the texts of a query string. Raises ProblemError.
 
-    Models may send a number as text, or one value for a list: both are accepted.
+    Models may send a number as text, or one value instead of a list; both are accepted.
     """
     return {
         name: [_write_text(name, each) for each in (value if isinstance(value, list) else [value])]

@@ -1,4 +1,4 @@
-"""Parser results and diagnostic codes as plain data for JSON."""
+"""Converts parser results and diagnostic codes to plain data for JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lenient.examples import run_example
 
 
 def request_data(request: ToolCallRequest) -> dict[str, Any]:
-    """Return all results of parsing a tool call as a dict for JSON."""
+    """Return all results of parsing one tool call as a dict for JSON."""
     raw = request.raw_arguments
     return {
         "tool_name": request.tool_name,
@@ -33,7 +33,7 @@ def list_accepting_policies(request: ToolCallRequest) -> list[str]:
 
 
 def code_data(code: Code) -> dict[str, Any]:
-    """Return the meaning of a diagnostic code; its example is parsed now."""
+    """Return the meaning of a diagnostic code, with the parser's result for its example."""
     facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
     return {**facts, "example": request_data(run_example(code))}
 

@@ -1,4 +1,4 @@
-"""Errors of the API: a sentence as problem+json (RFC 9457)."""
+"""Errors of the API in the format problem+json (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLES = {
 
 
 class ProblemError(Exception):
-    """Raised when a question cannot be answered. `detail`: a sentence with the reason and the next step."""
+    """Raised when a question cannot be answered. `detail` is a sentence with the reason and the next step."""
 
     def __init__(self, status: int, detail: str, **more: Any) -> None:
         super().__init__(detail)
@@ -50,7 +50,7 @@ def suggest(wrong: str, candidates: Iterable[str]) -> list[str]:
 
 
 def refuse_name(what: str, wrong: str, candidates: Iterable[str], status: int = 400) -> ProblemError:
-    """Return the problem of an unknown name, with suggestions."""
+    """Return the error for an unknown name, with suggestions."""
     names = sorted(candidates)
     near = suggest(wrong, names)
     shown = wrong if len(wrong) <= 80 else f"{wrong[:79]}…"

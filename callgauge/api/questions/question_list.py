@@ -15,10 +15,10 @@ from callgauge.serving.identity import Role
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `path`: its path below /api/v1.
+    """One question. `path` is its path below /api/v1.
 
-    `answer`: computes the answer from a store. `has_rows`: it has a table, which can be sent as Arrow or
-    Parquet. `role`: the role that its token needs.
+    `answer` computes the answer from a store. `has_rows` means that the answer has a table, which can be sent
+    as Arrow or Parquet. `role` is the role that the client's token needs.
     """
 
     name: str
@@ -148,4 +148,4 @@ _ALL = (
     ),
 )
 QUESTIONS = {question.name: question for question in _ALL}
-"""All questions by their names, in the order of reading."""
+"""All questions by name, in the order of the reference."""

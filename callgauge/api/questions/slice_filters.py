@@ -1,4 +1,4 @@
-"""The filters of questions: those of the pages' filter bar, by value or by label."""
+"""The filters of questions: those of the pages' filter bar. They accept values and labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingest.time_ranges import DAY_FORMS, PRESETS, RANGE_FORMS, read_day, read_r
 
 Ask = Callable[..., pd.DataFrame]
 Labels = Mapping[str, Mapping[str, str]]
-"""For each dimension the label of each value, the most used first."""
+"""The label of each value by dimension, the most used value first."""
 _NAMED = {
     "model": "Only these models.",
     "prompt": "Only these prompts: an id, or name@version.",
@@ -35,7 +35,7 @@ _NAMED = {
     "harness_version": "Only these versions of the harness.",
 }
 RARE = ("project", "branch", "sub_agent", "environment")
-"""Dimensions of sessions, which the daily sums do not have."""
+"""Dimensions that belong to sessions; the daily sums do not contain them."""
 BAR = ("model", "provider", "prompt", "tool", "mcp_server", "source", *RARE, "run", "arm")
 """The dimensions of the pages' filter bar."""
 
@@ -56,8 +56,8 @@ FILTERS = (*DAYS, *(Parameter(name, "texts", _NAMED[name]) for name in BAR))
 class ChosenFilters:
     """The chosen filters.
 
-    `parameters`: those of the metrics. `labels`: of all values in the store. `newest`: the newest day with
-    data, regardless of the filters.
+    `parameters` are the metric parameters. `labels` has the labels of all values in the store. `newest` is
+    the newest day with data, without any filter.
     """
 
     first: date | None
@@ -73,7 +73,7 @@ class ChosenFilters:
         }
 
     def describe_nothing(self) -> str:
-        """Return the answer when nothing matches; it says so when the days are after all data."""
+        """Return the answer when no call matches. It mentions days that are after the newest data."""
         is_after = self.first is not None and self.newest is not None and self.first > self.newest
         newest = f" The newest data is of {self.newest}, before these days." if is_after else ""
         return f"Nothing was counted with these filters.{newest}"
@@ -84,7 +84,7 @@ class ChosenFilters:
 
 
 def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
-    """Return the filters for values of FILTERS. Raises ProblemError for a value that is in no log."""
+    """Return the filters for these parameter values. Raises ProblemError for a value that no log contains."""
     runs, arms = parameters.get("run"), parameters.get("arm")
     labels = read_labels(ask("choices", runs=runs, arms=arms))
     extent = ask("extent", runs=runs, arms=arms).iloc[0]
@@ -98,10 +98,10 @@ def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None =
 def choose_days(
     parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
 ) -> tuple[date | None, date | None]:
-    """Return the first and last day for `days`, or for `since` and `until`; None: unbounded."""
+    """Return the first and last day for `days`, or for `since` and `until`. None means no limit."""
     text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
     if newest is None and not (text or since or until):
-        return None, None  # no call has a day: any range would leave out all calls
+        return None, None  # No call has a day, so a range of days would exclude all calls.
     if text and (since or until):
         raise ProblemError(400, "Give days, or since and until; not both.")
     try:
@@ -127,7 +127,7 @@ def read_labels(choices: pd.DataFrame) -> Labels:
 
 
 def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tuple[str, ...] | None:
-    """Return the values for texts that are values or labels. Raises ProblemError for others."""
+    """Return the values for texts that are values or labels. Raises ProblemError for unknown texts."""
     if not texts:
         return None
     by_value = labels.get(name, {})
@@ -146,7 +146,7 @@ def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tup
 
 
 def arm_parameters(letter: str) -> tuple[Parameter, ...]:
-    """Return the parameters of one side of a comparison: a_model, a_days and so on."""
+    """Return the parameters for one side of a comparison, such as a_model and a_days."""
     prefix = letter.lower()
     prefix_text = f"Side {letter}: "
     return (

@@ -1,8 +1,8 @@
-"""Open the published generation for programs: shared between them, updated, and with a time limit.
+"""Opens the newest published store file for programs, which share it, and limits the time of questions.
 
-A question runs in a thread. Few run at the same time, and few may wait. A question that takes too long, or
-whose client has disconnected, is interrupted. Nothing stays open between questions, so a store can be
-replaced at any time.
+Each question runs in a thread. Only a few run at the same time, and only a few may wait. A question is
+interrupted when it takes too long or its client has disconnected. Nothing stays open between questions, so
+the store file can be replaced at any time.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from callgauge.api.questions.problems import ProblemError
 from callgauge.serving.settings import texts_are_shown
 
 SECONDS = 20.0
-"""How long one question may take."""
+"""The maximum duration of one question, in seconds."""
 AT_ONCE, WAITING = 3, 12
-_BETWEEN = 0.05  # seconds between two interruptions
+_BETWEEN = 0.05  # The pause between two interruptions, in seconds.
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Identity = tuple[str, int, int]
 
 
 class _Interruptible:
-    """A connection whose running queries can be interrupted from another thread."""
+    """A connection with queries that another thread can interrupt."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -64,7 +64,7 @@ class _Interruptible:
 
 @dataclass(slots=True)
 class StoreAccess:
-    """The metrics of one generation, to answer questions from. `connection`: its DuckDB connection."""
+    """The metrics of one published store file. `connection` is its DuckDB connection."""
 
     folder: Path
     reader: StoreReader
@@ -72,7 +72,7 @@ class StoreAccess:
 
     @property
     def generation(self) -> str:
-        """The name of the generation, such as gen-000012."""
+        """The name of the published store file, such as gen-000012."""
         return self.reader.path.stem
 
 
@@ -84,7 +84,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class SharedStore:
-    """The store that programs read. `seconds`: the time limit of one question."""
+    """The store that programs read. `seconds` is the time limit for one question."""
 
     folder: Path | None
     seconds: float = SECONDS
@@ -98,7 +98,7 @@ class SharedStore:
         question: Callable[[StoreAccess], _T],
         wait_until_left: Callable[[], Awaitable[None]] | None = None,
     ) -> _T:
-        """Return the result of a question, computed in a thread. Raises ProblemError.
+        """Return the result of a question, which runs in a thread. Raises ProblemError.
 
         `wait_until_left` returns when the client has disconnected.
         """
@@ -130,13 +130,14 @@ class SharedStore:
                     return question(StoreAccess(folder, StoreReader(as_connection, path), as_connection))
             except MetricError as problem:
                 return ProblemError(500, str(problem))
-            except Exception as problem:  # raised outside the task group, which would wrap it
+            # The caller raises the exception, because the task group would wrap it.
+            except Exception as problem:
                 return problem
             finally:
                 finished.set()
 
         def interrupt() -> None:
-            # Repeatedly: an interruption before a query starts has no effect.
+            # Repeat the interruption, because it has no effect before a query starts.
             while not finished.wait(_BETWEEN):
                 for connection in running:
                     connection.interrupt()
@@ -144,7 +145,7 @@ class SharedStore:
         async def stop_when(reached: Callable[[], Awaitable[None]]) -> None:
             try:
                 await reached()
-            finally:  # also at shutdown: the server waits for its threads
+            finally:  # This also runs at shutdown, because the server waits for its threads.
                 if not finished.is_set():
                     stopped.set()
                     threading.Thread(target=interrupt, daemon=True).start()
@@ -165,7 +166,7 @@ class SharedStore:
 
     @contextmanager
     def _lease(self) -> Iterator[tuple[Path, Connection]]:
-        """Yield the generation's file and connection; closes the connection after its last user."""
+        """Yield the published store file and a connection, which is closed after its last user."""
         try:
             path = published_generation(str(self.folder) if self.folder else None)
             status = path.stat()
@@ -178,7 +179,7 @@ class SharedStore:
         except NothingLoadedError:
             raise ProblemError(503, "Nothing has been loaded yet: `callgauge ingest` does.") from None
         except (UnshownStoreError, OSError) as problem:
-            # The message contains local paths, which are not sent over the network.
+            # The message contains local paths, so it is not sent over the network.
             _LOG.warning("Programs cannot read the store: %s", problem)
             raise ProblemError(
                 503, "The store cannot be read at the moment; the server's log has the reason."

@@ -1,4 +1,4 @@
-"""Questions about the store itself: its contents, its freshness, its codes and metrics."""
+"""Questions about the store itself: its contents, its age, its diagnostic codes and metrics."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def ask_choices(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return how fresh the store is: the last load, earlier loads, nightly runs, and silent sources."""
+    """Return the age of the store's data: the last load, earlier loads, nightly runs, and silent sources."""
     ask = store.reader.ask
     last, silent = first_row(ask("last_load")), list_rows(ask("silent_sources"))
     try:
@@ -93,7 +93,7 @@ def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return every diagnostic code of the parser and of the definition lint."""
+    """Return every diagnostic code of the parser and of the tool definition linter."""
     rows: list[Row] = []
     if parameters["of"] != "lint":
         rows += [
@@ -123,7 +123,7 @@ def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the meaning and reason of a diagnostic code, and an example that is parsed now."""
+    """Return the meaning and the reason of a diagnostic code, with the parser's result for an example."""
     name = parameters["code"].split(":")[0]
     if name in DEFINITION_CODES:
         of_lint = DEFINITION_CODES[name]
@@ -135,7 +135,7 @@ def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return all metrics by name: each is one question that the pages answer."""
+    """Return all metrics by name. Each metric answers one question of the pages."""
     del parameters
     rows = [
         {
@@ -153,7 +153,7 @@ def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_sql(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the rows of an SQL query, which runs in a separate process with its own limits."""
+    """Return the rows of an SQL query. It runs in a separate process with its own limits."""
     try:
         result = query_runs.run(store.reader.path, parameters["query"], texts=texts_are_shown())
     except query_runs.SandboxBusyError as busy:

@@ -1,4 +1,4 @@
-"""The question for a test set: chosen calls as a file for an evaluation or training tool."""
+"""The question for a test set: selected calls as a file for an evaluation or training tool."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ TESTSET_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Testset:
-    """A test set. `found`: the calls that match; `calls`: those that were read, the newest.
+    """A test set. `found` counts the matching calls; `calls` counts the newest ones, which were read.
 
-    `is_complete`: False when more calls may match than were counted.
+    `is_complete` is False when the count of matching calls was stopped early.
     """
 
     shape: TestsetShape
@@ -41,7 +41,7 @@ class Testset:
     is_complete: bool
 
     def describe(self) -> list[str]:
-        """Return sentences on the tests in the file, and on the calls that are not in it, with the reason."""
+        """Return sentences about the tests in the file, and about the omitted calls with the reason."""
         matching = f"{'' if self.is_complete else 'at least '}{wording.plural(self.found, 'call')}"
         newest = f"the newest {self.calls:,} of " if self.calls < self.found else ""
         sentences = [f"{wording.plural(self.file.lines, 'test')} from {newest}{matching}"]
@@ -54,10 +54,10 @@ class Testset:
 
 
 def make_testset(store: StoreAccess, parameters: Mapping[str, Any]) -> Testset:
-    """Return the test set of the newest calls that match. Raises ProblemError and MetricError."""
+    """Return a test set from the newest matching calls. Raises ProblemError and MetricError."""
     chosen = choose_filters(store.reader.ask, parameters)
     narrowed = {parameter.name: parameters[parameter.name] for parameter in CALL_CHOICES}
-    # Counting has no time limit of its own here: the question has one.
+    # Counting has no own time limit, because the question has one.
     page = read_page(
         store.reader.ask, CALLS, {**chosen.parameters, **narrowed}, parameters["limit"], clock=lambda: 0.0
     )

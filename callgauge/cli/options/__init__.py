@@ -1,1 +1,1 @@
-"""Options that commands of all kinds have."""
+"""Command line options that several commands share."""

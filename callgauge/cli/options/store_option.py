@@ -23,9 +23,9 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def find_store(named: str) -> Path:
-    """Return the folder of the store named on the command line; fetch a shared store's current generation.
+    """Return the folder of the store named on the command line; fetch a shared store's published store file.
 
-    Exits with a message if the shared store cannot be used and the folder has no data of it yet.
+    Exits with a message if the shared store cannot be used and the folder has no earlier data.
     """
     from ingest.errors import IngestError, OptionError
     from ingest.sources.stored_names import is_address
@@ -41,7 +41,7 @@ def find_store(named: str) -> Path:
         if link is None:
             return folder
         from ingest.store.shared.shared_folder import (
-            open_shared_folder,  # its driver takes a tenth of a second
+            open_shared_folder,  # Importing the driver of the object storage takes 0.1 seconds.
         )
 
         open_shared_folder(folder, link).fetch()
@@ -67,7 +67,7 @@ def warn_of_open_store(store: Path) -> None:
 
 
 def _find_folder(address: str) -> Path:
-    """Return the folder of this machine for a shared store. Raises OptionError."""
+    """Return this machine's folder for a shared store. Raises OptionError."""
     from ingest.store.shared.link import check_shared_address
 
     address = check_shared_address(address)

@@ -1,1 +1,1 @@
-"""The command `callgauge record`: the recorder, and the command that it runs."""
+"""The command `callgauge record`, which starts the recorder and can run a command with it."""

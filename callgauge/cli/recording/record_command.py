@@ -85,10 +85,10 @@ def record(
 
 
 def _record_agent(to: str, log: Path, port: int, address: str, most_body: int) -> None:
-    """Record until a signal ends it."""
     recorder = _open_recorder(to, log, port, address, most_body)
     _print_addresses(recorder.proxy.target, address, recorder.port, log)
-    # uvicorn sends itself the signal again once it has ended: what waits for the disk must not die of it.
+    # uvicorn sends itself the signal again at its end. This process must survive that signal to write waiting
+    # exchanges to the disk.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         recorder.run()
@@ -108,7 +108,7 @@ def _record_command(
     most_body: int,
     load_into: Path | None,
 ) -> int:
-    """Record a command and return its exit code, or that of a load that failed."""
+    """Record a command and return its exit code, or the exit code of a failed load."""
     from callgauge.cli.recording.recorded_command import (
         check_command,
         load_recorded,
@@ -140,7 +140,7 @@ def _record_command(
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """A recorder that listens: `run` serves until its server ends."""
+    """A recorder with an open port; `run` serves until its server ends."""
 
     proxy: RecordingProxy
     written: ExchangeLog
@@ -161,7 +161,7 @@ class _Recorder:
 def _open_recorder(
     target: str | Mapping[str, str], log: Path, port: int, address: str, most_body: int
 ) -> _Recorder:
-    """Return a recorder that listens and can write. Exits with a message if it cannot."""
+    """Return a recorder with an open port and a writable log. Exits with a message on failure."""
     import uvicorn
 
     from callgauge.recorder import ExchangeLog, RecordingProxy
@@ -188,12 +188,11 @@ def _open_recorder(
 
 
 def _write_address(address: str, port: int) -> str:
-    """Return the address of the recorder for clients on this machine."""
+    """Return the URL of the recorder for clients on this machine."""
     return f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
 
 
 def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
-    """Print what to set in an agent, and in a framework that exports traces."""
     from callgauge.traces.intake import TRACES
 
     own = _write_address(address, port)

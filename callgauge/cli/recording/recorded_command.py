@@ -1,4 +1,4 @@
-"""Run a command whose requests to models are recorded, and pass its exit code and signals on."""
+"""Run a command with recorded model requests; pass signals to it, and return its exit code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from types import FrameType
 from callgauge.cli import render
 from callgauge.cli.render.terminal import handle_signals
 
-_NOT_EXECUTABLE, _NOT_FOUND = 126, 127  # what shells answer
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127  # Shells use these exit codes.
 _SIGNALED = 128
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
 def check_command(command: Sequence[str]) -> None:
-    """Exit with a message if there is no program of this name."""
+    """Exit with a message if no program has this name."""
     if shutil.which(command[0]) is None:
         is_file = Path(command[0]).is_file()
         reason = "the file is not executable" if is_file else "command not found"
@@ -31,7 +31,7 @@ def check_command(command: Sequence[str]) -> None:
 
 @contextmanager
 def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
-    """Serve during the `with` block; `stop` makes `run` return once running requests have ended."""
+    """Serve in a thread during the `with` block. `stop` makes `run` return after the current requests."""
     thread = threading.Thread(target=run, name="callgauge-recorder-server", daemon=True)
     thread.start()
     try:
@@ -42,7 +42,7 @@ def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterat
 
 
 def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Run a command with these variables; return its exit code, or 128 and its signal as shells do."""
+    """Run a command with these environment variables. Return its exit code, or 128 plus its signal."""
     passed_on = _PassedSignals()
     with handle_signals(_PASSED_ON, passed_on):
         try:
@@ -55,9 +55,9 @@ def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
 
 
 class _PassedSignals:
-    """Sends the signals of this process to a child, except those that a terminal sends to both.
+    """Passes signals of this process to a child, except those that a terminal already sends to both.
 
-    A child may run before `Popen` returns: signals that come until then are sent afterwards.
+    Signals that arrive before `Popen` has returned are sent afterwards.
     """
 
     def __init__(self) -> None:
@@ -73,14 +73,14 @@ class _PassedSignals:
             self._child.send_signal(number)
 
     def pass_to(self, child: subprocess.Popen[bytes]) -> None:
-        """Send the signals to this child from now on, and those that came before."""
+        """Send all later signals to this child, and also those that have already arrived."""
         self._child = child
         for number in self._early:
             child.send_signal(number)
 
 
 def _is_in_foreground() -> bool:
-    """Return whether a terminal sends its signals to this process and to its children."""
+    """Return True when the terminal sends its signals to this process and its children."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

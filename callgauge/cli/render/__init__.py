@@ -46,7 +46,7 @@ from lenient.diagnostics.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 
-if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
+if TYPE_CHECKING:  # `callgauge explain` does not need DuckDB, so do not import it at runtime.
     from ingest.log_format import Source
     from ingest.pipeline.reading.format_explanation import FormatClaim
 
@@ -83,7 +83,7 @@ __all__ = [
     "verify_text",
 ]
 
-_EXCERPT = 72  # characters of raw text around a diagnostic
+_EXCERPT = 72  # This many characters of raw text are shown around a diagnostic.
 
 
 # --- one call --------------------------------------------------------------------------------------
@@ -92,7 +92,8 @@ _EXCERPT = 72  # characters of raw text around a diagnostic
 def request_text(request: ToolCallRequest) -> str:
     """Return the results of parsing a tool call as text.
 
-    First the outcome and the arguments, then each diagnostic with the part of the raw arguments it refers to.
+    The outcome and the arguments come first. Then each diagnostic follows, with the part of the raw arguments
+    that it is about.
     """
     lines = [
         f"outcome    {request.outcome}",
@@ -116,9 +117,9 @@ def request_text(request: ToolCallRequest) -> str:
 
 
 def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
-    """Yield the part of the raw text around a span, and a line with carets under the span.
+    """Yield a part of the raw text around a span, and a line with carets under the span.
 
-    Each character takes one column. Yields nothing when the span is not known.
+    Each character takes one column. Yields nothing without a span.
     """
     if start is None or end is None:
         return
@@ -165,7 +166,7 @@ def lint_json(results: LintResults) -> str:
 
 
 def lint_text(results: LintResults) -> str:
-    """Return the lint results as text, below the file's name where there are several files."""
+    """Return the lint results as text; if there are several files, under the name of each one."""
     if len(results) == 1:
         return definition_findings_text(results[0][1])
     return "\n\n".join(
@@ -175,7 +176,7 @@ def lint_text(results: LintResults) -> str:
 
 
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
-    """Return the lint results with their suggestions as text, and their number by severity."""
+    """Return the lint results with suggestions as text, and the number of results of each severity."""
     lines = []
     for finding in findings:
         lines.append(f"{finding.severity}: {finding.code}")
@@ -216,7 +217,7 @@ def codes_text() -> str:
 
 
 def code_text(code: Code) -> str:
-    """Return the explanation of a diagnostic code as text, with its example parsed now."""
+    """Return the explanation of a diagnostic code as text, with the parser's result for its example."""
     call = run_example(code)
     diagnostic = next(diagnostic for diagnostic in call.diagnostics if diagnostic.code == code.name)
     sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)
@@ -234,9 +235,9 @@ def code_text(code: Code) -> str:
 
 
 def claims_text(claims: Sequence[FormatClaim]) -> str:
-    """Return as text which format reads each file.
+    """Return the format that reads each file, as text.
 
-    Below each file: its container, the keys of its first object, and why the other formats do not read it.
+    Each file also shows its container, the keys of its first object, and why other formats do not read it.
     """
     lines = []
     for claim in claims:
@@ -248,9 +249,9 @@ def claims_text(claims: Sequence[FormatClaim]) -> str:
 
 
 def formats_text(sources: Sequence[tuple[Source, str | None]]) -> str:
-    """Return all log formats as text, each with what its logs contain.
+    """Return all log formats as text, with the contents of their logs.
 
-    A third-party format comes with the name of its distribution.
+    A third-party format also shows the name of its distribution.
     """
     blocks = []
     for source, distribution in sources:

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from callgauge.cli.render.exit_codes import MEANINGS
 
-Command = Any  # typer has no public name for its commands and groups
+Command = Any  # Typer has no public type for its commands and groups.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Everyday commands": ("demo", "up", "ingest", "serve", "parse", "report", "gate", "record"),
     "Administration": (
@@ -20,14 +20,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Experiments": ("trial", "export-tests", "chat", "probe"),
     "Reference": ("explain", "formats", "lint"),
 }  # fmt: skip
-"""Each command in one group, in the order of the help text."""
+"""The commands of each group, in the order of the help text."""
 
 
 class CommandGroup(TyperGroup):
-    """Lists the commands of `callgauge` by `GROUPS`, each with one whole line, then the exit codes."""
+    """Help text that lists the commands in the groups of `GROUPS`, then the exit codes."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
-        """Return the names in the order of the groups; a name in no group comes last."""
+        """Return the command names in the order of the groups. Names without a group come last."""
         grouped = [name for names in GROUPS.values() for name in names if name in self.commands]
         return [*grouped, *(name for name in self.commands if name not in grouped)]
 
@@ -44,7 +44,7 @@ class CommandGroup(TyperGroup):
 
 
 def grouped_commands(group: TyperGroup) -> Iterator[tuple[str, list[tuple[str, Command]]]]:
-    """Yield each group of commands that exist. Commands in no group come last, as "More"."""
+    """Yield each group with its existing commands. Commands without a group come last, as "More"."""
     in_groups = {name for names in GROUPS.values() for name in names}
     others = tuple(name for name in group.commands if name not in in_groups)
     for title, names in {**GROUPS, "More": others}.items():
@@ -53,5 +53,5 @@ def grouped_commands(group: TyperGroup) -> Iterator[tuple[str, list[tuple[str, C
 
 
 def describe(command: Command) -> str:
-    """Return the first sentence of a command's help, whole."""
+    """Return the first sentence of a command's help, never shortened."""
     return str(command.get_short_help_str(limit=1_000))

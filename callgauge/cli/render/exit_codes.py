@@ -24,11 +24,11 @@ MEANINGS = {
     ExitCode.NOT_ENOUGH_DATA: "gate: not enough data",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C or SIGTERM",
 }
-"""What each code means, for a help text of one line."""
+"""The meaning of each code as one line of a help text."""
 DETAILS = {
     ExitCode.FAILED: "Also: the check found something (lint, parse, verify), or the store cannot be queried.",
     ExitCode.UNREADABLE: "With `ingest --strict` any unreadable line or file in the store, new or old. For "
     "`trial run`: stopped early; the same command continues the run.",
     ExitCode.NOT_ENOUGH_DATA: "The message says how much more is needed.",
 }
-"""What else the reference says of a code."""
+"""More meanings of a code, for the reference page."""

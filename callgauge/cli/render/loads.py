@@ -1,6 +1,7 @@
-"""Show the progress of a load; format its report, its rejects, the forecast of a dry run, and found agents.
+"""Format the progress and the report of a load, unreadable lines, the forecast of a dry run, and found
+agents.
 
-On a terminal the progress is a bar, elsewhere a line every `_EVERY` seconds.
+On a terminal the progress is a bar, elsewhere one line every `_EVERY` seconds.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from ingest.pipeline.survey import AgentSurvey
 
 Tell = Callable[["Progress"], None]
-_EVERY = 10.0  # seconds between two lines where there is no terminal
-_REDRAWN = 0.1  # seconds between two redraws of the bar
-_WINDOW = 20.0  # seconds over which the rate is taken: loaded files are skipped faster than others are read
+_EVERY = 10.0  # Without a terminal, this many seconds pass between two lines.
+_REDRAWN = 0.1  # The bar is redrawn at this interval in seconds.
+_WINDOW = 20.0  # The speed is averaged over this many seconds, because it jumps when files are skipped.
 _REJECTED_SHOWN = 10
-_NAME = 80  # characters of a file's name where there is no terminal
-_FEW_FOREIGN = 3  # files that are listed individually
-_FOLDERS = 4  # folders listed for each kind of file
+_NAME = 80  # Without a terminal, a file name is cut to this many characters.
+_FEW_FOREIGN = 3  # Up to this many files are listed individually.
+_FOLDERS = 4  # Up to this many folders are listed for each kind of file.
 _KINDS = {
     ForeignKind.JSON: "JSON files of other kinds",
     ForeignKind.BROKEN: "files of broken JSON",
@@ -39,8 +40,8 @@ _KINDS = {
     ForeignKind.BINARY: "binary files",
     ForeignKind.EMPTY: "empty files",
 }
-_SNIPPET = 100  # characters
-_WEEK = 7  # days up to which "5 days ago" is clearer than a date
+_SNIPPET = 100  # The maximum number of characters of a snippet.
+_WEEK = 7  # Up to this many days, "5 days ago" is clearer than a date.
 
 
 class Pace:
@@ -51,7 +52,7 @@ class Pace:
         self._marks: deque[tuple[float, int]] = deque()
 
     def rate_at(self, done: int) -> float | None:
-        """Return the bytes per second, `done` bytes being read so far; None when it is too early to tell."""
+        """Return the bytes per second after `done` bytes were read, or None in the first moments."""
         now = self._clock()
         self._marks.append((now, done))
         while len(self._marks) > 2 and now - self._marks[0][0] > _WINDOW:
@@ -61,9 +62,9 @@ class Pace:
 
 
 def progress_figures(now: Progress, rate: float | None) -> str:
-    """Return the progress as text: share, speed, time left, files done, unreadable lines.
+    """Return the progress as text: share, speed, time left, finished files, unreadable lines.
 
-    `rate` is in bytes per second; None leaves out speed and time left.
+    `rate` is in bytes per second; with None, speed and time left are omitted.
     """
     share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
     parts = [f"{share:3d} % of {format_size(now.bytes_total)}"]
@@ -77,7 +78,7 @@ def progress_figures(now: Progress, rate: float | None) -> str:
 
 
 def current_file(now: Progress, width: int) -> str:
-    """Return the name of the file being read, cut at its beginning to `width` characters."""
+    """Return the name of the current file; a long name loses its beginning to fit `width` characters."""
     shown = escape_for_terminal(now.name) if now.files_done < now.files_total else "writing the store"
     return shown if len(shown) <= width else f"…{shown[1 - width :]}"
 
@@ -90,7 +91,7 @@ def format_size(count: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a length of time as text: 45 s, 3 min 20 s, 2 h 5 min."""
+    """Return a duration as text: 45 s, 3 min 20 s, 2 h 5 min."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -136,7 +137,7 @@ def _show_bar(stream: TextIO) -> Iterator[Tell]:
             drawn[:] = [time.monotonic()]
             live.refresh()
 
-    # Not refreshed by a thread: a load with one thread can fork its workers.
+    # A refresh thread would keep the load from forking its workers.
     with Live(Group(bar, name), console=console, transient=True, auto_refresh=False) as live:
         yield tell
 
@@ -158,9 +159,9 @@ def _print_lines(stream: TextIO) -> Tell:
 
 
 def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the closing lines of a load as text.
+    """Return the final lines of a load as text.
 
-    A table of the files read comes first, then the unreadable files and what the user can do, then `rates`:
+    First comes a table of the files that were read, then the unreadable files with advice. `rates` come last:
     titles and figures of the whole store.
     """
     rows = list(_report_figures(report)) if report.loaded else []
@@ -200,7 +201,7 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
     """Yield a line for each unreadable file, and one for each kind and folder of files that are not logs."""
     foreign = [file for file in files if file.foreign]
-    if len(foreign) <= _FEW_FOREIGN:  # a file with data may be a log; prose never is
+    if len(foreign) <= _FEW_FOREIGN:  # A file with data may still be a log, but a text file never is.
         foreign = [file for file in foreign if file.foreign is ForeignKind.TEXT]
     listed = [file for file in files if file not in foreign]
     for file in listed[:_REJECTED_SHOWN]:
@@ -215,7 +216,7 @@ def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Ite
 def outlook_text(outlook: LoadForecast) -> str:
     """Return the forecast of a dry run as text.
 
-    One line for each action and format, then the files that cannot be read.
+    It has one line for each action and format, then the files that cannot be read.
     """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
@@ -253,7 +254,6 @@ def _describe_replaced(report: LoadReport) -> str:
 
 
 def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the report's table."""
     yield "sessions", f"{report.sessions:,}"
     yield "turns", f"{report.turns:,}"
     copies = f" ({report.duplicates:,} copies counted once)" if report.duplicates else ""
@@ -267,7 +267,7 @@ def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignFile:
-    """A foreign file; `reason` is the part of a sentence that follows the file's path."""
+    """A file that is not a log. `reason` continues a sentence that begins with the file's path."""
 
     path: str
     kind: ForeignKind
@@ -276,9 +276,9 @@ class ForeignFile:
 
 @dataclass(frozen=True, slots=True)
 class ForeignGroup:
-    """The foreign files of one kind in a folder, or (`below`) also in folders below it.
+    """The files of one kind in a folder that are not logs; with `below`, subfolders are included.
 
-    `example` is the first of them by path.
+    `example` is the first file, sorted by path.
     """
 
     folder: str
@@ -305,15 +305,15 @@ def _describe_group(group: ForeignGroup) -> str:
 
 
 def _shorten(reason: str) -> str:
-    """Return a reason without the advice after the semicolon, which is the same for all files."""
+    """Return a reason without the advice after the semicolon, because all files have the same advice."""
     return reason.split(";", maxsplit=1)[0]
 
 
 def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[str]:
-    """Yield the lines of a list of rejects.
+    """Yield the lines of a list of unreadable lines and files.
 
-    Each reject gives a line with place, code and message, and a line with its snippet; the last line counts
-    the rejects by code. Files that are not logs are summed up by kind and folder, unless `each`.
+    Each entry has a line with position, code and message, and a line with its snippet. The last line counts
+    the entries by code. Files that are not logs are grouped by kind and folder, unless `each` is True.
     """
     counts: Counter[str] = Counter()
     foreign: list[ForeignFile] = []
@@ -332,9 +332,9 @@ def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[
 
 
 def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]:
-    """Yield a line for each agent, those that can be read first, and one for each unreadable folder.
+    """Yield a line for each agent, readable ones first, and one for each unreadable folder.
 
-    `now` is an aware time in the time zone of the user.
+    `now` is a time in the user's time zone.
     """
     agents = [survey for survey in surveys if survey.files]
     width = max((len(survey.agent) for survey in agents), default=0) + 1
@@ -366,10 +366,11 @@ def _describe_day(moment: datetime, now: datetime) -> str:
 def describe_store_rates(store: Path) -> list[tuple[str, str]]:
     """Return the title and the figures of each headline rate over all days of a store.
 
-    Leaves out rates that were not measured; without tool definitions, repaired JSON takes the place of what
-    needed repair. Raises UnshownStoreError or MetricError.
+    Omits rates that were not measured. Without tool definitions, *Needed repair* is replaced by the rate of
+    repaired JSON. Raises UnshownStoreError or MetricError.
     """
-    from callgauge.analysis import wording  # these import DuckDB, which `callgauge --help` does not need
+    # These modules import DuckDB, which `callgauge --help` does not need.
+    from callgauge.analysis import wording
     from callgauge.analysis.measures.rates import HEADLINES, RATES
     from callgauge.analysis.metrics import read_batches
     from callgauge.analysis.metrics.published_store import open_generation, published_generation
@@ -395,9 +396,9 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
 
 
 def group_foreign_files(files: Iterable[ForeignFile], most: int) -> list[ForeignGroup]:
-    """Return foreign files by kind and folder, the kinds in the order of `ForeignKind`.
+    """Group files that are not logs by kind and folder; the kinds are in the order of `ForeignKind`.
 
-    If more than `most` folders have files of a kind, the deepest are counted with the folder above them.
+    If more than `most` folders have such files, the deepest ones are counted in their parent folder.
     """
     by_kind: dict[ForeignKind, dict[str, list[ForeignFile]]] = {kind: {} for kind in ForeignKind}
     for file in files:
@@ -418,7 +419,7 @@ def _group_by_folder(folders: dict[str, list[ForeignFile]], most: int) -> list[F
 
 
 def _choose_shown_folders(folders: Collection[str], most: int) -> dict[str, str]:
-    """Return for each folder the folder under which it is counted: itself, or one above it."""
+    """Return for each folder the folder in whose count it is included: itself, or a parent."""
     shown = {folder: folder for folder in folders}
     while len(names := set(shown.values())) > most and (deepest := max(map(_count_parts, names))) > 1:
         above = {name: posixpath.dirname(name) for name in names if _count_parts(name) == deepest}

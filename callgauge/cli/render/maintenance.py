@@ -1,4 +1,4 @@
-"""Format the reports of retention, deletion, backups, restores and checks, and the list of model names."""
+"""Format the reports of retention, deletion, backup, restore and verification, and the model names."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _SOURCES = {"path": "from the path", "given": "from --model"}
 def forget_text(
     report: ForgetReport, store: Path, *, notes: int, backups: Mapping[str, Sequence[str]], nights: int
 ) -> str:
-    """Return what was deleted.
+    """Return a text about deleted sessions.
 
-    `notes`: how many notes of people were deleted. `backups`: earlier backups by place. `nights`: how many
-    nightly reports the store has.
+    `notes` is the number of deleted notes. `backups` are earlier backups by location. `nights` is the number
+    of nightly reports in the store.
     """
     if not report.sessions:
         return f"no session in {store} matches; nothing was deleted"
@@ -73,7 +73,10 @@ def retention_text(
     reports: int,
     dry_run: bool,
 ) -> str:
-    """Return what retention deleted, with the number of nightly `reports`. `backups`: earlier ones."""
+    """Return a text about the data that retention deleted.
+
+    `reports` is the number of deleted nightly reports. `backups` are earlier backups by location.
+    """
     lines = []
     if report.facts_before is not None:
         lines.append(
@@ -150,7 +153,7 @@ def _megabytes(size: int) -> str:
 
 
 def model_lines(report: ModelNamesReport) -> Iterator[str]:
-    """Yield a line for each model, and a line for each of its names in the logs if it has several."""
+    """Yield a line for each model. A model with several names in the logs also gets a line for each name."""
     if not report.names:
         yield "no log in the store names a model; name it with --model or --from-path of `callgauge ingest`"
     for model, names in groupby(report.names, key=lambda name: name.model):
@@ -169,7 +172,7 @@ def model_lines(report: ModelNamesReport) -> Iterator[str]:
 
 
 def _describe_origin(name: ModelName) -> str:
-    """Return the source of a name and the alias rule that applies; empty for a name from the log."""
+    """Return the source of a name and the alias rule that applied; "" for a name from the log."""
     why = [_SOURCES[name.source]] if name.source in _SOURCES else []
     if name.rule:
         named = f"in the logs {name.model_name}, " if name.model_name != name.model else ""

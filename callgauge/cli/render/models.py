@@ -1,4 +1,4 @@
-"""Format the results of probes, a column for each model, and the steps of a conversation."""
+"""Format probe results as a table with a column for each model, and the steps of a conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.cli.render.terminal import escape_for_terminal
 if TYPE_CHECKING:
     from callgauge.gateway import CallResult, Probe, TextPiece, Turn, TurnStep
 
-_MOST_OF_A_NAME = 28  # two names fit into 80 columns
+_MOST_OF_A_NAME = 28  # Two names of this length fit into 80 columns.
 _MOST_OF_A_REASON = 300
 _NOT_ASKED = "not asked"
 _LABELS = {
@@ -29,7 +29,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """One model of the table. `cost` is in USD, None = unpriced."""
+    """The probe results of one model in the table. `cost` is in USD, or None without a price."""
 
     model: str
     probe: Probe
@@ -53,7 +53,7 @@ def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
 
 
 def _split(widths: Sequence[int], room: int) -> Iterator[range]:
-    """Yield the ranges of columns that fit next to each other, at least one column each."""
+    """Yield ranges of columns that fit into one table, each with at least one column."""
     start = used = 0
     for at, width in enumerate(widths):
         if at > start and used + width > room:

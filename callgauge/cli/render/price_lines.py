@@ -9,11 +9,11 @@ from callgauge.memory.records import ModelPrice
 from callgauge.prices import Owner, PriceList, describe_our_list
 
 _HEADS = ("model", "from", "input", "output", "cached", "cache write", "whose")
-_LONGEST = 60  # characters of a model's name
+_LONGEST = 60  # The maximum number of characters of a model name.
 
 
 def price_lines(price_list: PriceList, used: Mapping[str, int]) -> Iterator[str]:
-    """Yield the lines of the list. `used`: the model calls of each model that the store names."""
+    """Yield the lines of the price list. `used` is the number of calls to each model in the store."""
     team = [price for owner, price in price_list.listed() if owner is Owner.TEAM]
     if team:
         models = len({price.model for price in team})

@@ -22,7 +22,7 @@ from callgauge.checked_files.file_problems import CheckedFileError
 _SIGNALS = ("SIGINT", "SIGTERM")
 SignalHandler = Callable[[int, FrameType | None], Any]
 _HEARD = b"\ncallgauge: stopping after this batch; Ctrl-C again stops immediately and publishes nothing\n"
-_BETWEEN = 0.25  # seconds between two attempts to lock
+_BETWEEN = 0.25  # The pause between two attempts to lock the store, in seconds.
 
 
 def to_json(value: Any) -> str:
@@ -54,7 +54,7 @@ def fail(message: str, code: int = 1) -> NoReturn:
 
 
 def fail_in_lines(message: str, code: int) -> NoReturn:
-    """Print each line as a message of its own, and end the command with an exit code."""
+    """Print each line as a separate message, and end the command with an exit code."""
     for line in message.splitlines():
         print_message(line)
     raise typer.Exit(code)
@@ -95,7 +95,7 @@ class Interrupts:
         if self._asked:
             raise KeyboardInterrupt
         self._asked = True
-        # Not print(): the signal may have come in the middle of one.
+        # Do not call print() here, because the signal may have interrupted another print().
         os.write(2, self._heard)
 
 
@@ -112,7 +112,7 @@ def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
 
 @contextmanager
 def handle_signals(names: Iterable[str], handler: SignalHandler) -> Iterator[None]:
-    """Handle the signals that the system has inside the `with` block; restore their handlers at its end."""
+    """Handle these signals, if the system has them, during the `with` block; then restore the handlers."""
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
@@ -131,8 +131,8 @@ def make_patience(
 ) -> Callable[[str], bool]:
     """Return a function that waits before the next attempt to lock a store.
 
-    It is called with a sentence that names the lock's owner, and prints it the first time. It returns
-    True after a short pause, False when `at_most` seconds have passed (None = no limit) or `stopped()`
+    The function gets a sentence that names the lock's owner, and prints it at the first call. It returns True
+    after a short pause. It returns False after `at_most` seconds (None means no limit), or when `stopped()`
     returns True.
     """
     began: list[float] = []

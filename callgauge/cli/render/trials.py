@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from callgauge.trials.verdicts.gate import GateResult
     from callgauge.trials.verdicts.report import Report
 
-_MOST_TOOLS = 30  # tools of a set of definitions that are listed
-_EVERY = 10.0  # seconds between two lines where there is no terminal
+_MOST_TOOLS = 30  # At most this many tools of a set of definitions are listed.
+_EVERY = 10.0  # Without a terminal, this many seconds pass between two lines.
 _CLEAR = "\r\x1b[2K"
 
 
@@ -168,7 +168,7 @@ def _money(amount: float | None) -> str:
 
 
 def run_figures(now: RunProgress) -> str:
-    """Return the progress as text: trials, tasks, money and tokens, time so far and left."""
+    """Return the progress as text: trials, tasks, money, tokens, elapsed time and time left."""
     parts = [
         f"{now.trials:,} of {now.planned_trials:,} trials",
         f"{now.tasks:,} of {now.planned_tasks:,} tasks",
@@ -209,9 +209,10 @@ def trial_report_lines(
 ) -> Iterator[str]:
     """Yield a report: the answer, a table of the primary measure, warnings and gates.
 
-    With `is_full` also the question, every sentence, all measures and settings, and the details.
+    `is_full` adds the question, every sentence, all measures and settings, and the details.
     """
-    from callgauge.trials.verdicts.report_text import (  # numpy takes a fifth of a second
+    # A top-level import of numpy would delay every command by 0.2 seconds.
+    from callgauge.trials.verdicts.report_text import (
         FACTOR_HEADS,
         HEADS,
         answer_lines,

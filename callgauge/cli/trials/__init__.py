@@ -1,1 +1,1 @@
-"""The commands `callgauge trial …`: one module a command, and what several of them need."""
+"""The commands `callgauge trial …`, with one module for each command, and their shared functions."""

@@ -37,11 +37,11 @@ def check(
 ) -> None:
     """Estimate the trials, tokens, money and tasks of a plan.
 
-    Run it before the plan.
+    Run it before `trial run`.
     Exits with 2 after printing a line for each mistake. Python functions of the plan and its tasks are
     imported in a separate process.
     """
-    # numpy takes a fifth of a second, which no other command should wait for.
+    # A top-level import of numpy would delay every command by 0.2 seconds.
     from callgauge.cli.render.trials import check_lines
     from callgauge.trials.planning.estimates import estimate_run
 
@@ -86,7 +86,6 @@ def _ask_store(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield a note for each missing key, and for each function that cannot be imported."""
     from callgauge.trials.results.checks import find_missing_function
 
     used = {plan.models[arm.model].endpoint for arm in plan.arms}

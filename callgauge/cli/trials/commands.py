@@ -36,7 +36,7 @@ def report(
 
     Exits with 2 if the folder has no trial run.
     """
-    # numpy takes a fifth of a second, which no other command should wait for.
+    # A top-level import of numpy would delay every command by 0.2 seconds.
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.stats.gate_syntax import GateSyntaxError
     from callgauge.trials.results.run_folder import FolderError

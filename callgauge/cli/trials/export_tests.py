@@ -83,9 +83,9 @@ def export_tests(
 
 
 def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Testset:
-    """Return the test set that the parameters choose. Exits with a message when they cannot be used."""
     let_pandas_in()
-    from callgauge.analysis.metrics import MetricError  # it opens DuckDB
+    # A top-level import would load DuckDB for every command.
+    from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import (
         StoreReader,
         UnshownStoreError,
@@ -109,7 +109,7 @@ def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Tests
 
 
 def _find_companion(made: Testset, output: Path) -> dict[Path, bytes]:
-    """Return the file to write next to the test set, such as a task that reads it; none when it is there."""
+    """Return the file to write next to the test set, such as a task file; {} if it already exists."""
     if made.shape.companion is None:
         return {}
     path = output.with_name(made.shape.companion)

@@ -1,4 +1,4 @@
-"""Read from a store what a plan can expect of its models: rates and sizes of turns."""
+"""Reads from a store what a plan can expect from its models: rates, and the sizes of turns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callgauge.stats import ENOUGH, Share, place_in_groups
 from callgauge.trials.planning.estimates import OF_CALLS, History
 from callgauge.trials.planning.plan import MeasureName, Plan
 
-# The rate in logs that corresponds to a measure of a trial; tokens and cost have none.
+# The rates in logs that correspond to measures of a trial. Tokens and cost have no such rate.
 _RATES: dict[MeasureName, str] = {
     "refused": "parse_error",
     "mended": "mended",
@@ -29,7 +29,7 @@ _SIZES = (
     "tokens_deviation",
 )
 _NO_TURNS = (None, 0, *[None] * (len(_SIZES) - 2))
-_FEWEST_TURNS = 10  # turns; with fewer there is no mean
+_FEWEST_TURNS = 10  # Means need at least this many turns.
 
 
 class StoreProblemError(Exception):
@@ -37,11 +37,12 @@ class StoreProblemError(Exception):
 
 
 def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
-    """Return the history of each model of the plan, and a sentence for each missing history.
+    """Return the history of each model in the plan, and a sentence for each model without a history.
 
     Raises StoreProblemError.
     """
-    from callgauge.analysis.metrics import MetricError, read_batches  # these open DuckDB
+    # A top-level import would load DuckDB for every command.
+    from callgauge.analysis.metrics import MetricError, read_batches
     from callgauge.analysis.metrics.published_store import (
         UnshownStoreError,
         open_generation,
@@ -76,9 +77,11 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 
 
 def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
-    """Return the rate that corresponds to the primary measure, and what it covers: the plan's tools or all.
+    """Return the rate that corresponds to the primary measure, and a text that names what it counts.
 
-    None below ENOUGH calls or turns."""
+    The rate counts the plan's tools, or all tools if those have too few calls. It is None below ENOUGH calls
+    or turns.
+    """
     from callgauge.analysis.metrics import read_rows
 
     primary = plan.measure.primary
@@ -101,7 +104,6 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
 
 
 def _tools_of(plan: Plan, model: str) -> list[str]:
-    """Return the names of the tools that the variants of a model define."""
     names = dict.fromkeys(
         tool.name
         for arm in plan.arms

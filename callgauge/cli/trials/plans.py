@@ -1,4 +1,4 @@
-"""Read the plan and the tasks of a command; mistakes end the command with exit code 2."""
+"""Read the plan and the tasks for a command. A mistake ends the command with exit code 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PlanFile = Annotated[
 
 
 def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Exits with 2 after printing each mistake, or if the plan has a secret."""
+    """Return a plan and its tasks. Exits with 2 after printing each mistake; a secret is a mistake."""
     from callgauge.trials.planning.plan import PlanError
     from callgauge.trials.planning.trial_files import read_plan_and_tasks
 
@@ -46,13 +46,13 @@ def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
 
 
 def find_secret_lines(text: str) -> Iterator[int]:
-    """Yield the lines of a text, from 1, that contain a secret by the patterns of `ingest --redact`."""
+    """Yield the numbers of lines, from 1, that match a secret pattern of `ingest --redact`."""
     from ingest.privacy.access_tokens import TOKEN_TYPES
     from ingest.privacy.labelled_secrets import BESIDE
     from ingest.privacy.redactor import Redactor
     from ingest.privacy.rules import RedactionRules
 
     rules = RedactionRules(_SECRETS | TOKEN_TYPES | {pii_type.kind for pii_type in BESIDE})
-    redacted = Redactor(rules, b"plan").redact_text(text)  # of the same length
+    redacted = Redactor(rules, b"plan").redact_text(text)  # The redacted text has the same length.
     pairs = zip(text.split("\n"), redacted.split("\n"), strict=False)
     yield from (line for line, (before, after) in enumerate(pairs, 1) if before != after)

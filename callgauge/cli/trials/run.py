@@ -1,6 +1,6 @@
 """The commands `callgauge trial probe`, `trial run` and `trial demo`.
 
-During a trial run a separate process loads it into the store, so that an open dashboard shows it live.
+A separate process loads the logs of a trial run into the store, so that an open dashboard shows it live.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ Redact = Annotated[
     typer.Option("--redact", help="Write logs without secrets and personal data, like `ingest --redact`."),
 ]
 _AS_THEY_ARE = ("sessionId", "ts", "type")
-EVERY = 30.0  # seconds between two loads
-_FIRST = 5.0  # seconds to the first one: then there is something to see
+EVERY = 30.0  # The seconds between two loads.
+_FIRST = 5.0  # The first load comes early, so that the dashboard soon shows something.
 CALLGAUGE = (sys.executable, "-P", "-m", "callgauge")
-"""The command `callgauge` as a process of its own; it needs `child_environment()`."""
-_LINES = 3  # lines of a failed load's output that are printed
+"""Starts `callgauge` in a separate process, which needs `child_environment()`."""
+_LINES = 3  # This many lines of a failed load's output are printed.
 
 
 def probe(
@@ -162,9 +162,9 @@ def _run_plan(
     may_change: bool = False,
     redacts: bool = False,
 ) -> RunEnd:
-    """Run a plan and show its progress; with `may_change` a changed plan starts a new run.
+    """Run a plan and show its progress. With `may_change`, a changed plan starts a new run.
 
-    Exits with a message if it cannot start.
+    Exits with a message if the run cannot start.
     """
     from callgauge.trials.results.run_folder import FolderError
     from callgauge.trials.running.run import run_trial
@@ -211,7 +211,7 @@ def _run_plan(
 
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
-    """Return the redaction of a run. With --redact it uses the store's placeholder key, if there is one."""
+    """Return the redaction for a run. `--redact` uses the store's placeholder key if the store has one."""
     from ingest.privacy.configuration import KEY, read_or_make_key
 
     if not redacts:
@@ -228,7 +228,6 @@ def _tell_unpublished(publisher: Publisher, store: Path) -> None:
 
 
 def _print_end(end: RunEnd, store: Path | None) -> None:
-    """Print the report of a run, why it ended, and what to do next."""
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.trials.verdicts.report import make_report
     from callgauge.trials.verdicts.run_record import read_run
@@ -255,9 +254,9 @@ def _run_async(asking: Any) -> Any:
 
 
 class RunPrivacy:
-    """Removes secrets from server messages, and with `redacts` personal data from all texts of a run.
+    """Removes secrets from server messages; with `redacts`, also personal data from all texts of a run.
 
-    Uses the patterns of `ingest --redact`; `key` is the key of the placeholders.
+    Uses the patterns of `ingest --redact`. `key` makes the placeholders.
     """
 
     def __init__(self, key: bytes, *, redacts: bool) -> None:
@@ -268,15 +267,15 @@ class RunPrivacy:
         self._redacts = redacts
 
     def clean_server_text(self, text: str) -> str:
-        """Return a message of a server without what looks like a secret."""
+        """Return a server's message without texts that look like secrets."""
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
-        """Return any other text as the run may store it."""
+        """Return a text of the run; with --redact, without personal data."""
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event as the log may contain it: with --redact, as `ingest --redact` would store it."""
+        """Return an event for the log. With --redact, its texts are redacted as by `ingest --redact`."""
         if not self._redacts:
             return event
         kept_fields = {name: event[name] for name in _AS_THEY_ARE}
@@ -288,7 +287,7 @@ class RunPrivacy:
         return {**event, **kept_fields}
 
     def _redact_meta(self, meta: dict[str, Any]) -> dict[str, Any]:
-        """Redact the fields of an event; raw arguments stay as broken as their diagnostic codes report."""
+        """Redact the fields of an event. Invalid raw arguments keep their errors."""
         new: dict[str, Any] = self._redactor.redact_value(
             {name: value for name, value in meta.items() if name not in ("trial", "task", "outcome")}
         )
@@ -299,13 +298,13 @@ class RunPrivacy:
 
 
 def child_environment() -> dict[str, str]:
-    """Return this process's environment, in which a child finds this `callgauge` from any folder."""
+    """Return an environment in which a child process finds this `callgauge` from any folder."""
     places = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
 
 
 class Publisher:
-    """Loads a run's folder in a process of its own; `problem` is the message of a failed load."""
+    """Loads a run's folder in a separate process; `problem` is the message of a failed load."""
 
     def __init__(self, folder: Path, store: Path, *, redacts: bool) -> None:
         options = ("--quiet", "--wait", *(("--redact",) if redacts else ()))
@@ -319,14 +318,14 @@ class Publisher:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop after one more load, which has all of the run."""
+        """Load the complete run a last time, then stop."""
         self._ended.set()
         self._thread.join()
         self.publish()
 
     def publish(self) -> None:
         """Load the trials that have ended so far."""
-        # A session of its own: Ctrl-C in the terminal is for the run, which then publishes what it has.
+        # A new session protects the load from Ctrl-C; the main process handles it and then loads again.
         done = subprocess.run(
             self._command,
             env=child_environment(),

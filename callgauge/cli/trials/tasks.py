@@ -152,8 +152,9 @@ def _make_files(
     plan: Path | None,
     output: Path | None,
 ) -> tuple[dict[Path, bytes], list[str]]:
-    """Return the files to write, the plan last, and sentences on what is in them and what is not."""
-    from callgauge.analysis.metrics import MetricError, read_rows  # it opens DuckDB
+    """Return the files to write, the plan last, and sentences about the tasks and the omitted calls."""
+    # A top-level import would load DuckDB for every command.
+    from callgauge.analysis.metrics import MetricError, read_rows
     from callgauge.analysis.metrics.published_store import (
         UnshownStoreError,
         open_generation,
@@ -195,7 +196,6 @@ def _make_files(
 
 
 def _find_tasks_path(plan: Path, output: Path | None) -> str:
-    """Return the path of the task file from the plan's folder, as the plan names it."""
     if output is None:
         return "tasks.jsonl"
     return Path(os.path.relpath(output, plan.parent)).as_posix()
@@ -221,7 +221,7 @@ def _describe(
 
 
 def write_new_files(files: Mapping[Path, bytes]) -> None:
-    """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
+    """Write new files atomically, never over existing ones. The last file is written after all others."""
     existing = next((path for path in files if path.exists()), None)
     if existing is not None:
         render.fail(f"{existing} already exists; name another file, or move it away", ExitCode.WRONG_USE)

@@ -1,1 +1,1 @@
-"""Records of nightly runs, and how new the data of each source is."""
+"""Records of nightly runs, and the time of the newest data of each source."""

@@ -1,4 +1,4 @@
-"""Allow one nightly run at a time per store. A killed run releases the lock."""
+"""Allow only one nightly run at a time per store. The lock is released even when the process is killed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from ingest.safe_files import is_locked, lock_file
 
 _FILE = "night.lock"
-_PATIENCE = 1.0  # seconds; `is_night_running` holds the lock only for an instant
+_PATIENCE = 1.0  # One second is enough, because `is_night_running` holds the lock only for a moment.
 _BETWEEN = 0.05
 
 

@@ -1,4 +1,4 @@
-"""Records of nightly runs: one for each step that began."""
+"""Records of nightly runs, with one record for each step that has begun."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 
 StepName = Literal["load", "retention", "backup", "report"]
 STEPS: tuple[StepName, ...] = get_args(StepName)
-"""The steps of a night, in their order."""
+"""The steps of a nightly run, in order."""
 
 Outcome = Literal["done", "failed", "skipped", "stopped", "broken off"]
-# Steps that are done or were skipped are complete; a repeated run repeats all others.
+# A repeated run skips steps with these outcomes, and repeats all others.
 OVER: tuple[Outcome, ...] = ("done", "skipped")
 
 _NEWEST = """
@@ -27,11 +27,10 @@ _NEWEST = """
 
 @dataclass(frozen=True, slots=True)
 class NightStep:
-    """A step of a nightly run. `outcome`: None while it runs, or when its process was killed.
+    """A step of a nightly run. `outcome` is None while the step runs, and after its process was killed.
 
-    The next run marks killed steps. `told`: figures for people, which depend on the step; among them
-    `problem`, a sentence, when it failed, and `reason` when it was skipped. `tries` counts how often the
-    step began in that run.
+    The next run marks killed steps. `told` contains figures for people. It also has `problem`, a sentence,
+    after a failure, and `reason` for a skipped step. `tries` counts how often the step began in that run.
     """
 
     night: date
@@ -47,22 +46,22 @@ class NightStep:
 
 
 class NightRecords:
-    """The nightly records of the store in `folder`. All methods raise MemoryProblemError."""
+    """The records of nightly runs for the store in `folder`. All methods raise MemoryProblemError."""
 
     def __init__(self, folder: Path) -> None:
         self._file = MemoryFile(folder)
 
     def list_steps(self, nights: int, until: date = date.max) -> Sequence[NightStep]:
-        """Return the steps of the newest nights: the newest night first, its steps in order.
+        """Return the steps of the newest nightly runs: the newest run first, its steps in order.
 
-        Ignores nights after `until`: a clock may have been wrong.
+        Ignores runs dated after `until`, because a clock may have been wrong.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)
         return sorted(steps, key=lambda step: (-step.night.toordinal(), STEPS.index(step.step)))
 
     def begin_step(self, night: date, step: StepName, tries: int) -> None:
-        """Record that a step begins; replaces the record of an earlier try in the same night."""
+        """Record the start of a step; replaces the record of an earlier try in the same nightly run."""
         values = (night.isoformat(), step, write_now(), json.dumps({"tries": tries}))
         self._file.write(
             (
@@ -72,7 +71,7 @@ class NightRecords:
         )
 
     def end_step(self, night: date, step: StepName, outcome: Outcome, figures: Mapping[str, Any]) -> None:
-        """Record how a step ended."""
+        """Record the end of a step."""
         cut_figures = {
             name: cut_text(value) if isinstance(value, str) else value for name, value in figures.items()
         }

@@ -13,15 +13,15 @@ from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepNam
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 
 _SHOWN = 30
-_FEWEST = 3  # nights needed for a rhythm
-_LATE = timedelta(hours=2)  # tolerance beyond the rhythm
-_SHORTEST = timedelta(hours=26)  # minimum gap before a night is overdue
-_RHYTHM = 14  # newest gaps between nights, which define the rhythm
+_FEWEST = 3  # An expected interval needs at least this many nightly runs.
+_LATE = timedelta(hours=2)  # A run is late only after the expected interval and this tolerance.
+_SHORTEST = timedelta(hours=26)  # A run is never overdue within this time after the last run.
+_RHYTHM = 14  # The expected interval comes from this many latest intervals between runs.
 
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """One night with its steps in order. `is_running`: a process is working on it."""
+    """One nightly run with its steps in order. `is_running` means that a process is working on it."""
 
     night: date
     steps: tuple[NightStep, ...]
@@ -33,7 +33,7 @@ class PastNight:
 
     @property
     def seconds(self) -> float | None:
-        """The total duration of its steps: a run that is continued in the morning excludes the pause."""
+        """The total duration of the steps in seconds, without a pause between two processes."""
         if any(step.ended is None for step in self.steps):
             return None
         return sum((step.ended - step.began).total_seconds() for step in self.steps if step.ended)
@@ -43,7 +43,7 @@ class PastNight:
 
     @property
     def unfinished(self) -> tuple[NightStep, ...]:
-        """The steps that failed, were stopped or were killed."""
+        """The steps that failed, were stopped, or were killed."""
         if self.is_running:
             return tuple(step for step in self.steps if step.outcome is not None and not step.is_over)
         return tuple(step for step in self.steps if not step.is_over)
@@ -51,21 +51,21 @@ class PastNight:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The last nights, the newest first, and the sources; both are empty if no nightly run exists."""
+    """The last nightly runs, newest first, and the sources. Both are empty without any nightly run."""
 
     nights: tuple[PastNight, ...]
     sources: tuple[SourceState, ...]
 
     def find_silent(self, now: datetime) -> list[SourceState]:
-        """Return the sources that are silent, the longest silence first."""
+        """Return the silent sources, the longest silence first."""
         silent = [source for source in self.sources if source.is_silent(now)]
         return sorted(silent, key=lambda source: -source.count_silent_days(now))
 
     def find_missing_night(self, now: datetime) -> datetime | None:
-        """Return the start of the newest night if the next one is overdue, else None.
+        """Return the start of the newest nightly run if the next run is overdue, else None.
 
-        The expected gap is the second longest of the last gaps. So nights on working days only do not count
-        as missing at weekends, and one outage does not make the next one seem usual.
+        The expected interval is the second longest of the last ones. So runs on working days only are not
+        overdue at weekends, and a single outage does not extend the expected interval.
         """
         begun = [night.began for night in self.nights[: _RHYTHM + 1]]
         if len(begun) < _FEWEST:
@@ -75,7 +75,7 @@ class ServiceState:
 
 
 def read_service_state(folder: Path) -> ServiceState:
-    """Return the state of the service of the store in `folder`. Raises MemoryProblemError."""
+    """Return the nightly runs and sources of the store in `folder`. Raises MemoryProblemError."""
     steps = NightRecords(folder).list_steps(_SHOWN)
     running = any(step.outcome is None for step in steps) and is_night_running(folder)
     return ServiceState(_group_nights(steps, running), tuple(SourceStates(folder).read()))

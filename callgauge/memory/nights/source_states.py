@@ -1,4 +1,4 @@
-"""The sources of callgauge.toml after their last load: the time of their newest data."""
+"""The state of each source in callgauge.toml after its last load, with the time of its newest data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from callgauge.memory.memory_file import MemoryFile, cut_text
 
 _ALL = "SELECT name, newest, first_seen, looked, silent_after, problem FROM source_states ORDER BY name"
-# The time never moves back, even when a log is deleted.
+# The stored time never moves back, even when a log is deleted.
 _NOTE = """
     INSERT INTO source_states VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
       newest = coalesce(max(newest, excluded.newest), newest, excluded.newest), looked = excluded.looked,
@@ -20,10 +20,10 @@ _NOTE = """
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A source after its last load, at `looked`.
+    """A source after its last load, which was at `looked`.
 
-    `newest`: the time of its newest data, or None. `silent_after`: the days without data after which it
-    counts as silent, or None for never. `problem`: the reason why its load failed, or empty.
+    `newest` is the time of the newest data, or None. The source counts as silent after `silent_after` days
+    without data; None means never. `problem` is the reason why the load failed, or empty.
     """
 
     name: str
@@ -34,12 +34,12 @@ class SourceState:
     problem: str
 
     def count_silent_days(self, now: datetime) -> float:
-        """Return the days since the newest data, or since the first load when there is no data."""
+        """Return the number of days since the newest data, or since the first load if there is no data."""
         return (now - (self.newest or self.first_seen)).total_seconds() / 86_400
 
     @property
     def silence_key(self) -> str:
-        """The key of the silence alert; an acknowledgement lasts until the source's next silence."""
+        """The key of the alert about the source's current silence. A later silence has another key."""
         return make_silence_key(self.name, (self.newest or self.first_seen).date())
 
     def is_silent(self, now: datetime) -> bool:
@@ -47,7 +47,7 @@ class SourceState:
 
 
 def make_silence_key(name: str, last_day: date) -> str:
-    """Return the key of the alert for a source that has been silent since a day."""
+    """Return the key of the alert for a source that has been silent since `day`."""
     return json.dumps(["silent", name, last_day.isoformat()])
 
 
@@ -73,7 +73,7 @@ class SourceStates:
         ]
 
     def note(self, state: SourceState) -> None:
-        """Save the state of a source after a load; `first_seen` is set only once."""
+        """Save the state of a source after a load. The first load sets `first_seen`."""
         times = (state.newest, state.first_seen, state.looked)
         texts = (moment and moment.isoformat(timespec="seconds") for moment in times)
         self._file.write((_NOTE, [(state.name, *texts, state.silent_after, cut_text(state.problem))]))

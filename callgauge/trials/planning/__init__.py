@@ -1,1 +1,1 @@
-"""What is to be tried: the plan, the tasks, and what they come to before anything is asked."""
+"""Reads the plan and the tasks of a trial run, and estimates the size and the cost of the run."""

@@ -1,4 +1,4 @@
-"""The arms of a plan: the cross product of what it lists, or those that it names one by one."""
+"""Reads the variants of a plan: each combination of the listed settings, or variants that the plan names."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def read_arms(
     names: Mapping[str, Sequence[str]],
     mistakes: list[Mistake],
 ) -> tuple[TrialArm, ...]:
-    """Return the arms of a plan; what is wrong is added to `mistakes`.
+    """Return the variants of a plan; append every mistake to `mistakes`.
 
-    `arms` and `run` are these tables as they were read, `names` the names of models, prompts and sets of
-    definitions that the plan has. An arm without a name is named after what differs between the arms.
+    `arms` and `run` are the plan's tables of these names. `names` holds the names of the plan's models,
+    prompts and sets of tool definitions. A variant without a name is named after the settings in which the
+    variants differ.
     """
     mistakes += _find_unknown_names(arms, names)
     single = arms.get("only")
@@ -67,7 +68,6 @@ def _find_unknown_names(arms: Mapping[str, Any], names: Mapping[str, Sequence[st
 
 
 def _read_single_arms(single: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the parts of each arm that the plan names."""
     shared = {name: run[name][0] for name in _LISTS}
     return [{**shared, **{part: value for part, value in arm.items() if value is not None}} for arm in single]
 

@@ -1,7 +1,8 @@
-"""What a plan comes to before anything is asked: trials, requests, tokens, money, and the tasks it needs.
+"""Estimates what a plan needs: trials, requests, tokens, money, and the number of tasks.
 
-Tokens of requests are counted at four bytes a token, of the bodies as their wires write them. What replies
-come to is taken from a store's history where one is handed in, else guessed: a call and an answer.
+The estimate counts one token for four bytes of a request body in the format of the model's API. The size of
+the replies comes from a store's history. Without a history, the estimate assumes two replies per trial with
+tools.
 """
 
 from __future__ import annotations
@@ -28,20 +29,22 @@ from lenient import ToolCatalog
 
 BYTES_A_TOKEN = 4
 OF_CALLS: frozenset[MeasureName] = frozenset({"refused", "mended"})
-"""The measures that are shares of calls; the others count trials."""
+"""The measures that are rates per call; the other measures count per trial."""
 _AMOUNTS = frozenset({"tokens", "cost"})
-_GUESSED_REPLIES = 2.0  # with tools: a call and an answer
-_GUESSED_WRITTEN = 100.0  # tokens of a reply
-_GUESSED_RESULT = 50.0  # tokens of a tool's result that no task records
-_MOST_PROBES = 6  # questions of the probe to a model without declared capabilities
+_GUESSED_REPLIES = 2.0  # With tools, the model sends a call and then an answer.
+_GUESSED_WRITTEN = 100.0  # The guess for the tokens of one reply.
+_GUESSED_RESULT = 50.0  # The guess for the tokens of a tool result that the task does not record.
+_MOST_PROBES = 6  # A probe asks a model without declared capabilities at most this many questions.
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a store knows of a model: means of a turn and a reply, and the rate that is like the measure.
+    """The past turns of one model in a store: their means, and the rate that corresponds to the trial
+    measure.
 
-    `replies` and `calls` a turn (of those with a call), `written` tokens a reply, `tokens_deviation` of a
-    turn. `share`: the rate in sessions; `of` says of what, in words.
+    `replies`, `calls` and `written` are means: replies per turn, calls per turn with a call, and tokens per
+    reply. `tokens_deviation` is the standard deviation of the tokens per turn. `share` is the corresponding
+    rate; `of` names what the rate counts.
     """
 
     turns: int
@@ -55,7 +58,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSize:
-    """A set of definitions: the tokens of each tool as a request carries it."""
+    """The number of tokens that each tool of a set of definitions adds to a request."""
 
     name: str
     tools: Mapping[str, int]
@@ -67,9 +70,9 @@ class CatalogSize:
 
 @dataclass(frozen=True, slots=True)
 class ArmEstimate:
-    """What an arm comes to over all its trials. `read`, `written`: tokens expected; `cost` in USD.
+    """The estimate for all trials of one variant. `read` and `written` are expected tokens; `cost` is in USD.
 
-    The most that it can come to is known where its model has `max_tokens`: then `most_tokens`, `most_cost`.
+    `most_tokens` and `most_cost` are the upper limits. They are None when the model has no `max_tokens`.
     """
 
     arm: str
@@ -85,9 +88,10 @@ class ArmEstimate:
 
 @dataclass(frozen=True, slots=True)
 class TasksNeeded:
-    """How many tasks the smallest difference needs. `tasks` is None where `basis` says what is missing.
+    """The number of tasks that a run needs to detect the smallest difference of interest.
 
-    `basis`: what the number rests on, in words. `rate`: the rate that was expected.
+    `tasks` is None when data is missing; `basis` then says which data. Otherwise `basis` says where the
+    number comes from. `rate` is the expected rate.
     """
 
     tasks: int | None
@@ -97,7 +101,10 @@ class TasksNeeded:
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What a whole run comes to. `probes`: requests of the probe, at most. `notes`: what to look at first."""
+    """The estimate for a whole run. `probes` is the maximum number of probe requests.
+
+    `notes` holds warnings that people should read before the run.
+    """
 
     tasks: int
     repeats: int
@@ -121,19 +128,19 @@ class RunEstimate:
 
     @property
     def cost(self) -> float | None:
-        """The cost that is expected in USD; None where an arm has no price."""
+        """The expected cost in USD, or None when a variant has no price."""
         return _add(arm.cost for arm in self.arms)
 
     @property
     def most_cost(self) -> float | None:
-        """The most it can cost in USD; None where an arm's cannot be told."""
+        """The maximum cost in USD, or None when the maximum of a variant is unknown."""
         return _add(arm.most_cost for arm in self.arms)
 
 
 def estimate_run(
     plan: Plan, tasks: Sequence[Task], histories: Mapping[str, History] | None = None
 ) -> RunEstimate:
-    """Return what a plan comes to. `histories`: what a store knows, by the plan's names of models."""
+    """Return the estimate for a plan. `histories` holds the history of each model by its name in the plan."""
     by_model = histories or {}
     arms = tuple(_estimate_arm(plan, arm, tasks, by_model.get(arm.model)) for arm in plan.arms)
     probed_models = {
@@ -154,12 +161,12 @@ def estimate_run(
 
 
 def measure_catalog(name: str, catalog: ToolCatalog) -> CatalogSize:
-    """Return the tokens of each definition, written as OpenAI takes it."""
+    """Return the number of tokens of each tool definition in OpenAI's format."""
     return CatalogSize(name, {tool.name: count_tokens(orjson.dumps(tool.to_openai())) for tool in catalog})
 
 
 def count_tokens(data: bytes | str) -> int:
-    """Return about how many tokens a text has: a token for four bytes of UTF-8, rounded up."""
+    """Return the approximate number of tokens of a text: its UTF-8 bytes divided by four, rounded up."""
     size = len(data.encode("utf-8", "replace")) if isinstance(data, str) else len(data)
     return ceil(size / BYTES_A_TOKEN)
 
@@ -208,7 +215,7 @@ def _estimate_arm(plan: Plan, arm: TrialArm, tasks: Sequence[Task], history: His
 
 
 def _count_base(plan: Plan, arm: TrialArm, task: Task) -> tuple[int, bool]:
-    """Return the tokens of a request without messages, and whether it offers tools."""
+    """Return the tokens of a request without messages, and whether the request offers tools."""
     catalog = plan.definitions.get(arm.definitions or "") or ToolCatalog()
     offered = offered_tools(task, catalog)
     prompt = plan.prompts[arm.prompt].text if arm.prompt is not None else ""
@@ -243,14 +250,13 @@ def _expect_replies(plan: Plan, task: Task, history: History | None) -> float:
 
 
 def _mean_result(task: Task) -> float:
-    """Return the tokens of a tool's result, on average over the answers that a task records."""
     if not task.answers:
         return _GUESSED_RESULT
     return sum(count_tokens(answer.result) for answer in task.answers) / len(task.answers)
 
 
 def _sum_read(first: float, replies: float, growth: float) -> float:
-    """Return the tokens read over all replies of a trial: each request repeats what was said before."""
+    """Return the tokens that a model reads in one trial: each request repeats all earlier messages."""
     return replies * first + growth * replies * (replies - 1) / 2
 
 
@@ -293,7 +299,6 @@ def _find_tasks_needed(plan: Plan, history: History | None) -> TasksNeeded:
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task], estimate: RunEstimate) -> Iterable[str]:
-    """Yield notes to check before the run starts."""
     if len(plan.arms) == 1:
         yield "the plan has only one variant: there is nothing to compare"
     needed = estimate.needed.tasks if estimate.needed is not None else None

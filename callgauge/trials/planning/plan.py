@@ -1,4 +1,4 @@
-"""What a trial is to find out and how: the plan, as data (read by `plan_file`)."""
+"""The data classes of a trial plan, which `plan_file` reads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ABOVE_ZERO = Number(0, is_above=True)
 
 
 class PlanError(CheckedFileError):
-    """Raised when a plan, or a file that it names, has mistakes."""
+    """Raised when a plan, or a file that the plan names, has mistakes."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """What is measured, decided before the run. What is expected serves planning alone."""
+    """The measures of a run, fixed before the run starts. The expected values only serve planning."""
 
     primary: Annotated[MeasureName, MEASURES, f"What decides: one of {', '.join(MEASURES.words)}."]
     smallest: Annotated[
@@ -67,7 +67,7 @@ class MeasurePlan:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Caps of a run, whichever is reached first; None is no cap."""
+    """The limits of a run, which stops at the first one it reaches. None means no limit."""
 
     cost: Annotated[float | None, ABOVE_ZERO, "USD; needs a price for every model."] = None
     tokens: Annotated[int | None, Number(1, is_whole=True), "Tokens read and written, over all variants."] = (
@@ -78,7 +78,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class EndpointPlan:
-    """A server. `key_variable` names the environment variable with its key; the key itself is in no plan."""
+    """A model server. `key_variable` names the environment variable with the API key; a plan has no keys."""
 
     name: str
     wire: str
@@ -93,7 +93,10 @@ class EndpointPlan:
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """USD a million tokens. `source` says whose price it is: `plan`, or the list that Callgauge brings."""
+    """The price of a model in USD per million tokens.
+
+    `source` is `plan`, or the name of the built-in price list.
+    """
 
     input: Annotated[float, Number(0), "USD a million tokens read."]
     output: Annotated[float, Number(0), "USD a million tokens written."]
@@ -103,14 +106,14 @@ class TokenPrice:
     source: str = "plan"
 
     def cost(self, read: float, written: float, cached: float = 0) -> float:
-        """Return the price in USD of tokens read, written, and of those read from a cache."""
+        """Return the cost in USD of the tokens that the model read, wrote, and read from a cache."""
         from_cache = self.input if self.cached is None else self.cached
         return ((read - cached) * self.input + cached * from_cache + written * self.output) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """A model as its endpoint knows it; `body` is laid over every request."""
+    """A model with its name at the endpoint. The keys of `body` override the keys of each request."""
 
     name: str
     endpoint: str
@@ -123,7 +126,7 @@ class ModelPlan:
 
 @dataclass(frozen=True, slots=True)
 class PromptPlan:
-    """A system prompt with its identity in the logs."""
+    """A system prompt with its id in the logs."""
 
     key: str
     text: str
@@ -133,7 +136,7 @@ class PromptPlan:
 
 @dataclass(frozen=True, slots=True)
 class ToolSource:
-    """Where results of a tool come from: `recorded` answers, a Python `function`, or an MCP `server`."""
+    """The source of a tool's results: `recorded` answers, a Python `function`, or an MCP `server`."""
 
     kind: Literal["recorded", "function", "server"]
     target: str | None = None
@@ -142,7 +145,7 @@ class ToolSource:
 
 @dataclass(frozen=True, slots=True)
 class ServerPlan:
-    """An MCP server: a command with its arguments, or an address."""
+    """An MCP server: a command with its arguments, or a URL."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -152,7 +155,7 @@ class ServerPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrialArm:
-    """One of the things that are compared. `name` is unique in the plan and safe as a folder's name."""
+    """One of the variants that a run compares. `name` is unique in the plan and safe as a folder name."""
 
     name: str
     model: str
@@ -166,7 +169,7 @@ class TrialArm:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """How every trial is run. `timeout` is a tool's, in seconds."""
+    """The settings that all trials share. `timeout` is the limit for one tool call, in seconds."""
 
     repeats: int = 1
     seed: int = 0
@@ -177,7 +180,7 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan that was read and found without mistakes; `path` is its file, others are read beside it."""
+    """A valid plan. `path` is its file; the paths in the plan are relative to the folder of that file."""
 
     path: Path
     name: str
@@ -198,5 +201,5 @@ class Plan:
 
     @property
     def reference(self) -> TrialArm:
-        """The arm that others are held against: the one that the plan names, else the first."""
+        """The variant that all others are compared with: the one that the plan names, or the first."""
         return next((arm for arm in self.arms if arm.name == self.measure.reference), self.arms[0])

@@ -1,4 +1,4 @@
-"""The keys of a plan: what each may hold and what it says. The reader and the JSON Schema are made of it."""
+"""Declares the keys of a plan with their values and descriptions, for the reader and the JSON Schema."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ PLAN = KeyedTable(
 
 
 def plan_schema() -> Schema:
-    """Return the JSON Schema of a plan, as editors take it (draft 7)."""
+    """Return the JSON Schema of a plan for editors (draft 7)."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A plan of Callgauge's trials",

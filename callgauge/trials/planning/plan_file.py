@@ -1,4 +1,4 @@
-"""Reads a trial's plan, a TOML file: all of it and what it names, or an error that lists every mistake."""
+"""Reads a plan from a TOML file with all files that it names. One error lists every mistake."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from callgauge.trials.planning.plan import (
 from callgauge.trials.planning.plan_fields import PLAN
 from lenient import ToolCatalog, ToolDefinitionError
 
-_MOST_BYTES = 4 << 20  # of a prompt
+_MOST_BYTES = 4 << 20  # A prompt file may have at most this many bytes.
 _OF_SHARES = ("refused", "mended", "right", "turn_ok")
 
 
 def read_plan(path: str | Path, today: date | None = None) -> Plan:
-    """Return the plan of a TOML file. Files that it names are read beside it.
+    """Return the plan of a TOML file. Paths in the plan are relative to the folder of the file.
 
-    Models without a price get that of the list that comes with Callgauge, as of `today`. Raises PlanError
-    with all mistakes at once. Tasks are not read, only their file's place.
+    A model without a price gets its built-in list price on the day `today`. The task file itself is not read.
+    Raises PlanError, which lists all mistakes.
     """
     reading = _PlanReading(Path(path), today or datetime.now(UTC).date())
     plan = reading.read()
@@ -48,19 +48,19 @@ def read_plan(path: str | Path, today: date | None = None) -> Plan:
 
 
 class _PlanReading(TomlReading):
-    """One reading of a plan: what was read, and the mistakes found so far."""
+    """Reads one plan, and collects its mistakes."""
 
     def __init__(self, path: Path, today: date) -> None:
         super().__init__(path, "a plan, a TOML file as docs/trials.md shows it")
         self.today = today
 
     def read(self) -> Plan | None:
-        """Return the plan, None after mistakes."""
+        """Return the plan, or None if the file has mistakes."""
         plan_table = self.read_table(PLAN, {"run": {}, "budget": {}, "arms": {}})
         return None if plan_table is None else self._make_plan(plan_table)
 
     def _make_plan(self, plan_table: Mapping[str, Any]) -> Plan | None:
-        """Return the plan of what could be read, None after mistakes; those between its parts are noted."""
+        """Return the plan, or None if it has mistakes or contradictions."""
         tables: dict[str, Mapping[str, Any]] = {part: plan_table.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
             if (
@@ -140,7 +140,6 @@ class _PlanReading(TomlReading):
         return PromptPlan(name, text, table.get("name") or name, table.get("version"))
 
     def _load(self, name: str, table: Mapping[str, Any]) -> ToolCatalog:
-        """Return the definitions of all files of a set."""
         catalog = ToolCatalog()
         for place, file in enumerate(table.get("files") or ()):
             key = ("definitions", name, "files", place)
@@ -166,7 +165,6 @@ class _PlanReading(TomlReading):
         return path
 
     def _find_price(self, model: Mapping[str, Any]) -> TokenPrice | None:
-        """Return the price that the plan gives, else the one of our list that holds today."""
         if model.get("price") is not None:
             amounts = model["price"]
             complete = {"input", "output"} <= amounts.keys()
@@ -182,7 +180,7 @@ class _PlanReading(TomlReading):
         return TokenPrice(price.input, price.output, price.cached_input, source)
 
     def _read_arms(self, plan_table: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
-        """Return the arms, none where what they are made of could not be read."""
+        """Return the variants, or none if one of their models, prompts or definitions could not be read."""
         run, arms = plan_table.get("run") or {}, plan_table.get("arms")
         if arms is None or not {"compensations", "accept", "template"} <= run.keys():
             return ()

@@ -1,28 +1,29 @@
-"""Names that are safe as files and folders on every system."""
+"""Makes file and folder names that are safe on every operating system."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)  # on Windows
+# Windows reserves these names.
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?")
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
-_READABLE = 48  # characters of a name that are kept before its hash
-_HASH = 12  # hexadecimal digits
+_READABLE = 48  # A shortened name keeps this many characters before its hash.
+_HASH = 12  # The hash has this many hexadecimal digits.
 
 
 def is_reserved_name(name: str) -> bool:
-    """Return True for a name that Windows keeps for a device, with or without an ending."""
+    """Return True for a name that Windows reserves for a device, with or without a file extension."""
     return _RESERVED.fullmatch(name) is not None
 
 
 def make_file_stem(name: str) -> str:
-    """Return the beginning of a file's name for any text: another one for every other text.
+    """Return a file name without extension for any text. Different texts get different names.
 
-    A short text of lower-case letters, digits, `.`, `_` and `-` stays as it is. Any other keeps what is
-    readable of it, then `~` and a hash of it, so that texts differ that a file system takes for one: `A` and
-    `a`, or two that are long.
+    A short text of lower-case letters, digits, `.`, `_` and `-` stays unchanged. Any other text becomes its
+    readable characters, `~` and a hash. The hash separates texts that a file system may confuse, such as `A`
+    and `a`.
     """
     if _PLAIN.fullmatch(name) and not is_reserved_name(name):
         return name

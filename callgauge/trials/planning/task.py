@@ -1,4 +1,4 @@
-"""A task of a trial, and what is expected of it (read by `task_file`)."""
+"""The data classes of a trial task and its expected result, which `task_file` reads."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from callgauge.gateway import ChatMessage, RecordedAnswer
 
 
 class TaskError(CheckedFileError):
-    """Raised when a file of tasks has mistakes."""
+    """Raised when a task file has mistakes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that should be made: for each named parameter the accepted values (the shape of BFCL).
+    """An expected call: the accepted values of each parameter, in the format of BFCL.
 
-    A parameter whose accepted values hold `""` may be left out; one that is not named may not be sent. With
-    `takes_any` the arguments do not matter.
+    A parameter may be left out when its accepted values contain `""`. Parameters without accepted values must
+    not be sent. With `takes_any` all arguments are accepted.
     """
 
     tool: str
@@ -29,11 +29,12 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What makes a trial right; all that is named must hold. None and empty mean: not asked.
+    """The conditions under which a trial is right. All given conditions must hold; None and empty values set
+    no condition.
 
-    `allows_more`: further calls than `calls` may be made. `is_loose`: texts are compared as BFCL does,
-    without capitals, blanks and punctuation. `check` is a Python function, `module:name`, called with the
-    task and the turn; it returns True, False or a sentence that says what is wrong.
+    `allows_more` allows calls in addition to `calls`. `is_loose` compares texts as BFCL does, without case,
+    spaces and punctuation. `check` names a Python function, `module:name`, which gets the task and the turn.
+    The function returns True, False, or a sentence about the mistake.
     """
 
     calls: tuple[ExpectedCall, ...] = ()
@@ -50,11 +51,13 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. `messages` are what is said before the model is asked; the last is the user's or a result.
+    """One task. `messages` are the conversation before the first request; the last is a user message or a
+    tool result.
 
-    `tools`: the names that are offered, all of the arm's definitions when None. `definitions`: this task's
-    own definitions, which stand beside (and over) those of the arm. `group`: tasks of one group are not
-    independent of each other. `suggested` is what may be right, for a person to decide; no trial asks for it.
+    `tools` names the tools that the task offers; None means all tools of the variant. `definitions` are the
+    task's own tools, which replace tools of the same name in the variant. Tasks with the same `group` are not
+    statistically independent. `suggested` is a result that may be right; a person must confirm it, and no
+    trial checks it.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The keys of a task: what each may hold and what it says. The reader and the JSON Schema are made of it."""
+"""Declares the keys of a task with their values and descriptions, for the reader and the JSON Schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ADVICE = 'write {"search_orders": {"customer": ["Acme"], "limit": [10, ""]}}: a
 
 @dataclass(frozen=True, slots=True)
 class _CallChoice:
-    """An expected call as BFCL writes it, or the tool's name alone for any arguments."""
+    """An expected call in BFCL's format, or only the name of a tool, whose arguments may then be anything."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if isinstance(value, str) and value.strip():
@@ -64,7 +64,7 @@ class _CallChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Messages:
-    """What is said before the model is asked: a text, or messages in OpenAI's chat format."""
+    """The conversation before the first request: a text, or messages in OpenAI's chat format."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if isinstance(value, str):
@@ -82,7 +82,7 @@ class _Messages:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """The text of a message, also as a list of parts that are texts."""
+    """The text of a message: a string, or a list of text parts."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if value is None or isinstance(value, str):
@@ -180,7 +180,7 @@ TASK = KeyedTable(
 
 
 def task_schema() -> Schema:
-    """Return the JSON Schema of a task, one line of a file of tasks (draft 7)."""
+    """Return the JSON Schema of a task, which is one line of a task file (draft 7)."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A task of Callgauge's trials",

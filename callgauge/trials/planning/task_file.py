@@ -1,6 +1,6 @@
-"""Reads and writes files of tasks: all tasks, or an error that lists every mistake.
+"""Reads and writes task files. One error lists every mistake in a file.
 
-Our own are JSON Lines; those of other tools are read by `foreign_tasks`.
+Callgauge's own task files are JSON Lines. `foreign_tasks` reads the files of other tools.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _NEXT_STEP = "write one task a line, as docs/trials.md shows it"
 
 
 def read_tasks(path: str | Path, form: str | None = None) -> tuple[Task, ...]:
-    """Return the tasks of a file, in its order. Raises TaskError with all mistakes at once.
+    """Return the tasks of a file, in order. Raises TaskError, which lists all mistakes.
 
-    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS; without it the content decides.
+    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS. Without `form` the content decides.
     """
     return tuple(task for _, task in read_numbered_tasks(Path(path), form))
 
 
 def read_numbered_tasks(path: Path, form: str | None = None) -> list[tuple[int, Task]]:
-    """Return the tasks of a file, each with its line. Raises TaskError with all mistakes at once."""
+    """Return the tasks of a file with their line numbers. Raises TaskError, which lists all mistakes."""
     form = form or find_format(path) or OWN_FORMAT
     lines = _read_own_lines(path) if form == OWN_FORMAT else _read_foreign_lines(path, form)
     tasks: list[tuple[int, Task]] = []
@@ -71,7 +71,7 @@ def read_numbered_tasks(path: Path, form: str | None = None) -> list[tuple[int, 
 
 
 _ReadTask = tuple[int, Task | None, list[Mistake]]
-"""The line of a task, the task, and what is wrong with it."""
+"""The line number of a task, the task (or None), and its mistakes."""
 
 
 def _read_own_lines(path: Path) -> Iterator[_ReadTask]:
@@ -115,7 +115,7 @@ def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
 
 
 def read_task(decoded: Any, mistakes: list[Mistake]) -> Task | None:
-    """Return the task of a decoded line; None where `mistakes` got what is wrong with it."""
+    """Return the task of a parsed line, or None after a mistake, which is appended to `mistakes`."""
     mistakes_before = len(mistakes)
     read = TASK.read(decoded, (), mistakes)
     if read is UNREAD:
@@ -158,7 +158,10 @@ def _read_messages(task_input: Any, catalog: ToolCatalog, mistakes: list[Mistake
 
 
 def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
-    """Yield where messages are none that a server takes: every result has its call, the model is to speak."""
+    """Yield the messages that a server would reject.
+
+    Every tool result needs its call, and the model must be the next to speak.
+    """
     waiting: set[str] = set()
     for place, message in enumerate(messages):
         key: KeyPath = ("input", place)
@@ -250,7 +253,7 @@ def _read_answers(answers: Iterable[Mapping[str, Any]], mistakes: list[Mistake])
 
 
 def write_tasks(path: str | Path, tasks: Iterable[Task]) -> None:
-    """Write tasks as JSON Lines, so that `read_tasks` returns them again. The file is replaced as a whole."""
+    """Write tasks as JSON Lines, which `read_tasks` can read again. Replaces the file atomically."""
     target = Path(path)
     part = target.with_name(target.name + ".part")
     part.write_bytes(b"".join(task_line(task) for task in tasks))
@@ -258,7 +261,7 @@ def write_tasks(path: str | Path, tasks: Iterable[Task]) -> None:
 
 
 def task_line(task: Task) -> bytes:
-    """Return a task as the line of a file of tasks, with its line break."""
+    """Return a task as one line of a task file, with the line break."""
     fields = {
         "id": task.id,
         "input": _write_messages(task.messages),

@@ -1,4 +1,4 @@
-"""Reads a plan together with its tasks, and finds what does not fit between the two."""
+"""Reads a plan and its tasks, and finds contradictions between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lenient import ToolCatalog
 
 
 def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Raises PlanError with all mistakes of both, and of how they fit."""
+    """Return a plan and its tasks. Raises PlanError with all mistakes and contradictions of both files."""
     plan = read_plan(path, today)
     try:
         numbered = read_numbered_tasks(plan.tasks_path, plan.tasks_format)
@@ -29,7 +29,7 @@ def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Pl
 
 
 def offered_tools(task: Task, catalog: ToolCatalog) -> ToolCatalog:
-    """Return the definitions that a task offers with an arm's definitions: its own count before those."""
+    """Return the tools that a task offers in a variant; the task's own definitions override the variant's."""
     both = catalog.overlay(ToolCatalog.load(list(task.definitions))) if task.definitions else catalog
     if task.tools is None:
         return both
@@ -37,8 +37,8 @@ def offered_tools(task: Task, catalog: ToolCatalog) -> ToolCatalog:
 
 
 def _find_task_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Iterator[Problem]:
-    """Yield the names of tools in tasks that some arm does not define, and tasks that offer none."""
-    if plan.servers:  # their tools are known when they run
+    """Yield a problem for each unknown tool that a task names, and for each task without tools."""
+    if plan.servers:  # The tools of an MCP server are known only when the server runs.
         return
     catalogs = {
         arm.definitions: plan.definitions.get(arm.definitions or "") or ToolCatalog() for arm in plan.arms
@@ -69,7 +69,7 @@ def _tools_named(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _find_plan_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Iterator[Problem]:
-    """Yield the keys of the plan that no task makes sense of."""
+    """Yield a problem for each key of the plan that fits no task."""
     lines = find_key_lines(plan.text)
     for name in ("primary", "secondary"):
         key = ("measure", name)

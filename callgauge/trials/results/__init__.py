@@ -1,1 +1,1 @@
-"""What a run leaves: its folder, the outcome of each trial, what makes one right."""
+"""Reads and writes the folder of a trial run, and decides whether a trial is right."""

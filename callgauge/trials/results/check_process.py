@@ -1,4 +1,4 @@
-"""Asks a process of its own what people's checks say, and ends it where it does not answer in time."""
+"""Runs users' check functions in a separate process, and kills the process when a check takes too long."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _START_SECONDS = 60.0
 
 
 class CheckProcess:
-    """A process for checks, started when it is first asked, and again after it ended.
+    """A process that runs checks. It starts at the first check, and again after it has ended.
 
-    `folder` is where modules of checks are looked for first. Several threads may use it.
+    Modules of checks are imported from `folder` first. Thread-safe.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -28,13 +28,14 @@ class CheckProcess:
         self._lock = threading.Lock()
 
     def ask(self, question: str, named: str, *arguments: Any, seconds: float) -> Result:
-        """Return what a check says: True or False, or None with the reason where it says nothing.
+        """Return True or False as the check decides, or None with the reason when the check has no result.
 
-        `named` is the function or the pattern. A check that has not answered after `seconds` is ended.
+        `named` is the name of the function, or the pattern. After `seconds` the check is killed.
         """
         try:
             request = pickle.dumps((question, named, *arguments))
-        except Exception as problem:  # a tool may have put anything into its metadata
+        # The turn can hold any object, because a tool may add one to the metadata of its result.
+        except Exception as problem:
             return None, f"{named} cannot be given this turn: {problem}"
         with self._lock:
             try:
@@ -49,7 +50,7 @@ class CheckProcess:
         return result
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """End the process if it runs."""
         with self._lock:
             self._end()
 
@@ -60,7 +61,7 @@ class CheckProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            process_group=0,  # Ctrl-C in a terminal is for the run to answer
+            process_group=0,  # Ctrl-C in a terminal must reach only the main process.
         )
         _exchange(self._process, None, _START_SECONDS)
         return self._process
@@ -71,14 +72,14 @@ class CheckProcess:
         if process is None:
             return None
         process.kill()
-        with process:  # closes its pipes
+        with process:  # Leaving the block closes the pipes of the process.
             return process.wait()
 
 
 def _exchange(process: subprocess.Popen[bytes], request: bytes | None, seconds: float) -> bytes:
-    """Write what is asked, if anything, and return the answer. Raises TimeoutError, OSError, EOFError.
+    """Send a request, if there is one, and return the answer. Raises TimeoutError, OSError, EOFError.
 
-    The process is killed after `seconds`, which ends the waiting.
+    A timer kills the process after `seconds`, so that reading cannot block forever.
     """
     is_late = threading.Event()
 

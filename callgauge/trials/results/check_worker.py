@@ -1,6 +1,6 @@
-"""The process in which people's check functions and patterns run: they may raise, hang, or end it.
+"""The process that runs users' check functions and patterns, because they may raise, hang or exit.
 
-Started by `check_process`. Standard input and output carry pickles, each after its length in eight bytes.
+`check_process` starts it. Standard input and output carry pickles, each after its length in eight bytes.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typing import IO, Any
 
 Result = tuple[bool | None, str | None]
 READY = b"ready"
-"""The first frame: the process can be asked."""
-_LONGEST = 300  # characters of the message of a check
+"""The first frame that the process sends, when it can answer requests."""
+_LONGEST = 300  # An error message of a check keeps this many characters.
 
 
 def write_frame(stream: IO[bytes], data: bytes) -> None:
-    """Write some bytes. Raises OSError where nobody reads."""
+    """Write a length and these bytes. Raises OSError when the reader has closed the pipe."""
     stream.write(len(data).to_bytes(8, "big") + data)
     stream.flush()
 
 
 def read_frame(stream: IO[bytes]) -> bytes:
-    """Return the next bytes that were written. Raises EOFError where there are none."""
+    """Return the next bytes that `write_frame` wrote. Raises EOFError at the end of the stream."""
     head = stream.read(8)
     size = int.from_bytes(head, "big")
     data = stream.read(size) if len(head) == 8 else b""
@@ -52,7 +52,7 @@ def find_function(named: str) -> Result:
 
 
 def call_check(named: str, task: Any, turn: Any) -> Result:
-    """Return what a function `module:name` says of a turn: None where it says nothing that can be used."""
+    """Return the result of the function `module:name` for a turn; None if the result is not usable."""
     module, _, name = named.partition(":")
     verdict = getattr(importlib.import_module(module), name)(task, turn)
     if inspect.iscoroutine(verdict):
@@ -77,17 +77,17 @@ def _answer(request: bytes) -> Result:
     try:
         question, named, *arguments = pickle.loads(request)  # noqa: S301 - written by our own process
         return _QUESTIONS[question](named, *arguments)
-    except BaseException as error:  # a check may raise anything, SystemExit too
+    except BaseException as error:  # A check may raise anything, including SystemExit.
         message = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
         return None, f"{named} failed: {message}"
 
 
 def main() -> None:
-    """Answer questions until standard input ends; then end at once, whatever a check is doing."""
+    """Answer requests until standard input ends; then exit immediately, even during a check."""
     requests: IO[bytes] = os.fdopen(os.dup(0), "rb")
     answered: IO[bytes] = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)  # what a check reads or prints is no part of the conversation
+    os.dup2(nothing, 0)  # Checks must not read requests from standard input or print into the answers.
     os.dup2(nothing, 1)
     questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 

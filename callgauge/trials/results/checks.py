@@ -1,8 +1,8 @@
-"""Check whether a trial is right: compare its turn with what the task expects.
+"""Checks whether a trial is right by comparing its turn with the task's expectation.
 
 Arguments are compared by the rules of BFCL. Source: `ast_checker.py` of the Berkeley Function-Calling
-Leaderboard (ShishirPatil/gorilla). Ours differ where docs/trials.md says so: texts are equal or not unless
-`is_loose`; numbers are compared by value; null counts as left out; objects may hold objects.
+Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences: texts must be equal unless
+`is_loose`; numbers are compared by value; null counts as left out; objects may contain objects.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from callgauge.trials.results.check_process import CheckProcess
 from lenient.coerce.coercions import is_timestamp, read_timestamp
 
 CHECK_SECONDS = 10.0
-"""How long a check function or a pattern may take."""
+"""The maximum duration of a check function or a pattern, in seconds."""
 _processes: dict[Path, CheckProcess] = {}
 _processes_lock = threading.Lock()
 LEFT_OUT = ""
-"""Among accepted values: the parameter may be left out."""
+"""An accepted value which means that the parameter may be left out."""
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a trial is right, and why not. `ok` is None where that is not known: nobody expects anything,
-    or a check failed, which is not the model's fault.
+    """Whether a trial is right, and why not. `ok` is None when the task expects nothing, or when a check
+    itself failed.
     """
 
     ok: bool | None
@@ -44,10 +44,10 @@ class Verdict:
 def check_turn(
     task: Task, turn: Turn, *, folder: Path | None = None, seconds: float = CHECK_SECONDS
 ) -> Verdict:
-    """Return whether a turn is what its task expects. Never raises.
+    """Return whether a turn meets its task's expectation. Never raises.
 
-    Modules of check functions are looked for in `folder` first, the plan's; without it in the working
-    folder. They run in a process of their own, for at most `seconds`: call this in a thread.
+    Modules of check functions are imported from `folder` first (default: the working folder). The functions
+    run in a separate process for at most `seconds` each. The call blocks until they end.
     """
     expect = task.expect
     if expect is None:
@@ -71,13 +71,13 @@ def check_turn(
 
 
 def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
-    """Return why a function `module:name` cannot be imported, None if it can; `folder` comes first."""
+    """Return why a function `module:name` cannot be imported, or None. `folder` is searched first."""
     ok, why = _process_of(folder).ask("find", named, seconds=seconds)
     return None if ok else why
 
 
 def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
-    """Yield what is wrong, as far as it needs no process."""
+    """Yield the differences from the expectation, except for those that a separate process must find."""
     if expect.calls:
         yield from _find_wrong_calls(expect, turn.calls)
     if expect.no_call and (turn.calls or any(step.fault for step in turn.steps)):
@@ -95,7 +95,7 @@ def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
 
 
 def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Iterator[str]:
-    """Yield what is wrong with the calls whose tool was run; those that were refused were not made."""
+    """Yield what is wrong with the calls that ran. Rejected calls count as not made."""
     made = [call for call in calls if call.result.ran]
     fits = [[_find_misfit(wanted, call, expect) is None for call in made] for wanted in expect.calls]
     matched = _match_in_order(fits, len(made)) if expect.is_ordered else _match(fits, len(made))
@@ -111,14 +111,15 @@ def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Itera
 
 
 def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) -> str | None:
-    """Return why a call is not the expected one, as a clause; None where it is."""
+    """Return how a call differs from the expected one, as a clause, or None when it matches."""
     request = call.read.request
     if request.tool_name != wanted.tool:
         return f"{request.tool_name} is called"
     if wanted.takes_any:
         return None
     sent = request.arguments or {}
-    defaults = request.with_defaults().arguments or {}  # the tool is run on them
+    # The tool ran with the defaults filled in, so compare with them.
+    defaults = request.with_defaults().arguments or {}
     filled_in = {
         name: defaults[name]
         for name, values in wanted.accepted.items()
@@ -128,7 +129,10 @@ def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) ->
 
 
 def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return for each expected call the place of its own call: as many as can be, by augmenting paths."""
+    """Return for each expected call the position of its own matching call, or None.
+
+    Augmenting paths find the largest number of matches.
+    """
     owner: list[int | None] = [None] * calls
 
     def assign(wanted: int, tried: set[int]) -> bool:
@@ -147,7 +151,7 @@ def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
 
 
 def _match_in_order(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return for each expected call the first call after that of the one before it."""
+    """Return for each expected call the position of its first match after the previous match."""
     places: list[int | None] = []
     first = 0
     for row in fits:
@@ -164,7 +168,7 @@ def _describe_missing(
     matched: set[int],
     made: Sequence[CallResult],
 ) -> str:
-    """Return in words that an expected call was not made, and what was made in its place."""
+    """Return a text about an expected call that was not made, and about the call made instead."""
     of_tool = [call for call in calls if call.read.request.tool_name == wanted.tool]
     free = [call for place, call in enumerate(made) if place not in matched]
     for call in free:
@@ -192,7 +196,7 @@ def _end_processes() -> None:
 def _find_difference(
     sent: Mapping[str, Any], accepted: Mapping[str, Sequence[Any]], *, is_loose: bool
 ) -> str | None:
-    """Return the first difference between arguments and accepted values as a clause; None where they fit."""
+    """Return the first difference between arguments and accepted values as a clause, or None."""
     for name, values in accepted.items():
         value = sent.get(name)
         if value is None and (LEFT_OUT in values or None in values):
@@ -223,7 +227,7 @@ def _is_same(sent: Any, wanted: Any, is_loose: bool) -> bool:
 
 
 def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose: bool) -> bool:
-    """Return True for equal objects, and where each field of `wanted` lists accepted values, as in BFCL."""
+    """Return True for equal objects, or when each field has a value that `wanted` lists for it."""
     if sent.keys() == wanted.keys() and all(_is_same(sent[name], wanted[name], is_loose) for name in sent):
         return True
     if not all(isinstance(values, list) and values for values in wanted.values()):
@@ -232,7 +236,7 @@ def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose
 
 
 def _is_same_time(sent: str, wanted: str) -> bool:
-    """Return True for two timestamps of one moment; a wanted one without an offset is in UTC."""
+    """Return True when two timestamps are the same moment; `wanted` is in UTC if it has no offset."""
     time, other = read_timestamp(sent) if is_timestamp(sent) else None, read_timestamp(wanted)
     if other is not None and other.tzinfo is None:
         other = other.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What a trial comes to: the counts of one turn, equal to those that a load of its log finds."""
+"""Computes the outcome of a trial: the counts of its turn. A load of its log finds the same counts."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def outcome_of(
     ended_at: str = "",
     knows_writer: bool = True,
 ) -> TrialOutcome:
-    """Return the ledger's line of a trial that ended.
+    """Return the outcome of a finished trial for ledger.jsonl.
 
-    A turn that ended without a reply measures nothing: its status is `no_reply` and `why` is the reason. If a
-    conversation grew too long for the model, the status is `prompt_limit`. `knows_writer` is False when the
-    server may have rewritten the arguments of native calls: then `mended` is None.
+    A turn without a reply is not measured: its status is `no_reply`, and `why` has the reason. A conversation
+    that became too long for the model counts against the model (`prompt_limit`). `knows_writer` is False when
+    the server may have rewritten the arguments of native calls: then `mended` is None.
     """
     tokens, status = turn.tokens, str(turn.status)
     if lacks_reply(turn):
@@ -59,17 +59,20 @@ def has_native_calls(turn: Turn) -> bool:
 
 
 def lacks_reply(turn: Turn) -> bool:
-    """Return True for a turn that ended because the endpoint gave no reply, whatever the model did before."""
+    """Return True for a turn that ended because the endpoint sent no reply, even after earlier replies."""
     return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
 
 
 def is_refused(call: CallResult) -> bool:
-    """Return True when a call has a fault of syntax or schema, by its parser or by the tool's policy."""
+    """Return True when the parser or the tool's policy found a syntax or schema error in a call."""
     return call.result.status in _REFUSED or call.read.request.parse_error is not None
 
 
 def is_mended(call: CallResult) -> bool:
-    """Return True when a call was repaired or coerced; of a text that a wire made anew only the latter."""
+    """Return True when a call was repaired or coerced.
+
+    Repairs do not count when the API has rewritten the arguments, because the model's text is not known.
+    """
     outcome = call.read.request.outcome
     if call.read.call.source is CallSource.RESERIALISED:
         return outcome is Outcome.COERCED and call.result.status not in _REFUSED
@@ -77,7 +80,7 @@ def is_mended(call: CallResult) -> bool:
 
 
 def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
-    """Return what a turn cost in USD, None without a price or where an endpoint counts no tokens."""
+    """Return the cost of a turn in USD; None without a price or when a reply has no token counts."""
     if price is None or not turn.steps:
         return None if price is None else 0.0
     costs = [price_reply(step.reply.tokens, price) for step in turn.steps]
@@ -86,7 +89,7 @@ def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
 
 
 def price_reply(tokens: Tokens, price: TokenPrice | None) -> float | None:
-    """Return what one reply cost in USD, None without a price or where its tokens were not counted."""
+    """Return the cost of one reply in USD; None without a price or without token counts."""
     if price is None or tokens.read is None or tokens.written is None:
         return None
     return price.cost(tokens.read, tokens.written, tokens.cached or 0)

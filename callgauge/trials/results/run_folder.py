@@ -1,4 +1,4 @@
-"""The folder of a trial run: the names of its files, the lines of the ledger and the looks, and the lock."""
+"""Names the files in the folder of a trial run, and reads and writes their lines."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import orjson
 Decision = Literal["better", "worse", "alike", "go on", "not decided", "withheld"]
 
 NO_REPLY = "no_reply"
-"""The status of a trial for which the endpoint gave no reply."""
+"""The status of a trial for which the endpoint sent no reply."""
 
 
 class FolderError(Exception):
-    """A run's folder cannot be read or written; the message names the file and the next step."""
+    """Raised when a run's folder cannot be read or written; the message names the file and the next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
-    """A line of the ledger: one trial that ended, with its counts. Equal to what ingest finds in its log.
+    """A line of ledger.jsonl: the counts of one finished trial. Ingest finds the same counts in the trial's
+    log.
 
-    `status` is the turn's status, or `no_reply` when the endpoint gave no reply: such a trial measures
-    nothing. `calls` counts calls and lost attempts. `refused` counts calls with a syntax or schema error.
-    `mended` counts calls that were coerced or repaired; it is None if the server may have rewritten the
-    arguments. `misses` counts results for which no recorded answer fitted. `right` is the verdict of the
-    task's checks; None without checks. `cost` is in USD; None without a price. `milliseconds` is the
-    wall-clock time.
+    `status` is the status of the turn, or `no_reply` when the endpoint sent no reply; such a trial is not
+    measured. `calls` includes attempts that could not be parsed. `refused` counts calls with a syntax or
+    schema error. `mended` counts the coerced or repaired calls; it is None if the server may have rewritten the
+    arguments. `misses` counts the results without a matching recorded answer. `right` is the verdict of the
+    task's checks, or None. `cost` is in USD, or None without a price. `milliseconds` is the wall time.
     """
 
     arm: str
@@ -51,12 +51,12 @@ class TrialOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ArmLook:
-    """What one look says of an arm against the reference: `estimate` is arm − reference.
+    """The result of one interim analysis for one variant. `estimate` is variant − reference.
 
-    `low`, `high`: the repeated interval at this look's boundary; `statistic` and `boundary` in units of z.
-    `tasks` that both arms have, `planned` tasks of the whole run; `missing`: trials without a reply, of both.
-    `run`: the run's name, as in the lock. A line of `looks.jsonl` without it belongs to no run, and ingest
-    rejects it (`ingest.formats.trial_run`).
+    `low` and `high` are the repeated confidence interval at this analysis; `statistic` and `boundary` are in
+    units of z. `tasks` is the number of tasks that both variants have, `planned` the number of tasks in the
+    run, `missing` the trials of both variants without a reply. `run` is the run's name in the lock. Ingest
+    rejects a line of `looks.jsonl` without a name (`ingest.formats.trial_run`).
     """
 
     look: int
@@ -76,7 +76,7 @@ class ArmLook:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of a run. Reads and makes no file."""
+    """The paths of the files of a run. Creates and reads no file."""
 
     root: Path
     plan: Path = field(init=False)
@@ -108,26 +108,26 @@ Line = TypeVar("Line", TrialOutcome, ArmLook)
 
 
 def read_ledger(path: Path) -> tuple[TrialOutcome, ...]:
-    """Return the outcomes of a ledger, in the order of its lines; () without a ledger.
+    """Return the outcomes in ledger.jsonl, in file order; () without the file.
 
-    Skips lines that are not an outcome, such as the half line of a killed process: `running` writes them
-    again from the session logs.
+    Skips lines that are not an outcome, such as a half-written one of a killed process. The package `running`
+    restores such lines from the session logs.
     """
     return _read_lines(path, TrialOutcome)
 
 
 def read_looks(path: Path) -> tuple[ArmLook, ...]:
-    """Return the looks of a run, in the order of their lines; () without the file."""
+    """Return the results of a run's interim analyses, in file order; () without the file."""
     return _read_lines(path, ArmLook)
 
 
 def write_line(line: TrialOutcome | ArmLook) -> bytes:
-    """Return an outcome or a look as one line of JSON."""
+    """Return an outcome, or a result of an interim analysis, as one line of JSON."""
     return orjson.dumps(asdict(line), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def make_outcome(values: Mapping[str, Any]) -> TrialOutcome | None:
-    """Return the outcome with the values of a line, None where they are not those of an outcome."""
+    """Return the outcome with the values of a line, or None if they are not valid."""
     return _make_line(values, TrialOutcome)
 
 
@@ -156,7 +156,7 @@ def _make_line(values: Any, kind: type[Line]) -> Line | None:
 
 
 def read_lock(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the object of `lock.json`, None where no run has begun in the folder. Raises FolderError."""
+    """Return the object in `lock.json`, or None if the folder has no run. Raises FolderError."""
     try:
         lock = orjson.loads(folder.lock.read_bytes())
     except FileNotFoundError:

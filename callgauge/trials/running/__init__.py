@@ -1,1 +1,1 @@
-"""How a run goes: the order of trials, the budget, going on after an end, the trials themselves."""
+"""Runs the trials of a plan within its budget, and continues unfinished runs."""

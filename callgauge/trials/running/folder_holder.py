@@ -1,4 +1,4 @@
-"""Holds a run's folder for one process: a second run of it is refused, with who holds it."""
+"""Locks the folder of a run, so that only one process at a time runs its trials."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LOCK = ".running"
 
 
 class FolderBusyError(FolderError):
-    """Another process is running in the folder."""
+    """Raised when another process uses the folder; the message names the process."""
 
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder, which is made, for the length of the block. Raises FolderBusyError, FolderError.
+    """Create and lock a folder during the `with` block. Raises FolderBusyError, FolderError.
 
-    The system lets go of it when the process ends, however it does.
+    The operating system releases the lock when the process ends, even when it is killed.
     """
 
     def refuse(owner: str) -> None:

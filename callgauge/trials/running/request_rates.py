@@ -1,29 +1,29 @@
-"""Holds an endpoint to so many requests and tokens a minute."""
+"""Limits the requests and tokens per minute that are sent to an endpoint."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 
-_BURST = 1 / 6  # of what a minute allows may go at once
+_BURST = 1 / 6  # A bucket holds the units of ten seconds.
 
 
 class Clock:
-    """The time and how it is waited for; tests have one that they move."""
+    """Tells the time and waits; tests use a clock that they control."""
 
     def now(self) -> float:
-        """Return the seconds since some moment."""
+        """Return the seconds since a fixed moment."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for this number of seconds."""
         await asyncio.sleep(seconds)
 
 
 class RateBucket:
-    """Lets so many units pass a minute: a bucket that fills evenly and holds ten seconds' worth.
+    """A token bucket that limits the units per minute. It fills evenly and holds the units of ten seconds.
 
-    Who asks for more than it holds gets it once the bucket is full, and leaves it in debt.
+    A request for more than the bucket holds waits until the bucket is full. The level is negative afterwards.
     """
 
     def __init__(self, per_minute: float, clock: Clock) -> None:
@@ -35,7 +35,7 @@ class RateBucket:
         self._turn = asyncio.Lock()
 
     async def take(self, units: float) -> None:
-        """Wait until so many units may pass; those who came first go first."""
+        """Wait until `units` are available, then take them. Callers are served in order."""
         async with self._turn:
             self._fill()
             lacking = min(units, self._most) - self._level
@@ -46,7 +46,7 @@ class RateBucket:
             self._level -= units
 
     def correct(self, units: float) -> None:
-        """Take so many units more, or give back: an estimate turned out to be wrong."""
+        """Take more units, or give some back when `units` is negative, after an estimate was wrong."""
         self._level = min(self._most, self._level - units)
 
     def _fill(self) -> None:
@@ -56,7 +56,7 @@ class RateBucket:
 
 
 class EndpointRates:
-    """The buckets of one endpoint, and how many bytes it takes for a token, by its own counts."""
+    """The token buckets of one endpoint, and its ratio of tokens to bytes."""
 
     def __init__(
         self, requests_per_minute: float | None, tokens_per_minute: float | None, clock: Clock
@@ -66,19 +66,22 @@ class EndpointRates:
         self._bytes_sent = self._tokens_read = 0
 
     def estimate_tokens(self, size: int) -> float:
-        """Return the tokens of a request of so many bytes: four bytes each until the endpoint has counted."""
+        """Return the estimated tokens of a request of `size` bytes.
+
+        It assumes four bytes per token until the endpoint has reported a count.
+        """
         share = self._tokens_read / self._bytes_sent if self._bytes_sent else 0.25
         return size * share
 
     async def take(self, tokens: float) -> None:
-        """Wait until a request with so many tokens may be sent."""
+        """Wait until the limits allow a request with this number of tokens."""
         if self._requests is not None:
             await self._requests.take(1)
         if self._tokens is not None:
             await self._tokens.take(tokens)
 
     def note(self, size: int, read: int | None, estimated: float, used: float) -> None:
-        """Note what a request of `size` bytes really took."""
+        """Record the real token counts of a request of `size` bytes."""
         if read:
             self._bytes_sent += size
             self._tokens_read += read

@@ -1,4 +1,4 @@
-"""Runs a trial from its plan to its verdict, or goes on with one that was stopped anywhere."""
+"""Runs the trials of a plan until there is a verdict, or continues a run that was stopped."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ from callgauge.trials.verdicts.report_text import report_run
 EndReason = Literal["done", "limit", "budget", "endpoint", "disk", "interrupted", "nothing"]
 _CODES: Mapping[EndReason, int] = {"done": 0, "nothing": 1, "interrupted": 130}
 _STOPPED = 3
-_MOST_SILENT = 5  # trials of an arm in a row without a reply, before it stops
+_MOST_SILENT = 5  # After this many trials in a row without a reply, the variant stops.
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run is. `seconds_left` is None while it is too early to tell; `told` is news in one line."""
+    """The progress of a run. `seconds_left` is None at the beginning; `told` is a message of one line."""
 
     trials: int
     planned_trials: int
@@ -90,7 +90,9 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended. `sentence` says why it stopped; `stopped_arms` has a sentence for each such arm."""
+    """The end of a run. `sentence` is the reason for the end; `stopped_arms` has the reason for each stopped
+    variant.
+    """
 
     reason: EndReason
     sentence: str
@@ -113,7 +115,7 @@ OpenEndpoint = Callable[[EndpointPlan], Endpoint]
 
 
 def open_endpoint(plan: EndpointPlan) -> Endpoint:
-    """Return the endpoint of a plan with its key from the environment. Raises RunError."""
+    """Return the endpoint of a plan, with its key from the environment. Raises RunError."""
     key = "" if plan.key_variable is None else os.environ.get(plan.key_variable)
     if key is None:
         raise RunError(
@@ -146,10 +148,11 @@ async def run_trial(
     clock: Clock | None = None,
     opened: OpenEndpoint = open_endpoint,
 ) -> RunEnd:
-    """Run all trials of a plan in a folder, or those that are left of it, and return how that ended.
+    """Run the trials of a plan that have not run yet, and return how the run ended.
 
-    `limit`: so many tasks at most this time. `stop` is asked before each trial; what is under way then ends.
-    Raises RunError, RunChangedError and FolderError before anything is asked; later trouble is in the result.
+    `limit` is the maximum number of tasks in this process. `stop` is called before each trial. After it has
+    returned True, no further trial begins. Raises RunError, RunChangedError and FolderError only before the
+    first request; later problems are in the result.
     """
     with hold_folder(folder):
         plan = await add_listed_definitions(plan)
@@ -161,7 +164,7 @@ async def run_trial(
 async def probe_models(
     plan: Plan, *, is_full: bool, opened: OpenEndpoint = open_endpoint
 ) -> dict[str, Probe]:
-    """Ask every model of a plan what it can do, and return that by the plan's names. Raises RunError."""
+    """Probe all models of a plan; return the results by the model's name in the plan. Raises RunError."""
     endpoints = {name: opened(endpoint) for name, endpoint in plan.endpoints.items()}
     async with AsyncExitStack() as stack:
         for endpoint in endpoints.values():
@@ -174,7 +177,7 @@ async def probe_models(
 
 @dataclass(slots=True)
 class _RunUnderWay:
-    """A run under way: its files, what has ended, and what is still to be asked."""
+    """A run in progress: its files, its finished trials, and the trials that remain."""
 
     plan: Plan
     tasks: Sequence[Task]
@@ -201,8 +204,9 @@ class _RunUnderWay:
     _arms: dict[str, TrialArm] = field(init=False)
     _under_way: set[asyncio.Task[None]] = field(default_factory=set)
     _room: dict[str, asyncio.Semaphore] = field(default_factory=dict)
-    _silent: Counter[str] = field(default_factory=Counter)  # trials in a row without a reply, by arm
-    _done: Counter[str] = field(default_factory=Counter)  # trials by arm
+    # The number of trials in a row without a reply, by variant.
+    _silent: Counter[str] = field(default_factory=Counter)
+    _done: Counter[str] = field(default_factory=Counter)  # The number of finished trials, by variant.
     _asked_now: int = 0
 
     def __post_init__(self) -> None:
@@ -225,7 +229,8 @@ class _RunUnderWay:
             finally:
                 await self._end_trials()
         if self.outcomes:
-            with suppress(FolderError, OSError):  # `trial report` writes it again, and says what is wrong
+            # If this fails, `trial report` writes the report later and shows the error.
+            with suppress(FolderError, OSError):
                 report_run(self.folder.root)
         hide = self.files.secrets.hide
         return RunEnd(
@@ -254,7 +259,7 @@ class _RunUnderWay:
             self._room[name] = asyncio.Semaphore(endpoint.concurrency)
 
     def _open_folder(self) -> None:
-        """Begin the run, or read what it left. Raises RunChangedError, FolderError."""
+        """Start the run, or read the state of an earlier process. Raises RunChangedError, FolderError."""
         before = read_lock(self.folder)
         lock = make_lock(self.plan, self.tasks, self.folder.root.name if before is None else before["run"])
         if before is not None:
@@ -273,7 +278,10 @@ class _RunUnderWay:
         self.probes = read_probes(self.folder.probes)
 
     def _read_looks(self) -> None:
-        """Read the looks; one that was not written whole, or withheld the verdict at the end, is none."""
+        """Read the earlier interim analyses.
+
+        Drops half-written analyses, and a final analysis that withheld a verdict.
+        """
         looks = list(read_looks(self.folder.looks))
         last = [arm_look for arm_look in looks if arm_look.look == len(self.design.look_at)]
         if any(arm_look.decision == "withheld" for arm_look in last):
@@ -284,7 +292,7 @@ class _RunUnderWay:
         self.looks = looks
 
     def _read_outcomes(self) -> None:
-        """Read the trials that ended, by their logs; trials without a reply are asked again."""
+        """Read the finished trials from their logs. Trials without a reply run again."""
         ledger = {
             (outcome.arm, outcome.task, outcome.repeat): outcome
             for outcome in read_ledger(self.folder.ledger)
@@ -320,7 +328,8 @@ class _RunUnderWay:
             if left:
                 end = self._find_end(block, left, begun)
                 if end is not None and end[0] == "budget":
-                    await self._end_trials(cancel=False)  # they may have cost less than was reserved
+                    # These trials may cost less than was reserved for them.
+                    await self._end_trials(cancel=False)
                     end = self._find_end(block, left, begun)
                 if end is not None:
                     return end
@@ -335,7 +344,7 @@ class _RunUnderWay:
     def _find_end(
         self, block: TaskBlock, left: Sequence[tuple[str, int]], begun: int
     ) -> tuple[EndReason, str] | None:
-        """Return why no further block begins, None where one may."""
+        """Return why the run must end before the next block, or None if the block may begin."""
         if (end := self._find_trouble()) is not None:
             return end
         if not self._others():
@@ -360,7 +369,7 @@ class _RunUnderWay:
         return None
 
     def _conclude(self) -> tuple[EndReason, str]:
-        """Return how a run ended that has asked all it could."""
+        """Return how the run ended, after all possible trials have run."""
         if not self.stopped_arms:
             is_whole = len(self.outcomes) == len(self.ordered) * len(self._arms) * self.plan.run.repeats
             return "done", "all trials are finished" if is_whole else "every variant is decided"
@@ -372,16 +381,15 @@ class _RunUnderWay:
         return {arm_look.arm for arm_look in self.looks if arm_look.decision in ENDS}
 
     def _active(self) -> set[str]:
-        """Return the arms that are still asked: the reference as long as another one is."""
+        """Return the variants that still run. The reference runs as long as another variant does."""
         return self._arms.keys() - self._decided() - self.stopped_arms.keys() if self._others() else set()
 
     def _others(self) -> set[str]:
-        """Return the arms that are not decided; the reference where it is the only arm there is."""
+        """Return the variants without a verdict, excluding the reference unless it is the only variant."""
         others = set(self.design.others) or {self.design.reference}
         return others - self._decided()
 
     async def _begin_trial(self, arm: str, task: str, repeat: int) -> None:
-        """Begin a trial as soon as its endpoint has room for it."""
         endpoint = self.plan.models[self._arms[arm].model].endpoint
         room = self._room[endpoint]
         await room.acquire()
@@ -428,7 +436,7 @@ class _RunUnderWay:
             self._tell(self.files.secrets.hide(f"{arm} is stopped: {sentence}"))
 
     async def _end_trials(self, *, cancel: bool = True) -> None:
-        """Wait for the trials under way; with `cancel` they are ended first where the run itself was."""
+        """Wait for the running trials. With `cancel`, cancel them first if this run is cancelled."""
         running = asyncio.current_task()
         if cancel and running is not None and running.cancelling():
             for asking in self._under_way:
@@ -437,7 +445,6 @@ class _RunUnderWay:
             await asyncio.wait(self._under_way)
 
     async def _probe(self) -> None:
-        """Ask each model of an arm what it can do, once a run."""
         for name in dict.fromkeys(arm.model for arm in self.plan.arms):
             if name in self.probes or not self._active():
                 continue
@@ -453,12 +460,12 @@ class _RunUnderWay:
                         self._stop_arm(arm.name, f"{probe.error}")
                 continue
             if not probe.requests:
-                continue  # all of it is declared
+                continue  # The plan declares all capabilities of the model.
             self.probes[name] = probe
             save_probe(self.files, self.folder.probes, self.name, self.plan, name, probe, self.privacy)
 
     def _first_request(self, arm_name: str, task_id: str) -> Amount:
-        """Return the worst case of a trial's first request, by the size of what it holds."""
+        """Return the maximum tokens and cost of a trial's first request, estimated from its size."""
         arm, task = self._arms[arm_name], self._by_id[task_id]
         model, prompt = self.plan.models[arm.model], self.plan.prompts.get(arm.prompt or "")
         tools = [definition.to_anthropic() for definition in list_definitions(self.plan, arm, task)]
@@ -470,7 +477,7 @@ class _RunUnderWay:
     # --- looks and progress -------------------------------------------------------------------------
 
     async def _look(self, number: int) -> None:
-        """Look at the results, and drop the arms that are decided from what is asked further."""
+        """Make an interim analysis. Variants that it decides get no more trials."""
         await self._end_trials(cancel=False)
         is_last = number == len(self.design.look_at)
         if (
@@ -497,7 +504,7 @@ class _RunUnderWay:
             self._tell(f"interim analysis {number} after {arm_look.tasks:,} tasks: {arm_look.arm} {word}")
 
     def _count_tasks(self) -> int:
-        """Return the tasks of which no trial is left to ask."""
+        """Return the number of tasks that have no trial left to run."""
         active = self._active()
         open_tasks = {
             block.task

@@ -1,4 +1,4 @@
-"""Find the folder of a run, and write its files without secrets, safe from kills and full disks."""
+"""Finds the folder of a run, and writes its files without secrets, safe from kills and full disks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from callgauge.trials.planning.plan import EndpointPlan, Plan
 from callgauge.trials.results.run_folder import FolderError, RunFolder, read_lock
 
 HIDDEN = "[key]"
-_SHORTEST = 8  # characters; shorter ones are words of placeholders (`none`, `ollama`) that logs may hold
-_DEPTH = 4  # how often a text may be written as JSON within JSON
+_SHORTEST = 8  # Shorter values may be placeholders such as `none` or `ollama`, which logs may contain.
+_DEPTH = 4  # A text may be nested as JSON within JSON this many times.
 OnWrite = Callable[[str], None]
 PART = ".part"
-_LONGEST = 40  # characters of a plan's name in that of a folder
+_LONGEST = 40  # A folder name keeps this many characters of the plan's name.
 
 
 class KnownSecrets:
-    """Replaces each of some values by `[key]`, in every spelling of JSON and URLs."""
+    """Replaces known secrets by `[key]`, also when a secret is escaped as in JSON or a URL."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         spelled = {spelling for value in values if len(value) >= _SHORTEST for spelling in _spellings(value)}
@@ -33,20 +33,20 @@ class KnownSecrets:
         self._bytes = [text.encode("utf-8", "surrogatepass") for text in self._texts]
 
     def hide(self, text: str) -> str:
-        """Return a text without the secrets."""
+        """Return a text with the secrets replaced."""
         for secret in self._texts:
             text = text.replace(secret, HIDDEN)
         return text
 
     def hide_bytes(self, content: bytes) -> bytes:
-        """Return the content of a file without the secrets; JSON stays JSON."""
+        """Return the content of a file with the secrets replaced; JSON stays valid."""
         for secret in self._bytes:
             content = content.replace(secret, HIDDEN.encode())
         return content
 
 
 def secrets_of(endpoints: Iterable[EndpointPlan]) -> KnownSecrets:
-    """Return the secrets of endpoints: keys from the environment, and what stands before the @ of a URL."""
+    """Return the secrets of endpoints: API keys from the environment, and credentials in URLs."""
     values: list[str] = []
     for endpoint in endpoints:
         if endpoint.key_variable is not None:
@@ -56,7 +56,7 @@ def secrets_of(endpoints: Iterable[EndpointPlan]) -> KnownSecrets:
 
 
 def hide_credentials(url: str) -> str:
-    """Return an address without user, password and query."""
+    """Return a URL without user, password and query."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
@@ -81,17 +81,17 @@ def _spellings(value: str) -> Iterable[str]:
 
 
 class RunError(Exception):
-    """The run cannot begin; the message says why and what to do."""
+    """Raised when a run cannot begin; the message says why and what to do."""
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing: the `on_write` of a run outside tests."""
+    """Do nothing; this is the default of `on_write` outside tests."""
 
 
 class RunFiles:
-    """Writes lines and files; known secrets are taken out of all of it.
+    """Writes lines and files, with known secrets replaced.
 
-    `on_write` is called before each step that lasts, with its name: tests end the process there.
+    `on_write` gets the name of each lasting write before it happens; tests kill the process there.
     """
 
     def __init__(self, secrets: KnownSecrets, on_write: OnWrite = ignore_write) -> None:
@@ -99,14 +99,14 @@ class RunFiles:
         self.on_write = on_write
 
     def append(self, path: Path, line: bytes) -> None:
-        """Append whole lines to a file in one write. Raises FolderError."""
+        """Append complete lines to a file in one write. Raises FolderError."""
         with explain_full_disk(path):
             self.on_write(f"append to {path.name}")
             with path.open("ab") as file:
                 file.write(self.secrets.hide_bytes(line))
 
     def replace(self, path: Path, content: bytes) -> None:
-        """Write a file whole: aside, to the disk, then under its name. Raises FolderError."""
+        """Replace a file atomically: write a temporary file, then rename it. Raises FolderError."""
         aside = path.with_name(path.name + PART)
         with explain_full_disk(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ class RunFiles:
 
 
 def drop_half_line(path: Path) -> None:
-    """Cut off the half line that a killed process left at the end of a file. Raises FolderError."""
+    """Remove a half-written line at the end of a file, which a killed process left. Raises FolderError."""
     with explain_full_disk(path):
         try:
             content = path.read_bytes()
@@ -133,7 +133,7 @@ def drop_half_line(path: Path) -> None:
 
 @contextmanager
 def explain_full_disk(path: Path) -> Iterator[None]:
-    """Raise FolderError for an error of the file system."""
+    """Raise FolderError for a file system error, with advice."""
     try:
         yield
     except OSError as error:
@@ -145,7 +145,7 @@ def explain_full_disk(path: Path) -> Iterator[None]:
 
 
 def make_place(out: Path) -> None:
-    """Make the folder for runs. Raises RunError where that fails."""
+    """Create the folder that contains the runs. Raises RunError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -155,9 +155,9 @@ def make_place(out: Path) -> None:
 
 
 def find_folder(plan: Plan, out: Path, *, is_new: bool = False) -> Path:
-    """Return the folder of a plan's run: `out` itself where it is one, else the newest within it.
+    """Return the folder of a plan's run: `out` itself if it is one, else the newest one in `out`.
 
-    Where there is none, and with `is_new`, a new name within `out`. Raises FolderError.
+    If there is none, or with `is_new`, return a new path in `out`. Raises FolderError.
     """
     if not is_new and RunFolder(out).lock.exists():
         return out

@@ -21,17 +21,18 @@ from callgauge.trials.running.run_files import RunError, hide_credentials
 from callgauge.trials.verdicts.looks import make_design, planned_boundaries
 from lenient import PARSER_VERSION, __version__
 
-_LONGEST = 60  # characters of a value in a message
-_MOST_TOLD = 8  # differences in a message
-# What may change from one process to the next: it decides how long a run takes, not what it finds.
+_LONGEST = 60  # A message shows at most this many characters of a value.
+_MOST_TOLD = 8  # A message lists at most this many differences.
+# These values may change when a run continues: they affect how long it takes, not its results.
 _FREE = ("callgauge_trial", "run", "created_at", "question", "budget", "hashes.plan")
 
-_DERIVED = ("tasks", "groups", "look_at", "boundaries")  # by the tasks and the measure, which are named
+# These values follow from the tasks and the measure, so a message names only the cause.
+_DERIVED = ("tasks", "groups", "look_at", "boundaries")
 _HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the definitions"}
 
 
 class RunChangedError(RunError):
-    """The plan is not the one that the run began with; `differences` name what is another."""
+    """Raised when the plan has changed since the run began; `differences` lists the changes."""
 
     def __init__(self, folder: RunFolder, differences: Sequence[str]) -> None:
         shown = list(differences[:_MOST_TOLD])
@@ -46,7 +47,7 @@ class RunChangedError(RunError):
 
 
 def make_lock(plan: Plan, tasks: Sequence[Task], run: str) -> dict[str, Any]:
-    """Return the object of `lock.json` for a run that begins now."""
+    """Return the object of `lock.json` for a new run."""
     design = make_design(plan, tasks)
     return {
         "callgauge_trial": 1,
@@ -94,7 +95,7 @@ def write_lock(lock: Mapping[str, Any]) -> bytes:
 
 
 def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each difference between the lock of a run and that of the present plan."""
+    """Return a sentence for each difference between a run's lock and the lock of the current plan."""
     old, new = dict(_flatten(before)), dict(_flatten(orjson.loads(write_lock(now))))
     differences = []
     for name in sorted(old.keys() | new.keys()):
@@ -124,7 +125,7 @@ def _show(value: Any) -> str:
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of an object with their paths; lists of objects by the `name` of each."""
+    """Yield each leaf of a nested object with its path. The path of a list item has the item's `name`."""
     for name, item in value.items():
         path = f"{prefix}{name}"
         is_named = isinstance(item, list) and all(
@@ -160,7 +161,10 @@ def _to_plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TaskBlock:
-    """One task with the trials of all arms, in the order in which they begin: (arm's name, repeat from 0)."""
+    """One task with the trials of all variants in the order in which they begin.
+
+    `trials` holds pairs of a variant's name and the number of the repeat, from 0.
+    """
 
     number: int
     task: str
@@ -168,14 +172,14 @@ class TaskBlock:
 
 
 def order_tasks(ids: Sequence[str], seed: int) -> list[str]:
-    """Return the tasks in seeded random order; that of the file does not matter."""
+    """Return the task ids in a seeded random order, which does not depend on the order in the file."""
     ordered = sorted(ids)
     random.Random(f"tasks {seed}").shuffle(ordered)  # noqa: S311 no secret
     return ordered
 
 
 def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[TaskBlock]:
-    """Yield a block for each task, numbered from 1; its trials are in an order seeded by plan and task."""
+    """Yield a block for each task, numbered from 1. The seed and the task decide the order of its trials."""
     for number, task in enumerate(ordered, 1):
         trials = [(arm.name, repeat) for repeat in range(plan.run.repeats) for arm in plan.arms]
         random.Random(f"{plan.run.seed} {task}").shuffle(trials)  # noqa: S311 no secret

@@ -1,7 +1,7 @@
-"""What a run has spent, what it may still cost, and whether the plan's caps allow more.
+"""Counts what a run has spent and may still cost, and applies the plan's limits.
 
-Before each request its worst case is written down, after it what it was: a process that is killed in between
-has spent the worst case. Nothing of it is forgotten when a run goes on.
+Each request is recorded with its maximum cost before it is sent, and with its real cost afterwards. If the
+process is killed in between, the maximum counts. A continued run keeps all earlier costs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from callgauge.trials.running.request_rates import Clock, EndpointRates
 from callgauge.trials.running.run_files import RunFiles, drop_half_line, explain_full_disk
 
 REPLY_TOKENS = 4_096
-"""Tokens of a reply at worst, for a model without `sampling.max_tokens`."""
+"""The assumed maximum tokens of a reply, for a model without `sampling.max_tokens`."""
 _BYTES_A_TOKEN = 4
 
 
 class Amount(NamedTuple):
-    """Money in USD, and tokens read and written."""
+    """Money in USD, and the number of tokens that were read and written."""
 
     cost: float = 0.0
     tokens: float = 0.0
@@ -43,7 +43,9 @@ NOTHING = Amount()
 
 @dataclass(slots=True, eq=False)
 class TrialAccount:
-    """One trial under way: what it is expected to cost at most, what it has cost, what is being asked."""
+    """The costs of one trial in progress: the expected cost, the booked cost, and the maximum of the current
+    request.
+    """
 
     reserved: Amount
     booked: Amount = NOTHING
@@ -51,14 +53,14 @@ class TrialAccount:
 
     @property
     def outstanding(self) -> Amount:
-        """What this trial may still cost."""
+        """The amount that this trial may still cost."""
         left = Amount(self.reserved.cost - self.booked.cost, self.reserved.tokens - self.booked.tokens)
         return Amount().at_least(left).at_least(self.in_flight)
 
 
 @dataclass(slots=True)
 class Spending:
-    """The spending of a run, kept in `path`; `begin` reads what earlier processes have spent."""
+    """The spending of a run, stored in the file `path`; `begin` reads the costs of earlier processes."""
 
     budget: Budget
     files: RunFiles
@@ -73,7 +75,7 @@ class Spending:
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
     def begin(self) -> None:
-        """Read what was spent before, and note that this process begins. Raises FolderError."""
+        """Read the earlier costs, and record that this process begins. Raises FolderError."""
         drop_half_line(self.path)
         lines = list(_read_lines(self.path))
         self.spent, self.earlier_seconds = _sum_spent(lines), _sum_seconds(lines)
@@ -83,40 +85,42 @@ class Spending:
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken so far, with all processes before this one."""
+        """The duration of the run so far in seconds, including earlier processes."""
         return self.earlier_seconds + self.clock.now() - self._began
 
     def open_trial(self, arm: str, first: Amount) -> TrialAccount:
-        """Return the account of a trial that begins; `first` is the worst case of its first request."""
+        """Return the account of a new trial. `first` is the maximum cost of its first request."""
         account = TrialAccount(self.expected(arm, first))
         self._open.append(account)
         return account
 
     def close_trial(self, arm: str, account: TrialAccount) -> None:
-        """Note that a trial has ended: nothing more is reserved for it."""
+        """Record the end of a trial, and release the amount that was reserved for it."""
         self._open.remove(account)
         self._dearest[arm] = account.booked.at_least(self._dearest.get(arm, Amount()))
 
     def expected(self, arm: str, first: Amount) -> Amount:
-        """Return what a trial is taken to cost: the dearest of its arm so far, its first request at least."""
+        """Return the expected cost of a trial: the variant's most expensive trial so far, but at least
+        `first`.
+        """
         return first.at_least(self._dearest.get(arm, Amount()))
 
     def begin_request(self, account: TrialAccount, worst: Amount) -> str:
-        """Write down a request that is about to be sent, and return its id. Raises FolderError."""
+        """Record a request before it is sent, and return its id. Raises FolderError."""
         request = f"{self._process}.{next(self._numbers)}"
         account.in_flight = worst
         self._write({"request": request, "worst": worst._asdict()})
         return request
 
     def end_request(self, account: TrialAccount, request: str, true: Amount) -> None:
-        """Book what a request has cost. Raises FolderError."""
+        """Record the real cost of a request. Raises FolderError."""
         account.in_flight = Amount()
         account.booked = account.booked.plus(true)
         self.spent = self.spent.plus(true)
         self._write({"request": request, "spent": true._asdict()})
 
     def reached_cap(self, next_block: Iterable[Amount] = ()) -> str | None:
-        """Return which cap leaves no room for a block with these trials, in a sentence; None where all do."""
+        """Return a sentence about the limit that these trials would exceed, or None."""
         wanted = Amount()
         for trial in next_block:
             wanted = wanted.plus(trial)
@@ -144,7 +148,7 @@ class Spending:
 
 
 def read_spent(path: Path) -> Amount:
-    """Return what a run has spent by its file; a request without an end counts with its worst case."""
+    """Return the amount in a run's spending file. A request without an end counts with its maximum."""
     return _sum_spent(_read_lines(path))
 
 
@@ -176,7 +180,7 @@ def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
 
 
 def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
-    """Return how long all processes ran: the last time that each noted."""
+    """Return the total duration of all processes, from the last time that each process recorded."""
     total = latest = 0.0
     for line in lines:
         if "begin" in line:
@@ -186,14 +190,14 @@ def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
 
 
 def worst_amount(read: float, most_written: float, price: TokenPrice | None) -> Amount:
-    """Return the worst case of a request that reads so many tokens."""
+    """Return the maximum cost of a request with this number of input tokens."""
     cost = 0.0 if price is None else price.cost(read, most_written)
     return Amount(cost, read + most_written)
 
 
 @dataclass(slots=True)
 class TrialMeter:
-    """The meter of one conversation, as `Endpoint.share` takes it."""
+    """Meters the requests of one conversation, for `Endpoint.share`."""
 
     spending: Spending
     account: TrialAccount
@@ -205,7 +209,7 @@ class TrialMeter:
     _read: float = 0.0
 
     async def begin(self, request: ChatRequest, size: int) -> None:
-        """Wait until the endpoint's rates allow the request, then reserve its worst case."""
+        """Wait until the endpoint's limits allow the request, then reserve its maximum cost."""
         self._size, self._read = size, self.rates.estimate_tokens(size)
         self.most_written = float(request.sampling.get("max_tokens", REPLY_TOKENS))
         await self.rates.take(self._read + self.most_written)
@@ -213,7 +217,7 @@ class TrialMeter:
         self._request = self.spending.begin_request(self.account, worst)
 
     def book(self, reply: Reply) -> None:
-        """Book the tokens that the endpoint counted, or an estimate from its texts where it counts none."""
+        """Book the tokens that the endpoint reported, or an estimate from the texts if it reports none."""
         tokens = reply.tokens
         size = len(reply.text) + sum(len(call.raw) for call in reply.calls)
         read = self._read if tokens.read is None else tokens.read
@@ -222,7 +226,7 @@ class TrialMeter:
         self._end(Amount(cost, read + written), tokens.read)
 
     def fail(self, *, is_charged: bool) -> None:
-        """Book the worst case where the reply may have been made, nothing where it was not."""
+        """Book the maximum cost if the endpoint may charge the failed request, else nothing."""
         self._end(self.account.in_flight if is_charged else Amount(), None)
 
     def _end(self, true: Amount, read: int | None) -> None:

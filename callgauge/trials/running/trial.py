@@ -1,4 +1,4 @@
-"""One trial: one task put to one arm, as a conversation of its own."""
+"""Runs one trial: a conversation that gives one task to one variant."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from callgauge.trials.running.trial_log import LogPrivacy, TrialLog
 from callgauge.trials.running.trial_tools import open_tools
 
 _CHECKED_BY = "callgauge-trial"
-# What no other trial of the arm would fare better with.
+# After one of these HTTP errors every other trial of the variant would fail, too.
 _STOPPING = frozenset((401, 403, 404))
 
 
 @dataclass(frozen=True, slots=True)
 class ArmTrial:
-    """One trial of a run, with what it needs of the run."""
+    """One trial of a run, with the data of the run that the trial needs."""
 
     plan: Plan
     arm: TrialArm
@@ -38,7 +38,7 @@ class ArmTrial:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells trials of a run apart: arm, task, repeat."""
+        """The key of the trial, unique within a run: variant, task, repeat."""
         return (self.arm.name, self.task.id, self.repeat)
 
     @property
@@ -53,15 +53,15 @@ def session_path(folder: RunFolder, arm: str, task: str, repeat: int) -> Path:
 
 
 class ArmStoppedError(Exception):
-    """The endpoint will answer no trial of this arm: a key, a model's name or an address is wrong."""
+    """Raised when all trials of a variant would fail: an API key, a model name or a URL is wrong."""
 
 
 async def run_one(
     trial: ArmTrial, endpoint: Endpoint, probe: Probe | None, privacy: LogPrivacy
 ) -> tuple[TrialOutcome, TrialLog]:
-    """Run one trial to its end and return what it came to, with its log, which is not written yet.
+    """Run one trial; return its outcome and its log, which is not written yet.
 
-    Raises ArmStoppedError, and what opening its tools raises.
+    Raises ArmStoppedError, and the errors of opening the tools.
     """
     plan, arm, task = trial.plan, trial.arm, trial.task
     model, prompt = plan.models[arm.model], plan.prompts.get(arm.prompt or "")
@@ -123,7 +123,7 @@ async def run_one(
 
 
 async def _check(trial: ArmTrial, turn: Turn) -> Verdict:
-    """Return what the task's checks say. Those that run in a process of their own are waited for aside."""
+    """Return the verdict of the task's checks. Checks in a separate process are awaited in a thread."""
     task, folder = trial.task, trial.plan.path.parent
     if task.expect is None or lacks_reply(turn):
         return Verdict(None)
@@ -133,12 +133,12 @@ async def _check(trial: ArmTrial, turn: Turn) -> Verdict:
 
 
 def _own_prompt(task: Task) -> str:
-    """Return the task's own system messages: they count where the arm has no prompt."""
+    """Return the task's own system messages, which apply when the variant has no prompt."""
     return "\n\n".join(message.text for message in task.messages if message.role == "system")
 
 
 def _find_stop(trial: ArmTrial, turn: Turn) -> str | None:
-    """Return why no further trial of this arm is of use, in one sentence; None where it may be."""
+    """Return why every further trial of this variant would fail, in one sentence, or None."""
     failure = turn.failure
     if failure is None:
         return None

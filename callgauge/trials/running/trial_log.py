@@ -1,7 +1,7 @@
-"""The session logs of a run: of each trial, and of the probes of its models (`probes.jsonl`).
+"""The session logs of a run: one for each trial, and `probes.jsonl` for the probes of its models.
 
-The log of a trial is kept in memory until the trial has ended: half a conversation measures nothing and
-cannot be continued, so none is ever in the folder. A model is probed once in a run.
+The log of a trial stays in memory until the trial has ended. So the folder never contains half a
+conversation, which could be neither measured nor continued. Each model is probed once in a run.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from callgauge.trials.results.run_folder import TrialOutcome, make_outcome
 from callgauge.trials.running.run_files import RunFiles
 
 TRIAL_END = "trial_end"
-"""The event after `session_end`: its meta holds the ledger's line, of which a lost one is made again."""
-FULL_QUESTIONS = 5  # to the JSON fallback, of a full probe
+"""The event after `session_end`. Its meta has the outcome, from which a lost line is written again."""
+FULL_QUESTIONS = 5  # A full probe asks this many questions about the JSON fallback.
 
 
 class LogPrivacy(Protocol):
-    """What is removed from the files of a run, besides its keys."""
+    """Removes private data from the files of a run; API keys are removed elsewhere."""
 
     def clean_server_text(self, text: str) -> str:
-        """Return a message of a server without what looks like a secret."""
+        """Return a server's message without texts that look like secrets."""
         ...
 
     def clean_text(self, text: str) -> str:
-        """Return any other text as the run may store it."""
+        """Return a text of the run without private data."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event of a session log as the run may store it."""
+        """Return an event of a session log without private data."""
         ...
 
 
 class NoPrivacy:
-    """Leaves everything as it is."""
+    """A LogPrivacy that removes nothing."""
 
     def clean_server_text(self, text: str) -> str:
         return text
@@ -54,7 +54,7 @@ class NoPrivacy:
 
 
 class TrialLog(SessionLog):
-    """A session log in memory; `save` writes it under its name at once."""
+    """A session log in memory; `save` writes it to its file in one step."""
 
     def __init__(self, path: Path, session_id: str, privacy: LogPrivacy) -> None:
         super().__init__(path, session_id)
@@ -62,23 +62,23 @@ class TrialLog(SessionLog):
         self._lines: list[bytes] = []
 
     def append(self, event: dict[str, Any]) -> None:
-        """Keep an event."""
+        """Add an event to the log."""
         self._lines.append(encode_event(self._privacy.clean_event(event)))
 
     @property
     def content(self) -> bytes:
-        """The lines so far."""
+        """The lines of the log so far, as bytes."""
         return b"".join(self._lines)
 
     def save(self, files: RunFiles, outcome: TrialOutcome | None = None) -> None:
-        """Write the log. Raises FolderError."""
+        """Write the log to its file. Raises FolderError."""
         if outcome is not None:
             self.write(TRIAL_END, outcome=asdict(outcome))
         files.replace(self.path, self.content)
 
 
 def read_saved_outcome(path: Path) -> TrialOutcome | None:
-    """Return the outcome at the end of a trial's log, None without one."""
+    """Return the outcome at the end of a trial's log, or None if the log has none."""
     try:
         last = path.read_bytes().splitlines()[-1]
         outcome = orjson.loads(last)["meta"]["outcome"]
@@ -88,7 +88,7 @@ def read_saved_outcome(path: Path) -> TrialOutcome | None:
 
 
 async def ask_probe(plan: Plan, model: str, endpoint: Endpoint, *, is_full: bool = False) -> Probe:
-    """Probe a model of the plan, except for the capabilities that the plan declares."""
+    """Probe a model of the plan. Capabilities that the plan declares are not probed."""
     planned_model = plan.models[model]
     questions = FULL_QUESTIONS if is_full else 0
     return await probe_model(
@@ -99,7 +99,7 @@ async def ask_probe(plan: Plan, model: str, endpoint: Endpoint, *, is_full: bool
 def save_probe(
     files: RunFiles, path: Path, run: str, plan: Plan, model: str, probe: Probe, privacy: LogPrivacy
 ) -> None:
-    """Append a probe as a session of its own. Raises FolderError."""
+    """Append a probe as a separate session. Raises FolderError."""
     endpoint = plan.endpoints[plan.models[model].endpoint]
     log = TrialLog(path, f"{run}.probe.{probe.id}", privacy)
     log.write(
@@ -117,7 +117,7 @@ def save_probe(
 
 
 def read_probes(path: Path) -> dict[str, Probe]:
-    """Return the newest answered probe of each model, by the model's name in the plan."""
+    """Return the newest completed probe of each model, by the model's name in the plan."""
     probes: dict[str, Probe] = {}
     try:
         lines = path.read_bytes().splitlines()
@@ -138,5 +138,5 @@ def read_probes(path: Path) -> dict[str, Probe]:
                     logged.get("seconds", 0.0),
                 )
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
-            continue  # the half line of a killed process: the model is asked again
+            continue  # A killed process left a half-written line, so the model is probed again.
     return probes

@@ -1,7 +1,8 @@
-"""The tools of a trial: recorded answers, functions, MCP servers, each checked by the variant's definition.
+"""The tools of a trial: recorded answers, Python functions and MCP servers.
 
-Every trial opens its own MCP servers: what one trial leaves in a server (rows, a login) must not reach
-another, or the order of the trials would be measured. A server behind an address keeps its state.
+Calls are checked against the variant's definitions. Every trial opens its own MCP servers. Otherwise the data
+or the login that one trial leaves in a server would affect the next trial. A server at a URL keeps its state
+between trials.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from lenient import ToolCatalog, ToolDefinition
 
 _RECORDED = ToolSource("recorded")
 SERVERS_OWN = "(servers)"
-"""The key of the definitions that servers list, for arms that name none."""
+"""The key of the definitions that servers list, for variants without their own definitions."""
 
 
 class ToolSourceError(RunError):
-    """A tool of the plan cannot be had; the message names it and the next step."""
+    """Raised when a tool of the plan cannot be used; the message names the tool and the next step."""
 
 
 @asynccontextmanager
 async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Toolbox]:
-    """Open the tools that a task offers in an arm, for the length of the trial. Raises ToolSourceError."""
+    """Open the tools that a task offers in a variant during the `with` block. Raises ToolSourceError."""
     definitions = list_definitions(plan, arm, task)
     by_kind: dict[str, list[ToolDefinition]] = {}
     for definition in definitions:
@@ -62,7 +63,7 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
 
 
 async def add_listed_definitions(plan: Plan) -> Plan:
-    """Return the plan in which arms without definitions have those that its MCP servers list now.
+    """Return the plan; variants without definitions get the definitions that its MCP servers list.
 
     Raises ToolSourceError.
     """
@@ -73,25 +74,25 @@ async def add_listed_definitions(plan: Plan) -> Plan:
 
 
 def list_definitions(plan: Plan, arm: TrialArm, task: Task) -> tuple[ToolDefinition, ...]:
-    """Return the definitions that a task offers in an arm: the task's own stand over those of the arm."""
+    """Return the definitions that a task offers in a variant; the task's own override the variant's."""
     return tuple(offered_tools(task, plan.definitions.get(arm.definitions or "") or ToolCatalog()))
 
 
 def check_functions(plan: Plan) -> None:
-    """Import all Python functions of a plan. Raises ToolSourceError for the first that cannot be had."""
+    """Import all Python functions of a plan. Raises ToolSourceError for the first one that fails."""
     for name, source in plan.tools.items():
         if source.kind == "function":
             find_function(name, source.target or "", plan.path.parent)
 
 
 def find_function(tool_name: str, target: str, folder: Path) -> Any:
-    """Return the function `module:name`, looked for beside the plan too. Raises ToolSourceError."""
+    """Return the function `module:name`; also search the plan's folder. Raises ToolSourceError."""
     module, _, name = target.partition(":")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
         function = getattr(importlib.import_module(module), name)
-    except Exception as error:  # a module of the user's may raise anything
+    except Exception as error:  # A user's module may raise any exception.
         raise ToolSourceError(
             f"tools.{tool_name}: {target} cannot be imported: {type(error).__name__}: {error}"
         ) from None
@@ -131,10 +132,9 @@ def _function_tool(plan: Plan, arm: TrialArm, definition: ToolDefinition) -> Too
 async def open_server_tools(
     plan: Plan, arm: TrialArm, definitions: Iterable[ToolDefinition]
 ) -> AsyncIterator[list[Tool]]:
-    """Open the servers behind these tools, and give the tools with the definitions of the arm.
+    """Open the MCP servers behind these tools, and yield the tools with the variant's definitions.
 
-    Tools whose source is no server are passed over. Raises McpServerError where a server cannot be used or
-    lacks a tool.
+    Ignores tools that have another source. Raises McpServerError when a server fails or lacks a tool.
     """
     wanted = {
         definition.name: definition
@@ -156,9 +156,9 @@ async def open_server_tools(
 
 
 async def add_server_definitions(plan: Plan) -> Plan:
-    """Return the plan in which arms without definitions have those that the servers list for its tools.
+    """Return the plan; variants without definitions get the definitions that its servers list.
 
-    Each server that a tool of the plan names is opened once. Raises McpServerError.
+    Opens each server that a tool of the plan names once. Raises McpServerError.
     """
     names = [name for name in plan.tools if _server_of(plan, name) is not None]
     if not names or all(arm.definitions is not None for arm in plan.arms):
@@ -176,7 +176,7 @@ async def add_server_definitions(plan: Plan) -> Plan:
 
 
 async def _open(stack: AsyncExitStack, plan: Plan, names: Sequence[str]) -> dict[str, list[Tool]]:
-    """Open the servers of these names, each for itself, so that no tool's name is changed."""
+    """Open each server separately, so that two servers with the same tool name cause no renaming."""
     return {
         name: await stack.enter_async_context(open_mcp_servers([_make_server(plan, plan.servers[name])]))
         for name in names
@@ -184,7 +184,6 @@ async def _open(stack: AsyncExitStack, plan: Plan, names: Sequence[str]) -> dict
 
 
 def _make_server(plan: Plan, server: ServerPlan) -> McpServer:
-    """Return a server of a plan; its command is started in the plan's folder."""
     return McpServer(
         server.name, server.command, server.url, environment=server.environment, folder=plan.path.parent
     )

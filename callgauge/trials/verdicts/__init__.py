@@ -1,1 +1,1 @@
-"""What the results say: looks at stated errors, verdicts, the report, the gate."""
+"""Judges the results of a run: interim analyses, verdicts, the report and the gate."""

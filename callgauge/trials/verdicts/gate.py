@@ -1,8 +1,9 @@
-"""The gate: whether any arm of a run is worse than the reference by a margin, as an exit code for CI.
+"""The gate of a trial run: an exit code for CI that says whether a variant is worse than the reference.
 
-`no-worse=0.02` asks for it on the primary measure, `no-worse:right=0.02` on another. An arm passes where the
-end of its interval is within the margin (non-inferiority), fails where it is worse than the reference for
-sure, and cannot be told else. The intervals are those of the looks, so that stopping early is allowed for.
+`no-worse=0.02` tests the primary measure with a margin of 2 points, `no-worse:right=0.02` tests another
+measure. A variant passes when its confidence interval excludes a loss of the margin or more
+(non-inferiority). It fails when the whole interval is worse than the reference. Otherwise there is not enough
+data. The intervals are valid even if the run stopped early.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """By how much an arm may be worse: a share for rates, else an amount. `measure` None: the primary one."""
+    """How much worse a variant may be: a share for rates, else an amount.
+
+    `measure` is None for the primary measure.
+    """
 
     measure: MeasureName | None
     size: float
@@ -37,9 +41,9 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class ArmGate:
-    """What the gate says of one arm. `low`, `high`: the interval of arm − reference that decided.
+    """The gate's verdict on one variant. `low` and `high` are the deciding interval of variant − reference.
 
-    `more`: the tasks that it would take beyond those there are; None where nobody can say.
+    `more` is the number of additional tasks that a verdict needs, or None when it is unknown.
     """
 
     arm: str
@@ -53,7 +57,7 @@ class ArmGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What the gate says of a run: the worst of its arms."""
+    """The gate's verdict on a run, which is the worst verdict of its variants."""
 
     measure: MeasureName
     margin: float
@@ -61,17 +65,17 @@ class GateResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the arms; without any arm nothing can be told."""
+        """The worst verdict of the variants; "cannot be told" without variants."""
         return choose_worst(arm.verdict for arm in self.arms)
 
     @property
     def is_passed(self) -> bool:
-        """True when no arm is worse by the margin."""
+        """True when every variant passed the gate."""
         return self.verdict == "not worse"
 
     @property
     def exit_code(self) -> int:
-        """0 not worse, 5 worse, 6 cannot be told."""
+        """0 for not worse, 5 for worse, 6 for not enough data."""
         return EXIT_CODES[self.verdict]
 
 
@@ -87,10 +91,10 @@ def read_gate(text: str) -> Margin:
 def judge_gate(
     design: TrialDesign, outcomes: Sequence[TrialOutcome], looks: Sequence[ArmLook], margin: Margin
 ) -> GateResult:
-    """Return what the gate says of every arm of a run, as far as it has come.
+    """Return the gate's verdict on every variant of a run, which may still be running.
 
-    `looks`: those that the run made. Passing has an error of alpha for each arm, being worse one of alpha for
-    all together.
+    `looks` holds the interim analyses of the run. The error rate of a false pass is alpha for each variant.
+    The error rate of a false "worse" is alpha for all variants together.
     """
     name = margin.measure or design.primary
     counts = count_tasks(outcomes, MEASURES[name])
@@ -109,7 +113,7 @@ def judge_gate(
 
 
 def choose_exit_code(gates: Sequence[GateResult]) -> int:
-    """Return the exit code of several gates: 5 when any fails, else 6 when any cannot be told."""
+    """Return the exit code for several gates: 5 if any fails, else 6 if any lacks data, else 0."""
     return EXIT_CODES[choose_worst(gate.verdict for gate in gates)]
 
 
@@ -127,14 +131,14 @@ def _judge_arm(
     is_last = any(arm_look.look >= len(design.look_at) for arm_look in looks)
     passing = repeated_interval(design, pairs, looks, 2 * design.alpha) or (0.0, 0.0)
     failing = repeated_interval(design, pairs, looks, design.arm_alpha) or (0.0, 0.0)
-    # From here on more is worse.
+    # From here on, larger values are worse.
     sign = 1 if measure.lower_is_better else -1
     low, high = passing
     most = max(sign * low, sign * high)
     surely = min(sign * end for end in failing)
     needed = _find_needed(sign * mean.estimate, mean.error, pairs.tasks, margin, design)
     if needed is not None and not is_last and needed < design.planned:
-        # Before the end a boundary is higher, by the root of the share of the information.
+        # An early analysis has a higher boundary, so a verdict needs more tasks than at the end.
         needed = ceil(sqrt(needed * design.planned))
     more = None if needed is None else max(1, needed - pairs.tasks)
     if pairs.most_missing > MOST_MISSING:
@@ -148,7 +152,10 @@ def _judge_arm(
 
 
 def _find_needed(worse_by: float, error: float, tasks: int, margin: float, design: TrialDesign) -> int | None:
-    """Return how many tasks in all would decide at one look, if the difference is the one seen."""
+    """Return the total number of tasks that one analysis needs for a verdict.
+
+    This assumes that the true difference equals the observed one.
+    """
     ways = (
         observations_needed(error, tasks, margin - worse_by, normal_quantile(design.alpha)),
         observations_needed(error, tasks, worse_by, normal_quantile(design.arm_alpha / 2)),

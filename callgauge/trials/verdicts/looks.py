@@ -1,8 +1,8 @@
-"""Looks at a run that is still going on: which arms are decided, at the error that the plan states.
+"""Makes the interim analyses of a run that still goes on, and ends variants that have a verdict.
 
-A look holds each arm against the reference over the tasks that both have: the mean over tasks of the
-difference, trials of a task taken together. It decides by the boundary of `stats.sequential`, for which the
-tasks that were really reached count. Only the primary measure decides.
+An analysis compares a variant with the reference over the tasks that both have finished. It uses the mean
+difference per task, over all repeats of the task. The boundaries of `stats.sequential` keep the planned error
+rate; they depend on the real number of tasks at each analysis. Only the primary measure decides.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from callgauge.trials.planning.task import Task
 from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
-_LEAST_CHANCE = 0.1  # of a verdict at the end; below it going on is of no use
-_OPTIMISM = 1.2816  # the z of an 80 % interval
+_LEAST_CHANCE = 0.1  # Below this probability of a verdict at the end, the variant stops.
+_OPTIMISM = 1.2816  # The z value of an 80 % interval.
 
 
 @dataclass(frozen=True, slots=True)
 class TrialDesign:
-    """What a run was planned for, as the verdicts need it; the lock keeps it.
+    """The design of a run that the verdicts need; the lock stores it.
 
-    `arms`: all names, with the reference. `planned` tasks; `look_at`: the numbers of completed tasks at which
-    the run looks. `groups`: the group of each task that has one.
+    `arms` holds the names of all variants, including the reference. `planned` is the number of tasks.
+    `look_at` holds the numbers of finished tasks at which the interim analyses happen. `groups` maps a task
+    to its group.
     """
 
     primary: MeasureName
@@ -57,22 +58,24 @@ class TrialDesign:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The arms that are held against the reference."""
+        """The variants that are compared with the reference."""
         return tuple(name for name in self.arms if name != self.reference)
 
     @property
     def arm_alpha(self) -> float:
-        """The error for which one arm may be stopped: alpha over the number of arms (Bonferroni)."""
+        """The error rate for stopping one variant: alpha divided by the number of tests (Bonferroni)."""
         return self.alpha / max(1, len(self.others))
 
 
 def plan_looks(planned: int, looks: int) -> tuple[int, ...]:
-    """Return the numbers of completed tasks at which a run looks, evenly, the last at the end."""
+    """Return the numbers of finished tasks at which a run is analysed: evenly spaced, the last after all
+    tasks.
+    """
     return tuple(sorted({ceil(planned * each / looks) for each in range(1, looks + 1)})) if planned else ()
 
 
 def make_design(plan: Plan, tasks: Sequence[Task]) -> TrialDesign:
-    """Return what the verdicts need of a plan and its tasks."""
+    """Return the design of a run from its plan and tasks."""
     return TrialDesign(
         plan.measure.primary,
         plan.measure.smallest,
@@ -87,7 +90,7 @@ def make_design(plan: Plan, tasks: Sequence[Task]) -> TrialDesign:
 
 
 def planned_boundaries(design: TrialDesign) -> tuple[float, ...]:
-    """Return the boundary of each look if every task is reached, in units of z: what the lock states."""
+    """Return the boundary of each analysis in units of z, if every task is finished. The lock stores them."""
     if not design.look_at:
         return ()
     return find_boundaries(design.look_at, design.planned, design.arm_alpha, is_last=True)
@@ -101,11 +104,11 @@ def look(
     *,
     at: str = "",
 ) -> tuple[ArmLook, ...]:
-    """Return what look `number` (from 1) says of every arm that no earlier look has ended.
+    """Return the results of analysis `number` (from 1) for every variant that no earlier one has ended.
 
-    `outcomes` of all trials that have ended, also of earlier looks; `earlier`: what the looks before this one
-    returned, all arms. The last look, `len(design.look_at)`, spends what is left of alpha and corrects for
-    several arms by Holm's method: it never says "go on".
+    `outcomes` are those of all finished trials. `earlier` holds the results of all earlier analyses. The last
+    analysis, number `len(design.look_at)`, uses the rest of alpha and Holm's correction for several variants.
+    It never returns "go on".
     """
     measure = MEASURES[design.primary]
     counts = count_tasks(outcomes, measure)
@@ -114,7 +117,7 @@ def look(
     looks, p_values = [], {}
     for arm in design.others:
         if arm in ended:
-            # An arm that an earlier look decided counts as decided, one that it ended otherwise as not.
+            # In Holm's correction, variants that ended as better or worse have p = 0, others p = 1.
             p_values[arm] = float(ended[arm] not in ("better", "worse"))
             continue
         pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)
@@ -134,7 +137,7 @@ def _open_look(design: TrialDesign, number: int, arm: str, at: str) -> ArmLook:
 def _look_at_arm(
     design: TrialDesign, pairs: PairedTasks, earlier: Sequence[ArmLook], empty: ArmLook, *, is_last: bool
 ) -> ArmLook:
-    """Return the look at one arm, decided by its own share of alpha."""
+    """Return the analysis of one variant, which is decided at its own part of alpha."""
     mean = pairs.mean
     if mean is None:
         decision: Decision = "not decided" if is_last else "go on"
@@ -174,7 +177,7 @@ def _decide(
     if can_decide and abs(mean.z) >= boundary:
         return name_direction(measure, mean.z)
     low, high = mean.interval(alike)
-    # Arms that never differ are alike, however few tasks they differ in.
+    # Variants may be equivalent although few tasks differ, so this does not need `can_decide`.
     if pairs.tasks >= FEWEST_UNLIKE and -design.smallest < low and high < design.smallest:
         return "alike"
     if is_last:
@@ -183,16 +186,16 @@ def _decide(
 
 
 def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
-    """Return True where going on has no chance of a tenth to end with a verdict.
+    """Return True when the chance of a verdict at the end of the run is below a tenth.
 
-    That is asked of *alike* without a difference, and of better and worse with one of `smallest`, or with the
-    end of the 80 % interval where that is larger: an early look knows too little to end what it underrates.
-    Non-binding: the boundaries do not count on it, so that a run may go on all the same.
+    The chance of *alike* assumes no difference. The chances of better and worse assume the difference
+    `smallest`, or the end of the 80 % interval if that is larger. The rule is non-binding: the boundaries
+    stay valid if the run goes on.
     """
     share = tasks / design.planned
     if share >= 1 or not mean.error:
         return False
-    error = mean.error * share**0.5  # at the end
+    error = mean.error * share**0.5  # The standard error that is expected at the end of the run.
     decisive, within = (
         find_boundaries((tasks, design.planned), design.planned, alpha, is_last=True)[-1]
         for alpha in (design.arm_alpha, 2 * design.arm_alpha)
@@ -208,7 +211,7 @@ def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
 
 
 def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
-    """Return the two-sided p-value of an arm at a look, which allows for the looks at it before."""
+    """Return the two-sided p-value of a variant, adjusted for its earlier analyses."""
     if arm_look.statistic is None:
         return 1.0
     reached = reached_information(earlier, arm_look.tasks)
@@ -218,7 +221,7 @@ def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
 def _correct_for_arms(
     design: TrialDesign, looks: Sequence[ArmLook], p_values: Mapping[str, float]
 ) -> list[ArmLook]:
-    """Return the last look with Holm's correction: arms that are left may use what decided ones leave."""
+    """Return the last analysis with Holm's correction, which may decide more variants than Bonferroni's."""
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     measure = MEASURES[design.primary]
     return [

@@ -1,4 +1,4 @@
-"""What each measure is: its value in a trial, its unit, and which way is better."""
+"""Defines each measure: its value in a trial, its unit, and whether lower is better."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure. `parts` gives the hits and the tries of a trial (k and n), or None where it has none.
+    """One measure. `parts` returns the numerator and the denominator (k and n) of a trial, or None.
 
-    `tried`: what n counts, in words. `is_share`: a share of 0 to 1, else an amount in `unit`.
+    `tried` says in words what n counts. `is_share` means a share from 0 to 1; other measures are amounts in
+    `unit`.
     """
 
     name: MeasureName
@@ -63,11 +64,11 @@ MEASURES: Mapping[MeasureName, Measure] = {
         ),
     )
 }
-"""Every measure by name, in the order of a report."""
+"""All measures by name, in the order of a report."""
 
 
 def count_tasks(outcomes: Iterable[TrialOutcome], measure: Measure) -> Counts:
-    """Return the counts of each arm's tasks, by arm and task. The trials of a task are taken together."""
+    """Return the counts of each task by variant and task. All repeats of a task are added up."""
     counts: dict[str, dict[str, TaskCount]] = defaultdict(dict)
     for outcome in outcomes:
         before = counts[outcome.arm].get(outcome.task, TaskCount())

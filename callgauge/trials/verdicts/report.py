@@ -1,7 +1,6 @@
-"""The report of a run, as data: what every arm comes to, how it compares, and what is not known.
+"""The report of a run as data: the results of every variant, the comparisons, and what is unknown.
 
-Only the primary measure has a verdict that the run was planned for. Where the run has not come to its end,
-its interval is the one that may be looked at any time.
+Only the primary measure has a planned verdict. While the run goes on, its interval is valid at any time.
 """
 
 from __future__ import annotations
@@ -33,17 +32,18 @@ from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from callgauge.trials.verdicts.run_record import RunRecord, count_whole_tasks, open_arms
 
 MOST_MISSES = 0.05
-"""The share of an arm's calls without a recorded answer above which the report warns."""
+"""The report warns when a larger share of a variant's calls has no recorded answer."""
 RunState = Literal["over", "not over"]
 
 
 @dataclass(frozen=True, slots=True)
 class ArmMeasure:
-    """One measure of one arm. `k` of `n`: the counts of all its tasks, or the sum of an amount and trials.
+    """One measure of one variant. `k` and `n` are the sums over all tasks. For amounts, `n` counts trials.
 
-    `rate`: k / n with its 95 % interval, tasks being the independent units; None where nothing is known.
-    `word`: better, worse, alike, not decided, withheld; empty for the reference. `is_planned`: False for
-    measures that the run was not planned for. `more`: tasks more that would decide, where it is not.
+    `rate` is k / n with its 95 % interval, in which tasks are the independent units; None means no data.
+    `word` is better, worse, alike, not decided or withheld; it is empty for the reference. `is_planned` is
+    False for measures that are not in the plan. `more` is the number of additional tasks that a verdict
+    needs.
     """
 
     measure: MeasureName
@@ -61,10 +61,11 @@ class ArmMeasure:
 
 @dataclass(frozen=True, slots=True)
 class ArmReport:
-    """One arm. `settings`: what it is made of; `look`: the look that ended it, or the last one.
+    """The results of one variant. `settings` are its settings; `look` is the analysis that ended it, or the
+    last one.
 
-    `bounds`: between which values the difference lies, whatever the missing trials would have been; only
-    where the verdict is withheld. `per_right`, `per_ok`: cost of a right, and of a completed trial, in USD.
+    `bounds` are the extreme values of the difference for any results of the missing trials; only a withheld
+    verdict has them. `per_right` and `per_ok` are the cost in USD per right trial and per completed trial.
     """
 
     name: str
@@ -86,11 +87,11 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run found. `whole_tasks`: those for which all arms that still ran have every trial.
+    """The results of a run. `whole_tasks` counts tasks with all trials of the variants that had not ended.
 
-    `next_look`: the number of whole tasks at which it is due; None when the run is over.
-    `spent`, `caps`: cost (USD), tokens and minutes, where known. `held`: what was the same for all arms,
-    `differing`: what was not. `unknown`: what the run cannot tell, in sentences.
+    `next_look` is the number of such tasks at the next interim analysis, or None at the end of the run.
+    `spent` and `caps` hold the known costs (USD), tokens and minutes. `held` has the settings that all
+    variants share, `differing` the other settings. `unknown` lists in sentences what the run cannot measure.
     """
 
     run: str
@@ -119,7 +120,7 @@ class Report:
 
     @property
     def budget_share(self) -> float | None:
-        """How much of the budget was spent, of the cap that is nearest; None without caps."""
+        """The largest used share of any limit in the budget; None without limits."""
         shares = [self.spent[name] / cap for name, cap in self.caps.items() if cap and name in self.spent]
         return max(shares, default=None)
 
@@ -129,7 +130,7 @@ class Report:
 
 
 def make_report(record: RunRecord) -> Report:
-    """Return the report of a run, as far as it has come."""
+    """Return the report of a run, which may still be running."""
     design, lock = record.design, record.lock
     names = [design.primary, *(name for name in MEASURES if name != design.primary)]
     counts = {name: count_tasks(record.outcomes, MEASURES[name]) for name in names}
@@ -188,7 +189,7 @@ def _report_arm(
     replies = [outcome for outcome in outcomes if outcome.status != NO_REPLY]
     looks = [arm_look for arm_look in record.looks if arm_look.arm == arm]
     costs = [outcome.cost for outcome in replies if outcome.cost is not None]
-    # A share of the cost would look like a cheap arm.
+    # A partial cost would make the variant look cheap.
     cost = sum(costs) if costs and len(costs) == len(replies) else None
     tokens = [sum(map(int, token_counts)) for outcome in replies if (token_counts := _known_tokens(outcome))]
     ended = next((arm_look for arm_look in looks if arm_look.decision in ENDS), None)
@@ -247,7 +248,7 @@ def _measure_arm(
 def _sort_settings(
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that all arms have in common, and those that they have not, with their values."""
+    """Return the settings that all variants share, and the other settings with their values."""
     shared: dict[str, Any] = {}
     differing: dict[str, Any] = {}
     for key in _SETTINGS:

@@ -1,4 +1,4 @@
-"""Write a report in words: a sentence for each variant, the table, what is not known; as files of the run."""
+"""Writes a report as text: a sentence for each variant, the table, and what is unknown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNPLANNED = (
 
 
 def answer_lines(report: Report) -> list[str]:
-    """Return the sentences that answer the question of a run: those of the page Trials."""
+    """Return the sentences that answer the question of a run, as on the page Trials."""
     if len(report.arms) < 2:
         return ["Nothing is compared: the plan has one variant."]
     (reference,) = (arm for arm in report.arms if arm.is_reference)
@@ -70,9 +70,11 @@ def answer_lines(report: Report) -> list[str]:
 
 
 def table_rows(report: Report, measures: Sequence[MeasureName] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each arm and measure, in the columns of `HEADS`; the primary measure first.
+    """Yield the cells for each variant and measure, in the columns of `HEADS`; the primary measure comes
+    first.
 
-    Without `measures`: where the plan names no secondary measures, those that are not the same in all arms.
+    Without `measures` and without planned secondary measures, measures that are equal in all variants are
+    left out.
     """
     for name in measures or dict.fromkeys(
         arm_measure.measure for arm in report.arms for arm_measure in arm.measures
@@ -93,7 +95,7 @@ def table_rows(report: Report, measures: Sequence[MeasureName] = ()) -> Iterator
 
 
 def factor_rows(report: Report) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each comparison of a setting, in the columns of `FACTOR_HEADS`."""
+    """Yield the cells for each comparison of a setting, in the columns of `FACTOR_HEADS`."""
     measure = MEASURES[report.primary]
     for comparison in report.factors:
         for measured in (comparison.overall, *comparison.within):
@@ -127,7 +129,7 @@ def markdown_report(report: Report) -> str:
 
 
 def detail_lines(report: Report) -> Iterator[str]:
-    """Yield what is behind the table: costs, how arms were stopped, what was the same for all."""
+    """Yield the details below the table: costs, reasons for stopped variants, and shared settings."""
     for arm in report.arms:
         parts = [f"{arm.trials:,} trials", f"{arm.calls:,} calls"]
         parts += [f"{arm.missing:,} without a reply"] * bool(arm.missing)
@@ -148,7 +150,7 @@ def detail_lines(report: Report) -> Iterator[str]:
 
 
 def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
-    """Yield what a gate says: one line for all, and one for each arm."""
+    """Yield the lines of a gate: one for the whole gate, and one for each variant."""
     measure = MEASURES[gate.measure]
     margin = format_difference(measure, gate.margin).lstrip("+")
     yield f"gate no-worse:{gate.measure}={gate.margin:g}: {gate.verdict} (exit {gate.exit_code})"
@@ -157,33 +159,33 @@ def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
 
 
 def unplanned_note(report: Report) -> str | None:
-    """Return the sentence about measures that the run was not planned for; None without any."""
+    """Return the sentence about measures that are not in the plan, or None."""
     return _UNPLANNED.replace("\\", "") if _has_unplanned(report) else None
 
 
 def format_value(measure: Measure, value: float) -> str:
-    """Return a value of a measure for people: 4.1%, 1,204 tokens, 0.0031 USD."""
+    """Return a value of a measure as text: 4.1%, 1,204 tokens, 0.0031 USD."""
     return _bare(measure, value) + ("" if measure.is_share else f" {measure.unit}")
 
 
 def _bare(measure: Measure, value: float) -> str:
-    """Return a value without its unit, but for the sign of percent."""
+    """Return a value without its unit; only a percent sign stays."""
     if measure.is_share:
         return f"{100 * value:.1f}%"
     return _money(value) if measure.unit == "USD" else f"{value:,.0f}"
 
 
 def format_difference(measure: Measure, value: float) -> str:
-    """Return a difference for people, with its sign: −7.7 points."""
+    """Return a difference as text with its sign: −7.7 points."""
     bare = _bare(measure, abs(value)).removesuffix("%")
-    # What rounds to 0 has no sign.
+    # A value that rounds to 0 has no sign.
     sign = "" if not bare.strip("0.,") else "−" if value < 0 else "+"
     return f"{sign}{bare} {'points' if measure.is_share else measure.unit}"
 
 
 def escape_markdown(text: str) -> str:
-    """Return text in one line whose characters mean nothing in Markdown or HTML."""
-    # An underscore within a word and a bracket without an address mean nothing.
+    """Return text on one line with the special characters of Markdown and HTML escaped."""
+    # An underscore inside a word needs no escape, nor does a bracket without an address.
     return re.sub(r"([\\`*<>|~]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", " ".join(text.split()))
 
 
@@ -257,9 +259,9 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    """Return an amount with two places, or as many as three digits of it need.
+    """Return an amount of money with two decimals, or more if three digits need them.
 
-    A trial of a small model costs a few millionths; what is under a billionth is a rounding error.
+    Amounts below a billionth are rounding errors and count as 0.
     """
     places = 2 - floor(log10(abs(amount))) if amount else 2
     return f"{amount:,.{min(9, max(2, places))}f}"
@@ -270,14 +272,14 @@ def _show(value: object) -> str:
 
 
 def report_run(root: Path) -> Report:
-    """Read a run, write its report into its folder and return it. Raises FolderError and OSError."""
+    """Write the report of a run into its folder, and return it. Raises FolderError and OSError."""
     report = make_report(read_run(root))
     write_report(root, report)
     return report
 
 
 def write_report(root: Path, report: Report) -> None:
-    """Write both files, each whole or not at all. Raises OSError."""
+    """Write both report files, each one atomically. Raises OSError."""
     folder = RunFolder(root)
     data = {**report.to_data(), "answer": answer_lines(report)}
     _replace(folder.report, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -1,4 +1,4 @@
-"""Read the record of a run from its folder, for the report, and count the lines that cannot be used."""
+"""Reads the files of a run for its report, and counts the unusable lines."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from callgauge.trials.verdicts.measures import MEASURES
 
 _BUDGET = ("cost", "tokens", "minutes")
 _COUNTS = ("repeat", "calls", "refused", "misses")
-_NAMED = 3  # runs within a folder that are named, the newest first
+_NAMED = 3  # An error message names at most this many runs within a folder, the newest first.
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as it stands in its folder. `lock` is the object of `lock.json`.
+    """The data in the folder of a run. `lock` is the object in `lock.json`.
 
-    `looks`: those that were made, and those that are due and were not written. `unread`: lines of the ledger
-    that are no outcome; `repeated`: lines of trials that have a later line.
+    `looks` holds the stored interim analyses, and those that were due but not stored. `unread` counts lines
+    of ledger.jsonl that are not outcomes, `repeated` lines with a later line for the same trial.
     """
 
     lock: Mapping[str, Any]
@@ -49,14 +49,14 @@ class RunRecord:
 
     @property
     def is_over(self) -> bool:
-        """True when every arm is decided, or the last look was made."""
+        """True when every variant has ended, or the last analysis was made."""
         return not open_arms(self.design, self.looks) or any(
             arm_look.look >= len(self.design.look_at) for arm_look in self.looks
         )
 
 
 def read_run(root: Path) -> RunRecord:
-    """Return the run of a folder. Raises FolderError."""
+    """Return the run in a folder. Raises FolderError."""
     folder = RunFolder(root)
     lock = _read_lock(folder)
     try:
@@ -97,7 +97,7 @@ def read_run(root: Path) -> RunRecord:
 
 
 def open_arms(design: TrialDesign, looks: Iterable[ArmLook]) -> list[str]:
-    """Return the arms that no look has ended, without the reference."""
+    """Return the variants that no analysis has ended, without the reference."""
     ended = {arm_look.arm for arm_look in looks if arm_look.decision in ENDS}
     return [arm for arm in design.others if arm not in ended]
 
@@ -105,7 +105,7 @@ def open_arms(design: TrialDesign, looks: Iterable[ArmLook]) -> list[str]:
 def count_whole_tasks(
     tasks: Iterable[str], repeats: int, arms: Sequence[str], outcomes: Iterable[TrialOutcome]
 ) -> int:
-    """Return for how many tasks every trial of these arms has ended."""
+    """Return the number of tasks for which all trials of these variants have ended."""
     done = {(outcome.arm, outcome.task, outcome.repeat) for outcome in outcomes}
     return sum(
         all((arm, task, repeat) in done for arm in arms for repeat in range(repeats)) for task in tasks
@@ -119,7 +119,7 @@ def _make_due_looks(
     outcomes: Sequence[TrialOutcome],
     made: Sequence[ArmLook],
 ) -> list[ArmLook]:
-    """Return the looks for which all trials are there, and which a killed process could not write."""
+    """Return the analyses that are due but not stored, for example because the process was killed."""
     due: list[ArmLook] = []
     latest = max((arm_look.look for arm_look in made), default=0)
     for number, until in enumerate(design.look_at, 1):
@@ -180,7 +180,7 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_sound(outcome: TrialOutcome) -> bool:
-    """Return True where an outcome holds what its type says: people change ledgers by hand."""
+    """Return True when the values of an outcome have the right types; users may have edited the file."""
     mended = 0 if outcome.mended is None else outcome.mended
     counts = [mended, *(getattr(outcome, name) for name in _COUNTS)]
     amounts = [value for name in _AMOUNTS if (value := getattr(outcome, name)) is not None]

@@ -1,7 +1,7 @@
 """Reads tasks from the data sets of other tools: BFCL, Inspect, K2-Vendor-Verifier, promptfoo.
 
-Each reader makes the lines of a task file, so that the rest of a trial knows one format. What a task here
-could not ask as its source does is an error with a line, never left out silently.
+Each reader converts the records to tasks in Callgauge's own format. A record that cannot become an equivalent
+task is an error with a line number.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _RECOGNISED: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 OWN_FORMAT = "callgauge"
 FOREIGN_FORMATS = tuple(_RECOGNISED)
-"""What `format =` of a plan may name, besides our own."""
+"""The values of a plan's key `format` for files of other tools."""
 ReadLine = Callable[[], dict[str, Any]]
 
 
 def find_format(path: Path) -> str | None:
-    """Return the format of a file by its first record, None where it is none of these or cannot be read.
+    """Return the format of a file, judged by its first record, or None when the format is unknown.
 
-    CSV is Inspect's, YAML promptfoo's.
+    A CSV file is read as Inspect's format, a YAML file as promptfoo's.
     """
     if path.suffix.lower() in (".csv", ".tsv"):
         return "inspect"
@@ -49,10 +49,10 @@ def find_format(path: Path) -> str | None:
 
 
 def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
-    """Return of each task its line in the file, and a function that gives it as a line of a task file.
+    """Return the line number of each record, and a function that converts the record to a task.
 
-    That function raises ForeignTaskError for what is wrong with this task, so that all can be told. `form` is
-    one of FOREIGN_FORMATS. Raises ForeignTaskError where the file cannot be read.
+    The function raises ForeignTaskError for a mistake in its record, so that a caller can collect all
+    mistakes. `form` is one of FOREIGN_FORMATS. Raises ForeignTaskError when the file cannot be read.
     """
     records = read_records(path)
     if form == "promptfoo":
@@ -65,7 +65,7 @@ def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
 
 
 def _read_safely(read: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """Call a reader; a key that the format must have and the record lacks is an error of the file."""
+    """Call a reader. A missing key that the format requires raises ForeignTaskError for the file."""
     try:
         return read(*arguments)
     except KeyError as missing:

@@ -1,11 +1,12 @@
-"""Entries of the Berkeley Function Calling Leaderboard: `{id, question, function}`, one a line.
+"""Reads entries of the Berkeley Function Calling Leaderboard: one `{id, question, function}` per line.
 
-The answers stand in a file of their own, `possible_answer/<the same name>` or `possible_answer_<name>` beside
-it: `{id, ground_truth: [{function: {parameter: [accepted values]}}]}`, where `""` among the values means that
-the parameter may be left out, and objects hold lists of accepted values in turn. Types have names of Python.
-A dot in a function's name becomes `_`, as BFCL itself does for providers that take none. Entries of several
-turns are played against simulated APIs, those of Java and JavaScript answered in literals of these
-languages: neither can be a task here. Irrelevance entries expect no call.
+The expected answers are in a second file: `possible_answer/<the same name>`, or `possible_answer_<name>` in
+the same folder. Its lines are `{id, ground_truth: [{function: {parameter: [accepted values]}}]}`. The value
+`""` means that the parameter may be left out. Each field of an accepted object also has a list of accepted
+values. Type names are those of Python. A dot in a function name becomes `_`, as in BFCL itself, because some
+providers allow no dots. Entries with several turns need BFCL's simulated APIs, and entries for Java and
+JavaScript expect literals of these languages. Neither kind can become a task. Irrelevance entries expect no
+call.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _TYPES = {
 _VALUES = ("default", "enum", "const", "examples")
 _OTHER_LANGUAGE = re.compile(r"(?:simple_)?(java|javascript)_")
 _IRRELEVANT = re.compile(r"(?:live_)?irrelevance_")
-_MOST_READINGS = 1_000  # of one accepted value
+_MOST_READINGS = 1_000  # The limit applies to the combinations of one accepted object.
 
 
 def is_entry(record: Mapping[str, Any]) -> bool:
@@ -35,7 +36,7 @@ def is_entry(record: Mapping[str, Any]) -> bool:
 
 
 def read_answers(path: Path) -> dict[str, Any]:
-    """Return the ground truth by id from the file of answers beside a file of entries; {} without one.
+    """Return the expected answers by entry id; {} when the entry file has no file of answers.
 
     Raises ForeignTaskError, whose message names the file of answers.
     """
@@ -53,7 +54,7 @@ def read_answers(path: Path) -> dict[str, Any]:
 
 
 def read_entry(record: ForeignRecord, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the task of an entry. Raises ForeignTaskError."""
+    """Return the task that an entry describes. Raises ForeignTaskError."""
     entry = record.value
     name = str(entry.get("id") or f"line-{record.line}")
     if (other := _OTHER_LANGUAGE.match(name)) is not None:
@@ -90,14 +91,16 @@ def _clean_name(name: str) -> str:
 
 
 def _read_schema(value: Any) -> Any:
-    """Return a schema with JSON Schema's names of types; `any` is no type at all."""
+    """Return a schema with the type names of JSON Schema. The BFCL type `any` becomes a schema without a
+    type.
+    """
     if isinstance(value, list):
         return [_read_schema(item) for item in value]
     if not isinstance(value, dict):
         return value
     read = {name: member if name in _VALUES else _read_schema(member) for name, member in value.items()}
     kind = value.get("type")
-    if isinstance(kind, str):  # a parameter named `type` is an object
+    if isinstance(kind, str):  # The value is an object when a parameter is named `type`.
         if kind.lower() == "any":
             del read["type"]
         else:
@@ -124,7 +127,7 @@ def _read_truth(truth: Any) -> list[dict[str, Any]]:
 
 
 def _list_readings(value: Any) -> Iterator[Any]:
-    """Yield the values that an accepted value stands for: within objects each field has a list of its own."""
+    """Yield every concrete value of an accepted value: each field of an object lists several values."""
     if isinstance(value, dict):
         names = list(value)
         fields = [list(_list_field(value[name])) for name in names]

@@ -1,4 +1,4 @@
-"""Reads messages in OpenAI's chat format, or in Inspect's, into those of a task file."""
+"""Converts messages in OpenAI's chat format or in Inspect's format to the messages of a task file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROLES = ("system", "developer", "user", "assistant", "tool")
 def read_messages(messages: Any) -> list[dict[str, Any]]:
     """Return the messages in OpenAI's chat format. Raises ForeignTaskError.
 
-    Arguments that Inspect could not parse stand as the text that it quotes.
+    Arguments that Inspect could not parse keep their original text.
     """
     if not isinstance(messages, list) or not messages:
         raise ForeignTaskError("the messages are not a list, or an empty one")
@@ -32,7 +32,7 @@ def read_messages(messages: Any) -> list[dict[str, Any]]:
 
 
 def _complete_ids(messages: list[dict[str, Any]]) -> None:
-    """Give calls without an id one, and the results after them in order, as data sets without ids mean it."""
+    """Give an id to each call that has none, and the same ids to the results in their order."""
     waiting: list[str] = []
     for place, message in enumerate(messages):
         for number, call in enumerate(message.get("tool_calls", ())):
@@ -79,7 +79,7 @@ def _is_text(part: Any) -> bool:
 
 def _read_call(call: Any, place: int) -> dict[str, Any]:
     function = call.get("function") if isinstance(call, Mapping) else None
-    # Inspect has the name there, and what it could not parse beside the arguments.
+    # Inspect puts the name in `function`, and quotes unparsable arguments in `parse_error`.
     described = {"name": function, **call} if isinstance(function, str) else function
     if not isinstance(described, Mapping):
         described = {}

@@ -1,8 +1,9 @@
-"""Samples of Inspect (`inspect_ai.dataset.Sample`) as json_dataset and csv_dataset take them.
+"""Reads samples of Inspect (`inspect_ai.dataset.Sample`) in the formats of json_dataset and csv_dataset.
 
-A target is what Inspect's scorer `includes` looks for in the answer, whatever the case, of several any one;
-other scorers are code and cannot be read from a data set. In our own export the target is the arguments of
-the later attempt that worked: a suggestion. Samples with choices, files or a sandbox need Inspect itself.
+The task expects an answer that contains the target, or any one of several targets, in any case. Inspect's
+scorer `includes` has the same rule. In Callgauge's own export the target is the arguments of a later call
+that worked; the task keeps them as a suggestion. Samples with choices, files or a sandbox are errors, because
+they need Inspect itself.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def is_sample(record: Mapping[str, Any]) -> bool:
 
 
 def read_sample(record: ForeignRecord) -> dict[str, Any]:
-    """Return the task of a sample. Raises ForeignTaskError."""
+    """Return the task that a sample describes. Raises ForeignTaskError."""
     sample = record.value
     for name in _NEEDS_INSPECT:
         if sample.get(name):

@@ -1,7 +1,8 @@
-"""Request bodies of MoonshotAI/K2-Vendor-Verifier: one a line, with `messages` and `tools`.
+"""Reads request bodies of MoonshotAI/K2-Vendor-Verifier: one JSON object with `messages` and `tools` per
+line.
 
-What is right is whether the calls fit their definitions, which every trial measures. Sampling and the model's
-name belong to the plan and are left out.
+The data set only checks whether calls match their definitions, which every trial measures. The sampling
+settings and the model name are ignored, because the plan sets them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def is_request(record: Mapping[str, Any]) -> bool:
 
 
 def read_request(record: ForeignRecord) -> dict[str, Any]:
-    """Return the task of a request body. Raises ForeignTaskError."""
+    """Return the task that a request body describes. Raises ForeignTaskError."""
     body = record.value
     if body.get("tool_choice") not in (None, "auto"):
         raise ForeignTaskError("tool_choice is neither auto nor left out: a trial forces no call")

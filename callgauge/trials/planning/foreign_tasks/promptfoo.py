@@ -1,9 +1,10 @@
-"""Tests of promptfoo: a config with `prompts` and `tests`, or a list of tests whose vars hold the messages.
+"""Reads promptfoo tests: a configuration with `prompts` and `tests`, or a list of tests with messages in
+`vars`.
 
-A prompt is rendered with the vars of a test; only `{{ name }}` is read, no filter and no tag. Assertions that
-look at the answer or at the tools called become what is expected; those that only say that calls must fit
-their definitions are what every trial measures. Any other one is refused, as a task that asks less than its
-test would.
+A prompt is rendered with the test's variables. Only `{{ name }}` is supported, no filters or tags. Assertions
+on the answer or on the called tools become the task's expectation. Assertions that calls match their
+definitions are dropped, because every trial measures that. Any other assertion is an error: without it the
+task would check less than the test.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MEASURED = (
     "is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call",
     "cost", "latency",
 )  # fmt: skip
-# Of callgauge/analysis/testsets/shapes.py:
+# The test set export in callgauge/analysis/testsets/shapes.py writes this check.
 _OUR_CHECK = ".function.name === context.vars.tool"
 _OUR_ARGUMENTS = "JSON.parse(context.vars.arguments)"
 
@@ -41,9 +42,10 @@ def is_test(record: Mapping[str, Any]) -> bool:
 def read_tests(
     records: Sequence[ForeignRecord], folder: Path
 ) -> list[tuple[int, Callable[[], dict[str, Any]]]]:
-    """Return for each test its line and a function that gives its task, or raises ForeignTaskError.
+    """Return the line number of each test, and a function that returns its task.
 
-    Raises ForeignTaskError where no test can be read. Files that a config names lie in `folder`.
+    The function raises ForeignTaskError for a mistake in its test. Files that a configuration names are
+    relative to `folder`. Raises ForeignTaskError when no test can be read.
     """
     if len(records) != 1 or "tests" not in records[0].value:
         bare = _Config(None, {}, [])
@@ -68,7 +70,7 @@ def read_tests(
 
 
 class _Config:
-    """What the tests of a file share."""
+    """The settings that all tests of a file share."""
 
     def __init__(self, prompt: str | None, default: Any, tools: list[Any]) -> None:
         if not isinstance(default, dict):
@@ -145,7 +147,9 @@ def _read_prompt(prompts: Any, folder: Path) -> str | None:
 
 
 def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict[str, Any]]:
-    """Return the prompt with the values in it: messages where that is a JSON list of them, else a text."""
+    """Return the prompt with the values filled in: a list of messages if it is a JSON list of them, else a
+    text.
+    """
     if prompt is None:
         if "messages" not in variables:
             raise ForeignTaskError("no prompt; name the config with `prompts`, or set vars.messages")
@@ -176,7 +180,7 @@ def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict
 
 
 def _find_tools(config: Mapping[str, Any]) -> list[Any]:
-    """Return the tools of the providers, when all that have some have the same."""
+    """Return the tools of the providers, if all providers that define tools define the same ones."""
     providers = config.get("providers")
     sets = [
         provider["config"]["tools"]
@@ -197,7 +201,7 @@ def _find_tools(config: Mapping[str, Any]) -> list[Any]:
 
 
 def _take_raw_off(value: Any) -> Any:
-    """Return a value without the tags that keep promptfoo from reading its texts as templates."""
+    """Return a value without the `raw` tags, which tell promptfoo not to render a text as a template."""
     if isinstance(value, dict):
         return {name: _take_raw_off(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -248,7 +252,7 @@ def _read_asserts(asserts: Sequence[Any], variables: Mapping[str, Any]) -> dict[
 
 
 def _read_call(script: str, variables: Mapping[str, Any]) -> Any:
-    """Return the expected call of a test of our export: with its arguments where these are compared."""
+    """Return the expected call of an exported test; include the arguments if the test compares them."""
     tool = str(variables.get("tool"))
     if _OUR_ARGUMENTS not in script:
         return tool

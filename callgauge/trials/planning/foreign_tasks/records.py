@@ -1,4 +1,4 @@
-"""Reads the records of a data set with the line of each: JSON Lines, one JSON document, YAML, CSV."""
+"""Reads the records of a data set with their line numbers, from JSON Lines, JSON, YAML or CSV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ MOST_BYTES = 256 * 1024 * 1024
 
 
 class ForeignTaskError(Exception):
-    """What is wrong with a file of tasks, and what to do; `line` is 1-based, None for the whole file."""
+    """Raised for a mistake in a task file of another tool; the message says what to do.
+
+    `line` counts from 1; None means the whole file.
+    """
 
     def __init__(self, message: str, line: int | None = None, *, advice: str = _LEAVE_OUT) -> None:
         super().__init__(message)
@@ -32,14 +35,14 @@ class ForeignTaskError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ForeignRecord:
-    """One object of a file and the line where it begins."""
+    """One object of a file, and the line on which it begins."""
 
     line: int
     value: dict[str, Any]
 
 
 def read_records(path: Path) -> list[ForeignRecord]:
-    """Return the objects of a file, in order; of a list or of a `tests:` list each item is one.
+    """Return the objects of a file, in order. Each item of a list or of a `tests:` list is one object.
 
     Raises ForeignTaskError.
     """
@@ -55,7 +58,7 @@ def read_records(path: Path) -> list[ForeignRecord]:
 
 
 def read_first_record(path: Path) -> dict[str, Any]:
-    """Return the first object of a JSON file, or of the list in it. Raises ForeignTaskError without one."""
+    """Return the first object of a JSON file or of its list. Raises ForeignTaskError if there is none."""
     text = read_text(path)
     at = _skip_blank(text, 0)
     if text[at : at + 1] == "[":
@@ -67,7 +70,7 @@ def read_first_record(path: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text. Raises ForeignTaskError."""
+    """Return the text of a file. Raises ForeignTaskError."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ForeignTaskError(f"it is larger than {MOST_BYTES >> 20} MB", advice="split it")
@@ -82,7 +85,6 @@ def read_text(path: Path) -> str:
 
 
 def _read_json(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of JSON Lines, or the items of one list, with their lines."""
     lines = _LineCounter(text)
     at = _skip_blank(text, 0)
     if text[at] != "[":
@@ -125,7 +127,7 @@ def _skip_blank(text: str, at: int) -> int:
 
 
 class _LineCounter:
-    """Counts lines while it is asked about places further and further on."""
+    """Returns line numbers of positions in a text; each position must be after the previous one."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.line = text, 0, 1
@@ -137,7 +139,6 @@ class _LineCounter:
 
 
 def _read_yaml(text: str) -> list[tuple[int, Any]]:
-    """Return the items of a list, or the one document, with their lines."""
     try:
         node = yaml.compose(text, yaml.SafeLoader)
         value = yaml.safe_load(text)
@@ -154,7 +155,7 @@ def _read_yaml(text: str) -> list[tuple[int, Any]]:
 
 
 TEST_LINES = "\0lines of tests"
-"""The key under which a document from YAML has the lines of its `tests`."""
+"""The key of a YAML document under which the line numbers of its `tests` are stored."""
 
 
 def _mark_tests(node: yaml.MappingNode) -> dict[str, list[int]]:
