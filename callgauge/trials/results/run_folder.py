@@ -26,9 +26,9 @@ class TrialOutcome:
 
     `status` is the status of the turn, or `no_reply` when the endpoint sent no reply; such a trial is not
     measured. `calls` includes attempts that could not be parsed. `refused` counts calls with a syntax or
-    schema error. `mended` counts the coerced or repaired calls; it is None if the server may have rewritten the
-    arguments. `misses` counts the results without a matching recorded answer. `right` is the verdict of the
-    task's checks, or None. `cost` is in USD, or None without a price. `milliseconds` is the wall time.
+    schema error. `mended` counts the coerced or repaired calls; it is None if the server may have rewritten
+    the arguments. `misses` counts the results without a matching recorded answer. `right` is the verdict of
+    the task's checks, or None. `cost` is in USD, or None without a price. `milliseconds` is the wall time.
     """
 
     arm: str
