@@ -1,8 +1,8 @@
 """Closes idle connections, so that nobody can block the server by opening many of them.
 
-A connection waits from its start, and again after each answer, until the header of a request arrives. It may
-wait for some seconds. If too many wait, the one that has waited longest is closed. So a client that sends a
-request gets an answer.
+A connection waits from its start, and after each answer, until the header of the next request arrives. It may
+wait for some seconds. If too many connections wait, the server closes the one that has waited longest. A
+client that sends its request immediately gets an answer.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def raise_file_limit() -> int:
 
 
 class Waiting(Protocol):
-    """A connection that can be closed; an `asyncio.Transport` is one."""
+    """Protocol of a connection that can be closed, such as an `asyncio.Transport`."""
 
     def get_extra_info(self, name: str, /) -> Any: ...
     def abort(self) -> None: ...
 
 
 class WaitingConnections:
-    """The connections that wait for a request, oldest first: at most `most`, and `each` per address.
+    """Keeps the connections that wait for a request, oldest first.
 
-    Each is closed after `seconds`.
+    At most `most` may wait, and at most `each` per address. Each connection is closed after `seconds`.
     """
 
     def __init__(self, most: int, each: int, seconds: float = WAITING_SECONDS) -> None:
@@ -79,7 +79,7 @@ class WaitingConnections:
 
 
 def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
-    """Return uvicorn's HTTP protocol with connections that count as waiting until a header arrives."""
+    """Return a subclass of uvicorn's HTTP protocol whose connections wait until a header arrives."""
 
     class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
         def connection_made(self, transport: asyncio.Transport) -> None:
@@ -90,7 +90,8 @@ def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[
             super().data_received(data)
             transport = self.transport
             is_asked = self.cycle is not None and not self.cycle.response_complete
-            if is_asked or transport.is_closing() or transport.get_protocol() is not self:  # a websocket
+            # the protocol changes when a connection becomes a websocket
+            if is_asked or transport.is_closing() or transport.get_protocol() is not self:
                 waiting.end(transport)
             else:
                 waiting.begin(transport)

@@ -1,4 +1,4 @@
-"""The connection of an open page: what it may send, and how long its user may look."""
+"""Checks the messages of an open page: what the page may send, and whether its user still has access."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from starlette.types import Message, Receive, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 _MEDIA = re.compile(r"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
-# The fields of Streamlit's messages that name a file; LinkButton.url is text of the page.
+# These fields of Streamlit's messages contain the address of a file. LinkButton.url contains other text.
 _OFFERS = frozenset({"url", "image", "icon_image", "favicon"})
 _FOLDER = str(Path(__file__).resolve().parents[1]).encode()
-_LONGEST_FIRST = 1_000_000  # bytes; the message that starts a run has a few thousand
-_NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # codes of a closed websocket
+_LONGEST_FIRST = 1_000_000  # bytes; the message that starts a script run has a few thousand
+_NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # websocket close codes
 
 
 class SentMedia:
-    """Remembers which files a page offered to which user: the address of a file works for this user only."""
+    """Remembers which files pages offered to each user, because only this user may download such a file."""
 
     def __init__(self, most: int = 20_000) -> None:
         self._most = most
@@ -37,10 +37,11 @@ class SentMedia:
 
 
 class OpenPage:
-    """Handles the messages between a websocket and Streamlit.
+    """Checks and forwards the messages between a websocket and Streamlit.
 
-    `is_admitted`: whether the user may still look; called before each message. `may_send`: whether the page
-    may send a message of this size now. `note_media`: called with the name of each file that the page gets.
+    `is_admitted` returns whether the user still has access; it is called before each message. `may_send`
+    returns whether the page may send a message of this size now. `note_media` is called with the name of each
+    file that a message to the page offers.
     """
 
     def __init__(
@@ -60,9 +61,9 @@ class OpenPage:
         self._is_closed = False
 
     async def receive(self) -> Message:
-        """Return the page's next message, or a disconnect message if the page may send no more.
+        """Return the page's next message, or a disconnect message if the page may not send it.
 
-        Streamlit's pages send bytes only; a text frame makes Streamlit fail.
+        Streamlit's pages send only bytes, and Streamlit fails at a text frame.
         """
         message = await self._receive()
         if message["type"] != "websocket.receive" or self._is_closed:
@@ -76,7 +77,7 @@ class OpenPage:
         return message
 
     async def send(self, message: Message) -> None:
-        """Forward a message while its user may look."""
+        """Forward a message to the page if the user still has access."""
         if self._is_closed:
             return
         data = message.get("bytes") if message["type"] == "websocket.send" else None
@@ -99,10 +100,10 @@ class OpenPage:
 
 
 def find_media(data: bytes) -> Iterator[str]:
-    """Yield the names of the files that a message of Streamlit's offers.
+    """Yield the names of the files that one of Streamlit's messages offers.
 
-    An address in any other text does not count: a user could type one, see it on the page, and so get the
-    file.
+    Addresses in other texts do not count. Otherwise a user could type the address of another user's file, the
+    page would show it, and the user could download the file.
     """
     if b"/media/" not in data:
         return
@@ -118,9 +119,9 @@ def find_media(data: bytes) -> Iterator[str]:
 
 
 def leave_folder_out(data: bytes) -> bytes:
-    """Return a message of Streamlit's without the folder that Callgauge is installed in.
+    """Return a message from Streamlit without the path of Callgauge's installation folder.
 
-    The message that starts a run contains the script's whole path; the browser needs its name at most.
+    The message that starts a run contains the full path of the script; the browser does not need it.
     """
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data
