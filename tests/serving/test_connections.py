@@ -1,4 +1,4 @@
-"""Idle connections: closed after some seconds, or earlier if too many wait."""
+"""Tests that idle connections are closed after some seconds, or earlier if too many wait."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAIT = 0.5
 
 
 async def slow_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """An application that takes longer for its answer than a connection may wait for a request."""
+    """Answer more slowly than a connection may wait for a request."""
     if scope["type"] == "http":
         await asyncio.sleep(2 * WAIT)
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
@@ -59,7 +59,7 @@ def ask(connection: socket.socket) -> bytes:
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Return True once the server has closed a connection; waits for it."""
+    """Wait until the server closes a connection; return False if it stays open."""
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:
