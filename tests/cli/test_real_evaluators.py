@@ -1,7 +1,7 @@
-"""Exports in the real software: Inspect and promptfoo score a mock model on the files of `export-tests`.
+"""Tests exported files in Inspect and promptfoo, which score a mock model.
 
-CALLGAUGE_TEST_PYTHON names a Python with inspect-ai, CALLGAUGE_TEST_PROMPTFOO the script of promptfoo that
-Node runs. Without them the tests are skipped, with the reason.
+CALLGAUGE_TEST_PYTHON names a Python with inspect-ai; CALLGAUGE_TEST_PROMPTFOO names promptfoo's script for
+Node. Without these variables the tests are skipped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OFFLINE = {
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Four calls of read_file and list whose right arguments are known, and one whose are not."""
+    """Return a store with four calls whose correct arguments are known, and one call whose are unknown."""
     count = definition("count", properties={"n": {"type": "integer"}}, required=["n"])
     lost = call(6, step=6, **FAILED) | {"tool": "count", "definition_id": "d-count"}
     tables = store_tables([*the_calls(), lost], definitions=[definition(), definition("list"), count])
