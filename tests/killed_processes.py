@@ -29,7 +29,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 THOROUGH = os.environ.get("PROPERTIES") == "thorough"
-"""Kill at the first two writes of each kind and at the last one; without, at the middle one alone."""
+"""In thorough runs, kill at the first two and the last write of each kind; else only at the middle one."""
 
 
 def dying_at(number: int, log: Path) -> Callable[[str], None]:

@@ -21,7 +21,7 @@ from tests.analysis.session_shares import of_slice
 
 NAMES = ArmNames("fixer@13", "fixer@12")
 Counts = tuple[int, int, int, int]
-"""k and n of the baseline, then of what is compared with it; each call is a session of its own."""
+"""k and n of the baseline, then of the compared slice; each call has its own session."""
 
 
 def broken_down(

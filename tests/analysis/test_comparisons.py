@@ -30,7 +30,7 @@ KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
     "A": {("small",): (6, 87), ("large",): (71, 263)},
     "B": {("small",): (36, 270), ("large",): (25, 80)},
 }
-"""What failed, of Charig et al. (1986): A fails less often at both, and more often in the sum."""
+"""Failures of Charig et al. (1986): A fails less often in each stratum, but more often in total."""
 
 
 def is_by_mix(table: RankedTable) -> bool:

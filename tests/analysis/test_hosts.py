@@ -128,7 +128,7 @@ def test_hosts_are_among_the_choices_also_without_a_call(store: Path) -> None:
 
 
 Counts = tuple[str, str | None, int, int]
-"""A model, a host, the calls without and with a parse error; each call is a session of its own."""
+"""A model, a host, and its calls without and with a parse error; each call has its own session."""
 
 
 def compared(store: Path, *counts: Counts, rate: str = "parse_error") -> HostComparison:

@@ -69,7 +69,7 @@ def months_of_nights(logs: Path) -> None:
 
 
 Stores = Mapping[tuple[str, bool], Connection]
-"""Connections by the kind of store, whole or sealed, and whether they see texts."""
+"""Connections by the kind of store (whole or sealed), and by whether they show content."""
 
 
 @pytest.fixture(scope="module")

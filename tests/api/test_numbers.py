@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
 OF_EVERY_TYPE = (
     "slices", "calls", "signatures", "costs", "sessions", "session_copies", "trial_conditions", "trial_runs",
 )  # fmt: skip
-"""Metrics whose columns have all types: counts by group, times, days, numbers, flags, lists and structs."""
+"""Together, these metrics have columns of all types: counts by group, times, days, flags, lists, structs."""
 
 
 @pytest.mark.thorough(quick=3)

@@ -89,7 +89,7 @@ DOCUMENT = {
     },
     "additionalProperties": False,
 }
-"""The parts of the OpenAPI 3.1 specification that the document uses; everything else is refused."""
+"""The parts of the OpenAPI 3.1 specification that the document uses; other parts are rejected."""
 
 
 def values_of(key: str, value: Any) -> list[Any]:

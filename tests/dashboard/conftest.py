@@ -86,7 +86,7 @@ def small(store: Path) -> Path:
 
 
 FEW = ["egret", "falcon", "heron"]
-"""The three models of `few_of_many` with enough sessions, the best by parse errors first."""
+"""The three models of `few_of_many` with enough sessions, ordered by parse errors, fewest first."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Answer keys are refused whole; one or two such lines among answers do not make a key."""
+"""Tests that files of answer keys are rejected, but not files of answers with one or two such lines."""
 
 from __future__ import annotations
 

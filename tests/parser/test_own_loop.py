@@ -1,4 +1,4 @@
-"""`check_call` in a loop of one's own: the examples of docs/parser.md, with stubs and with the real SDKs."""
+"""Tests the examples for `check_call` in docs/parser.md, with stubs and with the real SDKs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lenient import Policy, ToolCatalog, check_call
 
 ROOT = Path(__file__).parents[2]
 SOFTWARE_VARIABLE = "CALLGAUGE_TEST_PYTHON"
-"""The Python of an environment in which the SDKs are installed."""
+"""Names the Python of an environment in which the SDKs are installed."""
 LIMIT = {"type": "integer", "default": 10}
 SCHEMA = {
     "type": "object",
@@ -92,7 +92,7 @@ def test_no_arguments_raise(raw: Any) -> None:
 
 
 def run_example(label: str, client: Any, messages: list[Any]) -> tuple[str, list[dict[str, Any]]]:
-    """Return the answer of the example's loop, and the arguments that the tool ran with."""
+    """Return the answer of the example's loop, and the arguments of its tool call."""
     ran: list[dict[str, Any]] = []
 
     def search(**arguments: Any) -> str:
@@ -160,7 +160,7 @@ def test_the_example_for_pydantic_ai_retries_and_repairs(monkeypatch: pytest.Mon
 
 
 class _Model(BaseHTTPRequestHandler):
-    """Answers the three requests of a turn: an invalid call, a broken one, a text. Keeps the requests."""
+    """Answers three requests with an invalid call, broken JSON, and a text; stores the requests."""
 
     requests: list[dict[str, Any]]
 
@@ -207,7 +207,7 @@ def _answer_anthropic(step: int) -> dict[str, Any]:
 
 @pytest.fixture
 def model() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The address of the server, and the requests that it got."""
+    """Return the address of the server, and its requests."""
     requests: list[dict[str, Any]] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Answers", (_Model,), {"requests": requests}))
     thread = threading.Thread(target=server.serve_forever)

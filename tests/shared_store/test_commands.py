@@ -1,4 +1,4 @@
-"""`--store s3://…` on the command line: each machine has a folder of its own for it."""
+"""Tests `--store s3://…` on the command line: each machine has its own folder for the store."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_one_machine_loads_and_another_asks(
     assert "model calls" in answer.stdout
     (folder,) = (tmp_path / "two").iterdir()
     assert folder.name.startswith("logs-team-store-")
-    assert run("verify", "--store", folder).exit_code == 0  # the folder may be named, too
+    assert run("verify", "--store", folder).exit_code == 0  # the option also accepts the folder
     retained = run("retain", "--store", STORE, "--text-days", 1)
     assert retained.exit_code == 0, retained.output
 

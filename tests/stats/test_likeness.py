@@ -32,7 +32,7 @@ def draw_rows(several: int, alike: float, *, seed: int = 1, sessions: int = 100)
 
 
 FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
-"""Three hits in fifteen sessions: what it shows of its own spread is next to nothing."""
+"""With three hits in fifteen sessions, a row alone gives almost no information on its correlation."""
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:

@@ -17,7 +17,7 @@ def differ(estimate: float, p: float) -> Difference:
 
 
 WORKED = {(1, 0): differ(0.10, 0.001), (2, 0): differ(0.12, 0.0001), (2, 1): differ(0.02, 0.6)}
-"""The first arm has the lowest rate, and the other two cannot be told apart."""
+"""The first variant has the lowest rate; there is no clear difference between the other two."""
 
 
 def test_an_arm_that_is_better_than_two_is_the_best_and_these_share_the_ranks_below() -> None:

@@ -17,7 +17,7 @@ SEALING = (
     "segment copy", "month back", "month", "month checkpoint", "segment", "segment checkpoint", "rewrite",
     "rewritten", "segment sync", "name", "switch", "switched", "remove",
 )  # fmt: skip
-"""The writes of a load that leaves all in segments which other loads do not have, and those that publish."""
+"""The writes of a load that puts all rows into segments (other loads lack them), and those that publish."""
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from tests.store.test_copies import from_scratch
 from tests.store.test_other_content import in_turn, write_over
 
 Call = tuple[str | None, str, dict[str, Any]]
-"""The log's id of a call, the tool, the arguments."""
+"""The call's id in the log, the tool, and the arguments."""
 
 CALLS = "SELECT {} FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
 
