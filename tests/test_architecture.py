@@ -102,7 +102,7 @@ THIRD_PARTY = {
         "callgauge.dashboard.url_keys", "callgauge.dashboard.pages",
         "callgauge.dashboard.shown_page", "callgauge.dashboard.store_queries",
         "callgauge.dashboard.viewer",
-        "callgauge.serving.open_pages",  # only for the types of its messages
+        "callgauge.serving.open_pages",
     ),
     "apprise": ("callgauge.report.delivery.channels",),
     "jinja2": ("callgauge.deployment.service_files",),
@@ -130,7 +130,7 @@ THIRD_PARTY = {
     "starlette": (
         "callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving", "callgauge.traces",
     ),
-    "google": ("callgauge.traces.otlp_requests",),  # protobuf
+    "google": ("callgauge.traces.otlp_requests",),
     "opentelemetry": ("callgauge.traces.otlp_requests",),
     "ray": ("ingest.pipeline.workers.ray_cluster",),
     "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.processes.server_process"),

@@ -52,7 +52,7 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
 @pytest.mark.parametrize(
     ("rule", "state"),
     [
-        (a_rule("above", 0.3), RuleState.QUIET),  # the interval includes 0.3
+        (a_rule("above", 0.3), RuleState.QUIET),
         (a_rule("above", 0.1, {"model": ("falcon-3",)}), RuleState.QUIET),
         (a_rule("below", 0.5), RuleState.FIRES),
         (a_rule("below", 0.3), RuleState.QUIET),
@@ -60,7 +60,7 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
         (a_rule("above", 0.1, rate="a rate of a later version"), RuleState.UNKNOWN),
         (a_rule("changed", 0.0), RuleState.FIRES),
         (a_rule("changed", 0.1), RuleState.FIRES),
-        (a_rule("changed", 0.4), RuleState.QUIET),  # the rate changed by less than 0.4
+        (a_rule("changed", 0.4), RuleState.QUIET),
         (a_rule("changed", 0.0, {"model": ("falcon-3",)}), RuleState.QUIET),
         (a_rule("changed", 0.0, {"model": ("nobody",)}), RuleState.TOO_FEW),
     ],

@@ -286,7 +286,7 @@ def test_bytes_beyond_the_bound_are_not_kept(generation: Path) -> None:
 def test_a_query_without_end_is_ended(generation: Path, sql: str) -> None:
     began = time.monotonic()
     assert "Stopped after 1.5 seconds" in refusal(generation, sql, QueryLimits(seconds=1.5))
-    assert time.monotonic() - began < 40  # each query would take a minute or more
+    assert time.monotonic() - began < 40
 
 
 @pytest.mark.thorough(quick=1)

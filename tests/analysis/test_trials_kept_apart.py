@@ -51,7 +51,6 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "strata": {"rates": list(RATES), "by": "model", "first": "tool", "second": "prompt", "third": "strategy"},
     "versions": {"kind": "prompt", "name": "agent"},
 }
-# These metrics are about runs.
 OF_RUNS = {
     "trial_conditions", "trial_differences", "trial_looks", "trial_probes", "trial_results", "trial_runs",
     "trials_left_out",

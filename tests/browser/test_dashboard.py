@@ -223,7 +223,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path
     looked_over.settle()
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
     page.emulate_media(color_scheme="light", reduced_motion="reduce", forced_colors="active")
-    page.set_viewport_size({"width": 720, "height": 500})  # 1440 by 1000 pixels at 200 % zoom
+    page.set_viewport_size({"width": 720, "height": 500})
     looked_over.settle()
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= 720")
     page.wait_for_function("() => document.getAnimations().every((each) => each.playState !== 'running')")

@@ -128,7 +128,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
 
 def open_thin_slices(app: App) -> None:
     """Open each fold that lists slices with too few sessions for a rank."""
-    expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()  # the script has started
+    expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     app.settle()
     closed = app.page.locator("[class*='_thin'] details:not([open]) > summary")
     while closed.count():

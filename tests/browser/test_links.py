@@ -51,7 +51,7 @@ def test_a_link_within_a_page_leads_to_the_other_view(
     app.open(start)
     opening(app.page)
     way_out = app.page.get_by_role("link", name=re.compile(f"{link}$"))
-    expect(way_out).to_be_visible()  # the address changes before the new view is drawn
+    expect(way_out).to_be_visible()
     app.settle()
     main = app.page.get_by_test_id("stMain")
     before = main.inner_text()

@@ -121,7 +121,7 @@ def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> No
     expect(tracks.first).to_be_visible()
     ends = tracks.evaluate_all(ENDS_WITH_ARROW)
     assert 0 < len(ends) < tracks.count()
-    assert all(low <= 0 or high > 99.99 for low, high in ends)  # 99.99, because x + width is rounded
+    assert all(low <= 0 or high > 99.99 for low, high in ends)
 
 
 def follow(app: App, link: str, text: str) -> None:

@@ -59,7 +59,7 @@ def test_keys_move_over_turns_and_failures_of_the_open_session_wherever_the_focu
         app.page.keyboard.press(key)
         app.page.wait_for_url(f"**/sessions?session=s1&*{address}*")
         app.settle()
-        expect(app.page.locator(".lit")).to_contain_text(text)  # the links of this position are drawn
+        expect(app.page.locator(".lit")).to_contain_text(text)
         app.page.evaluate("document.activeElement.blur()")
     expect(app.page.locator(".jump.none", has_text="Turn →")).to_be_visible()
     app.page.keyboard.press("j")

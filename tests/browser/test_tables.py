@@ -104,9 +104,7 @@ def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
     app.open("/calls?peek=c41")
     expect(app.page.locator("tr.chosen")).to_have_css("outline-style", "solid")
     app.open("/?days=all")
-    fill = (
-        app.page.get_by_role("region", name="Calls by failure stage").locator(".fill").nth(6)
-    )  # no error was recorded
+    fill = app.page.get_by_role("region", name="Calls by failure stage").locator(".fill").nth(6)
     expect(fill).to_be_visible()
     background = "element => getComputedStyle(element).backgroundColor"
     assert fill.evaluate(background) != app.page.locator("body").evaluate(background)

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from tests.browser.conftest import App, Served, serving, watch
 from tests.browser.planted_store import load_planted
 
-pytestmark = pytest.mark.thorough  # these tests need their own store and server
+pytestmark = pytest.mark.thorough
 
 MOST_CLICKS = 3
 
@@ -99,7 +99,7 @@ def test_c_would_another_definition_have_helped(stranger: Stranger) -> None:
     editor.fill(re.sub(r'"required":\s*\[[^\]]*\]', '"required": []', definition))
     editor.press("Control+Enter")
     stranger.app.settle()
-    page.get_by_role("button", name=re.compile("^Parse")).click()  # this click does not count
+    page.get_by_role("button", name=re.compile("^Parse")).click()
     stranger.reads(re.compile(r"would"))
 
 

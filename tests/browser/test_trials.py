@@ -12,7 +12,7 @@ from tests.analysis.made_trials import MadeArm, join_tables, make_run
 from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 from tests.browser.conftest import App, Served, serving, watch
 
-pytestmark = pytest.mark.thorough  # these tests need their own store and server
+pytestmark = pytest.mark.thorough
 
 ARMS = (MadeArm("old", 0.35), MadeArm("new", 0.03), MadeArm(HOSTILE, 0.9))
 

@@ -48,7 +48,7 @@ def test_a_restart_waits_for_no_slow_reader_and_an_open_page_comes_back(
         slow = socket.create_connection(("127.0.0.1", port))
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.sendall(f"GET /static/js/{LARGEST} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        assert slow.recv(1) == b"H"  # the answer has begun, and the client stops reading
+        assert slow.recv(1) == b"H"
     app.page.wait_for_function(
         """document.querySelector('[data-testid="stApp"]').dataset.testConnectionState !== "CONNECTED" """
     )

@@ -132,7 +132,7 @@ def test_an_acknowledged_alert_folds_away_with_who_and_why_and_comes_back(store:
     assert "by Ana \\*, " in words
     assert "\\<img src" in words
     assert "Needs attention\n" in words
-    app = opened()  # another user opens the page later
+    app = opened()
     assert "Needs attention\n" in said(app)
     next(button for button in app.button if button.label == "Withdraw").click().run()
     assert "Needs attention (1)" in said(app)

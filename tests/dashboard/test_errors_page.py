@@ -125,7 +125,7 @@ def test_the_page_begins_with_how_many_where_and_what_is_new(failing: Path) -> N
 def test_stages_diagnostics_and_what_correlates_with_failures_are_folded(failing: Path) -> None:
     app = opened(PAGE)
     assert "Calls by failure stage" not in sheets(app)
-    assert "No trait" not in said(app)  # the folded part is not computed
+    assert "No trait" not in said(app)
     app = opened(PAGE, traits="1", stages="1")
     assert texts(sheets(app)["Calls by failure stage"], 0) == [
         "Missing call",

@@ -240,7 +240,7 @@ def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
 def test_a_store_that_was_deleted_and_built_anew_under_the_same_name_is_shown_anew(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py")
     before = said(app)
-    elsewhere = small.with_name("elsewhere")  # as if another process had built the store
+    elsewhere = small.with_name("elsewhere")
     publish(elsewhere, {**small_tables(), "tool_calls": [a_call(1, tool="only_one")]})
     shutil.rmtree(small)
     elsewhere.rename(small)

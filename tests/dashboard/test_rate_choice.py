@@ -90,11 +90,11 @@ def test_a_click_that_comes_with_the_url_from_before_the_last_one_undoes_nothing
     app = opened()
     app.selectbox(key="rate").select("recovered").run()
     assert app.query_params == {"rate": "recovered"}
-    app.query_params.clear()  # the browser does not know the change yet
+    app.query_params.clear()
     app.selectbox(key="by").select("Tool").run()
     assert app.text[0].value == "recovered by tool"
     app.query_params.clear()
-    app.query_params["rate"] = "recovered"  # the browser knows the first change
+    app.query_params["rate"] = "recovered"
     app.selectbox(key="rate").select("execution").run()
     assert app.text[0].value == "execution by tool"
     assert app.query_params == {"rate": "execution", "by": "tool"}

@@ -84,7 +84,7 @@ def test_the_filters_are_shown_in_this_tab_only(replayed: Path, monkeypatch: pyt
     monkeypatch.setattr(shell, "_filter_bar", note)
     app = opened(PAGE)
     last = [shown[-1]]
-    app.session_state["tab"] = "Stored calls"  # a click sets this value
+    app.session_state["tab"] = "Stored calls"
     app.run()
     last.append(shown[-1])
     assert "Parse stored calls again" in said(app)

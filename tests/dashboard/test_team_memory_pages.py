@@ -121,7 +121,7 @@ def test_others_see_shared_views_only_and_change_none(
         "mine",
         "of the team",
     ]
-    assert sum(button.label == "Delete view" for button in app.button) == 2  # both views belong to Ada
+    assert sum(button.label == "Delete view" for button in app.button) == 2
     sign_in(monkeypatch, READER)
     app = opened(PAGE["decisions"], about="views")
     assert "You can read the team's decisions and notes, but not change them." in said(app)
@@ -240,7 +240,7 @@ def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nig
     labels = [plain(str(link.proto.label)) for link in app.get("page_link")]
     (alert,) = (label for label in labels if "(rule: above 10%)" in label)
     assert "parse errors 30% since 14 Nov" in alert
-    assert "Needs attention (2)" in said(app)  # one by the rule, and one automatic alert
+    assert "Needs attention (2)" in said(app)
     memory = opened(PAGE["decisions"], about="rules")
     assert "fires]" in said(memory)
     assert "quiet]" in said(memory)
@@ -276,7 +276,7 @@ def signature_of(app: AppTest) -> str:
 @pytest.mark.thorough
 def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
     listed = opened(PAGE["errors"])
-    assert "Triage status" not in sheet_of(listed, "Errors by signature")[0]  # no error has a status
+    assert "Triage status" not in sheet_of(listed, "Errors by signature")[0]
     signature = signature_of(listed)
     app = opened(PAGE["errors"], signature=signature)
     app.selectbox(key="status_state").set_value("known").run()

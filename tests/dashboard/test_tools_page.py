@@ -85,7 +85,7 @@ def test_all_rates_and_the_latency_of_each_tool_are_behind_a_fold(many_sessions:
     table = sheets(opened(PAGE, all_rates="1"))["All rates of tools"]
     assert [column["title"] for column in table["columns"][-2:]] == ["Latency p50", "Latency p95"]
     assert texts(table, 0) == ["search", "read_file"]
-    assert [row[-1]["text"] for row in table["rows"]] == ["–", "–"]  # the logs have no times
+    assert [row[-1]["text"] for row in table["rows"]] == ["–", "–"]
     assert [row[-2]["sub"] for row in table["rows"]] == ["not measured", "not measured"]
 
 

@@ -70,7 +70,7 @@ def test_examples_are_recognised(record: dict[str, Any]) -> None:
         {"messages": [{"role": "user", "text": "a"}, {"role": "robot", "text": "b"}]},
         {"messages": [USER, "Sunny."]},
         {"messages": [USER, {"role": "assistant", "content": 3}]},
-        {"messages": [USER], "model": "m"},  # a question without an answer
+        {"messages": [USER], "model": "m"},
         {"messages": "Sunny."},
         {"messages": []},
     ],

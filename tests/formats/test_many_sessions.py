@@ -155,7 +155,7 @@ def test_the_session_heard_last_stays_in_memory_whatever_the_others_do() -> None
         sessions.open("deep", lambda: Counted(100_000))
         sessions.spill("deep")
         heard = sessions.open("heard", Counted)
-        for _ in range(3):  # the size is checked repeatedly while a translator uses the session
+        for _ in range(3):
             sessions.spill("heard")
             heard.records += 1
         assert sessions.open("heard", Counted) is heard

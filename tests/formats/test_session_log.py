@@ -136,7 +136,7 @@ def test_the_example_becomes_one_failed_one_retried_and_one_clean_call() -> None
     ("writer", "raw", "source"),
     [
         ("server", '{"path": 3}', "reserialised"),
-        ("server", '{"path": ', "raw"),  # servers do not write this field
+        ("server", '{"path": ', "raw"),
         ("server", '"a text"', "raw"),
         ("unknown", '{"path": 3}', "raw"),
         ("model", '{"path": 3}', "raw"),

@@ -71,7 +71,7 @@ def read_by(reader: Callable[[str], Any], text: str) -> Any:
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         return reader(text)
-    except Exception:  # each parser raises other exceptions
+    except Exception:
         return _UNREAD
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -181,7 +181,7 @@ def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
         return
     for diagnostic in request.diagnostics:
         if diagnostic.stage is Stage.COERCE and diagnostic.code in _DECODES:
-            return  # later diagnostics are about the text within a string
+            return
         allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _SAID_ABOUT_JSON
         assert allowed, f"valid JSON never meets a repair: {diagnostic}"
     if request.outcome is Outcome.CLEAN:
@@ -197,7 +197,7 @@ def check_fit(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
         diagnostic.code in ("schema_keyword_unsupported", "pattern_not_checked")
         for diagnostic in request.diagnostics
     ):
-        return  # the result reports the error
+        return
     problem = misfit(tool.to_json_schema(), request.arguments)
     assert problem is None, f"the result fits the definition, or there is an error: {problem}"
 

@@ -109,7 +109,7 @@ def test_the_definition_is_the_servers_own() -> None:
 
 
 def test_a_command_is_started_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # the SDK may be in any folder
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     script = tmp_path / "orders.py"
     script.write_text(
         "import os, pathlib\n"

@@ -451,4 +451,4 @@ def test_what_a_server_refuses_is_told_from_what_it_did_not_answer(emitted: Emit
 def test_a_server_that_is_not_reached_is_not_asked_for_more() -> None:
     probed, endpoint = probe(lambda _: AWAY, is_full=True)
     assert (probed.features.to_log(), probed.requests) == ({}, 1)
-    assert len(endpoint.asked) == 3  # attempts
+    assert len(endpoint.asked) == 3

@@ -579,7 +579,7 @@ def test_a_reply_whose_calls_cannot_be_read_does_not_stop_for_tools(tmp_path: Pa
 def test_a_log_that_cannot_be_written_breaks_no_conversation(tmp_path: Path) -> None:
     folder = tmp_path / "log"
     folder.mkdir()
-    (folder / "s.jsonl").mkdir()  # a folder in place of the file
+    (folder / "s.jsonl").mkdir()
     [turn], _ = converse(script(DONE), log=folder, session_id="s")
     assert turn.status == "ok"
 

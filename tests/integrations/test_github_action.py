@@ -171,7 +171,7 @@ def test_hostile_inputs_stay_words(tmp_path: Path) -> None:
     done = run_action(tmp_path, {"callgauge": RECORDS, "python": RECORDS}, **inputs)
     assert done.code == 0, done.log
     assert not (tmp_path / "pwned").exists()
-    assert f"<{HOSTILE}>" in done.log  # the package was passed as one argument
+    assert f"<{HOSTILE}>" in done.log
     assert f"<--baseline={HOSTILE}>" in done.log
     assert f"<--store={HOSTILE}>" in done.log
     assert done.outputs == {"verdict": "not-worse", "exit-code": "0"}

@@ -34,10 +34,10 @@ def test_a_night_lets_old_texts_go_backs_up_and_reports(tmp_path: Path) -> None:
     file = write_team(tmp_path, FULL)
     reports = tmp_path / "store" / "reports"
     reports.mkdir(parents=True)
-    (reports.parent / LOCK).touch()  # this file makes the folder a store
+    (reports.parent / LOCK).touch()
     for name in ("2020-01-03.html", "2020-01-03.json", "notes.html"):
         (reports / name).write_text("ENOENT of somebody")
-    (tmp_path / "backup").touch()  # a file in place of the folder
+    (tmp_path / "backup").touch()
     result = do_night(file)
     assert {name: step.outcome for name, step in result.steps.items()} == {
         "load": "done", "retention": "done", "backup": "failed", "report": "done",

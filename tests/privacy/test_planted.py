@@ -95,7 +95,7 @@ def write_logs(folder: Path) -> list[str]:
         values += marked
         for spelled in (plain, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
             lines.append(spoken_session(f"s{len(lines)} ({plain})", spelled))
-            lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')  # invalid JSON
+            lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')
             cut = json.dumps(plain)[1:]  # the value ends where the stored excerpt of the line ends
             lines.append(f'{{"type": "turn_start", "x": {"-" * 150} {cut}\n')
         (folder / f"{number}.jsonl").write_text(chat(plain, SPELLINGS[next(spellings)](text)))

@@ -123,7 +123,7 @@ def test_a_server_on_a_bad_day(
 
 @pytest.fixture(scope="module")
 def _loaded_apprise() -> None:
-    with warnings.catch_warnings():  # imports of the services cause warnings
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         apprise.Apprise.instantiate("json://example.com")  # loads all services, which takes a second
 

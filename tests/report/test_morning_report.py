@@ -196,7 +196,7 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     assert "Too few days to find a change: it takes 5 before the newest one" in report.answer
     assert "not enough data" in report.title
     again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
-    assert again.is_quiet  # the same fact is not repeated every morning
+    assert again.is_quiet
     assert again.answer == report.answer
 
 

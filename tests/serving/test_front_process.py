@@ -129,7 +129,7 @@ def front(tmp_path: Path) -> Iterator[Front]:
 
 
 def test_a_browser_stays_at_its_worker_and_a_client_keeps_its_address(front: Front) -> None:
-    assert {front.worker_of("/") for _ in range(4)} == {1, 2}  # new browsers go to the workers in turn
+    assert {front.worker_of("/") for _ in range(4)} == {1, 2}
     for number in (1, 2):
         cookie = f"a=1; callgauge_worker={number}; b=2"
         assert {front.worker_of(path, cookie) for path in ("/", "/models?x=1", "/media/a.csv")} == {number}
@@ -168,7 +168,7 @@ def test_a_worker_that_ends_starts_again(front: Front) -> None:
     assert unavailable.startswith("HTTP/1.1 503 Service Unavailable")
     assert "This page loads again by itself" in unavailable
     assert front.pid_of(1) == other
-    assert front.worker_of("/") == 1  # a new browser goes to the other worker
+    assert front.worker_of("/") == 1
     while front.ask("/", "callgauge_worker=2").startswith("HTTP/1.1 503"):
         time.sleep(0.05)
     assert front.pid_of(2) not in (first, other)
@@ -223,7 +223,7 @@ def parse(*parts: bytes) -> FirstRequest | None:
                 await asyncio.sleep(0.03)
             theirs.shutdown(socket.SHUT_WR)
             request = await reading
-            if request is not None:  # all bytes are still in the connection
+            if request is not None:
                 assert ours.recv(request.size) == b"".join(parts)[: request.size]
             return request
 

@@ -281,7 +281,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
         with pytest.raises(WebSocketDisconnect):
             socket.receive_bytes()
     assert DATA not in stolen.get("/").text
-    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
+    again = Site(SignInSettings(method="password"), password_site.folder)
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
     assert '"event": "sign_out", "user": "ann"' in password_site.log()
 
@@ -307,7 +307,7 @@ def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     assert "signed_out.new" in (sessions.find_problem() or "")
     in_the_way.rmdir()
     assert sessions.find_problem() is None
-    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
+    again = Site(SignInSettings(method="password"), password_site.folder)
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
 
 
@@ -340,7 +340,7 @@ def test_a_sign_out_at_one_server_counts_at_the_other_servers_of_the_store(passw
         browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
     assert DATA not in at_other.get("/").text
     again = Site(SignInSettings(method="password"), password_site.folder)
-    for browser in browsers:  # each server kept the entries of the other server
+    for browser in browsers:
         assert DATA not in again.browser(cookies=dict(browser.cookies)).get("/").text
     assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 2
 
@@ -432,7 +432,7 @@ def test_a_link_works_once(tmp_path: Path) -> None:
     site = Site(SignInSettings(method="link"), tmp_path)
     text = users.make_link("bob")
     browser, late = site.browser(), site.browser()
-    for _ in range(2):  # a GET request, as mail programs send for links, does not use up the link
+    for _ in range(2):
         assert "Sign in as bob" in late.get(f"/sign-in/link?token={text}").text
     page = browser.get(f"/sign-in/link?token={text}&next=/models").text
     answer = browser.post("/sign-in/link", data=read_hidden(page))
@@ -496,7 +496,7 @@ def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Pat
     assert "role='viewer', may_write=False" in direct.get("/").text
     remote = site.browser("192.0.2.7").get("/", headers=OURS).text
     assert "User(name='', role='viewer', may_write=False)" in remote
-    assert not list(tmp_path.iterdir())  # only users who sign in are logged
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
@@ -506,7 +506,7 @@ def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
         socket.receive_bytes()
     assert DATA in ann.get("/media/abc123.csv").text
     assert bob.get("/media/abc123.csv").status_code == 404
-    assert ann.get("/media/typed123.csv").status_code == 404  # this address was only text on the page
+    assert ann.get("/media/typed123.csv").status_code == 404
     assert '"event": "export", "user": "ann", "role": "admin", "file": "calls.csv"' in password_site.log()
     logged = password_site.log()
     assert ann.get("/media/abc123.csv", headers={"range": "bytes=0-"}).status_code == 206
@@ -519,7 +519,7 @@ def test_a_client_that_asks_too_much_waits(password_site: Site, monkeypatch: pyt
     monkeypatch.setattr(password_site.gate, "_requests", RateLimit(5, 60, clock=lambda: now[0]))
     statuses = [browser.get("/").status_code for _ in range(7)]
     assert statuses == [200] * 5 + [429] * 2
-    assert browser.get("/static/js/x.js").status_code == 200  # static files are the same for all users
+    assert browser.get("/static/js/x.js").status_code == 200
     with pytest.raises(WebSocketDisconnect), browser.websocket_connect(STREAM):
         pass
     assert password_site.browser("192.0.2.9").get("/sign-in").status_code == 200

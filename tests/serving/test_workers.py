@@ -166,7 +166,7 @@ def test_a_killed_worker_comes_back_and_the_other_goes_on(tmp_path: Path) -> Non
             assert run_page(page).messages
         front = parent_of(find_worker(site.store, 1))
         workers = [find_worker(site.store, number) for number in WORKERS]
-        os.kill(front, signal.SIGSTOP)  # stopping the front process does not end its workers
+        os.kill(front, signal.SIGSTOP)
         time.sleep(0.5)
         assert [find_worker(site.store, number) for number in WORKERS] == workers
         os.kill(front, signal.SIGCONT)

@@ -40,7 +40,7 @@ def test_the_depth_of_a_text(text: str | None, depth: int | None) -> None:
 @pytest.mark.parametrize(
     ("text", "depth"),
     [
-        ('{"a": {"b": [', 3),  # a cut text
+        ('{"a": {"b": [', 3),
         ('{"a": "never closed {[{[', 1),
         ('{"a": "never closed \\', 1),
         ('{"a": "\\', 1),

@@ -43,7 +43,7 @@ def test_a_lease_that_is_not_renewed_is_taken_over(
     dead.renew()
     with pytest.raises(StoreBusy, match="lost its lease"):
         dead.check()
-    dead.release()  # must not release the lease of another process
+    dead.release()
     with pytest.raises(StoreBusy):
         take(folder("three"))
 

@@ -35,7 +35,7 @@ def test_what_one_machine_loads_others_read(s3: Any, logs: Path, folder: MakeFol
         assert contents(reader) == contents(loader)
     (logs / "b").write_text(session("s2"))
     load([logs], loader)
-    assert count(readers[0], "sessions") == 1  # the reader has not fetched the new store file yet
+    assert count(readers[0], "sessions") == 1
     for reader in readers:
         belongs(reader).fetch()
         assert contents(reader) == contents(loader)
@@ -119,7 +119,7 @@ def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
     belongs(folder("two")).fetch()
     assert count(folder("two"), "sessions") == 1
     assert len(list(folder("two").glob("gen-*"))) == 1
-    assert load([logs], folder("two")).generation is None  # the deleted session is not restored
+    assert load([logs], folder("two")).generation is None
 
 
 @pytest.mark.thorough

@@ -101,7 +101,7 @@ def test_what_was_read_is_kept_within_a_limit(
     assert len(sizes) == 1
     files.read_bytes(NAME, 0, segment.stat().st_size)
     assert len(files._blocks) == 3
-    assert max(sizes) > 3 * 1024 * 1024  # sequential reads use large parts
+    assert max(sizes) > 3 * 1024 * 1024
 
 
 @pytest.mark.thorough

@@ -168,7 +168,7 @@ def test_of_a_compressed_log_that_is_cut_the_whole_lines_are_read_and_the_rest_w
     whole = COMPRESSED[kind](data)
     (logs / "night").write_bytes(whole[:-20])
     report = load([logs], store)
-    if not report.loaded:  # bzip2 and zstd return only whole blocks
+    if not report.loaded:
         assert "data ends in the middle" in report.rejected[0].reason
     else:
         places = ask(store, "SELECT line, byte_offset, code, reason FROM rejects")

@@ -187,7 +187,7 @@ def rates(facts: Facts) -> Iterator[Row]:
 
 def chains(facts: Facts) -> Iterator[Row]:
     by_chain = grouped((call for call in facts.calls if (call["attempt"] or 0) > 1), ("chain_id",))
-    paid: set[str] = set()  # the first retry in each step counts
+    paid: set[str] = set()
     for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
         paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
     cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)

@@ -160,7 +160,7 @@ def test_a_damaged_backup_is_told_and_replaces_nothing(
         "CURRENT", "backups.json", "gen-000001.duckdb", "lock",
     ]  # fmt: skip
     (loaded / "naming.toml").write_text("")
-    if harm is not change_a_piece:  # the changed piece has the size of the sent file
+    if harm is not change_a_piece:
         make_backup(loaded, place, keep=1)
         assert verify_backup(place).rows["tool_calls"] > 0
 

@@ -119,7 +119,7 @@ def test_a_late_result_that_reports_a_failure_counts_like_another(
         load([logs / f"{name}.jsonl"], store)
     failed = ("read", "error", "envelope_against_ok", "execution", "x")
     assert ask(store, STATES) == [failed]
-    (logs / "c.jsonl").write_text(session("t"))  # a load that does not change the call
+    (logs / "c.jsonl").write_text(session("t"))
     load([logs], store)
     assert failed in ask(store, STATES)
     write_rules(store, "[failures]\nfields = []\n")

@@ -24,7 +24,7 @@ GROWING = [
     for path in (*LOGS, *SAMPLES)
     if path.is_file() and detect_container(path.read_bytes()[:65536]) is Container.LINES
 ]
-PARTS = 4  # each part tests other logs
+PARTS = 4
 # These columns depend on the run that wrote a row, the number of readings, and the log's folder.
 BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns", "path")
 COMPARED = (

@@ -30,7 +30,7 @@ from tests.store.sealed_months import (
 )
 from tests.store.test_segments import segments
 
-pytestmark = pytest.mark.timeout(1_200)  # these tests take longest, so they start first
+pytestmark = pytest.mark.timeout(1_200)
 
 
 def killed_loads(logs: Path, base: Path, out: Path, *leaving: str) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ LOST = {
     9: (),
     10: (),
 }
-KEPT = tuple(table for table in FACTS if table != "step_texts")  # older versions did not store texts of steps
+KEPT = tuple(table for table in FACTS if table != "step_texts")
 
 
 def night(logs: Path) -> None:

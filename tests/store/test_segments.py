@@ -208,7 +208,7 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
     load([logs], store)
     after = segments(store)
     assert after.pop(before[0]) == before[1]
-    assert len(after) == 2  # one segment with the remaining rows, and one with the removed rows
+    assert len(after) == 2
     new_night(logs, store)
     load([logs], store)
     assert before[0] not in segments(store)
@@ -229,7 +229,7 @@ def test_a_copy_of_a_call_is_found_in_the_segment_that_has_it(
     load([logs], store)
     new_night(logs, store)
     load([logs], store)
-    if ids_by:  # this test does not need the hashes
+    if ids_by:
         generation = published_generation(store)
         assert generation is not None
         with opened(generation) as con:

@@ -15,7 +15,7 @@ from tests.analysis.store_fixture import a_call, a_turn, publish
 from tests.store.night import ask
 from tests.store.recount import Row, group_of
 
-SOURCE = "session_history"  # the source of the made calls
+SOURCE = "session_history"
 LISTS = "group_ids, group_k, group_n"
 REFUSED: Row = {"fault_layer": "syntax", "outcome": "failed"}
 

@@ -222,7 +222,7 @@ def test_trials_of_a_store_of_version_6_are_told_apart_by_the_next_load(logs: Pa
     load([logs], store)
     facts = ("sessions", "turns", "tool_calls", "daily_calls", "daily_rates", "task_trials")
     with opened(published_generation(store) or store) as con:
-        con.execute("UPDATE turns SET tool_list = NULL")  # versions before 11 do not have this column
+        con.execute("UPDATE turns SET tool_list = NULL")
     before = contents(store, facts)
     make_older(store, 6)
     load([logs / "night.jsonl"], store)

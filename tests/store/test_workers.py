@@ -48,7 +48,7 @@ def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
         clocks = {
             "ingest_runs": "EXCLUDE (started_at, finished_at)",
             "store_info": "EXCLUDE (created_at)",
-            "unfinished": "EXCLUDE (state)",  # contains a pickle
+            "unfinished": "EXCLUDE (state)",
         }
         rows = {name: con.sql(f"SELECT * {clocks.get(name, '')} FROM {name}").fetchall() for name in names}  # noqa: S608
     return {name: some if name in FACTS else sorted(some, key=repr) for name, some in rows.items()}
@@ -109,7 +109,7 @@ def test_all_formats_are_the_same_whoever_reads(tmp_path: Path) -> None:
 def test_options_hold_for_workers(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(secrets, "token_bytes", bytes)  # gives both stores the same key
+    monkeypatch.setattr(secrets, "token_bytes", bytes)
     night(logs)
     (logs / "secret.jsonl").write_text(session("secret", raw='{"path": "/home/alice/a.py", "to": "b@c.de"}'))
     report, _ = both([logs], tmp_path, **options)
@@ -137,7 +137,7 @@ def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) ->
             collector.flush_when_due(row_collector.SHIPPED_BYTES // 3 + 1)
             collector.end_part(10, 0)
         parcel = ReceivedShipment(shipments[0], pa.memory_map)
-        parcel.skip_part()  # the first part is not requested
+        parcel.skip_part()
         for _ in range(2):
             part = parcel.take_part()
             assert isinstance(part, ReceivedPart)

@@ -178,7 +178,7 @@ def test_only_a_token_for_traces_or_an_admins_may_send_where_people_sign_in(
     for token, status in (("", 401), (viewer, 401), (f"{sender}x", 401), (sender, 200), (admin, 200)):
         headers = {"authorization": f"Bearer {token}"} if token else {}
         assert client.post(TRACES, json=SENT, headers=headers).status_code == status
-    assert find_token(sender) is None  # the token cannot read any data
+    assert find_token(sender) is None
     monkeypatch.setenv(SIGN_IN_VARIABLE, '{"method": "none"}')
     stranger = TestClient(client.app, "http://gauge.test", client=("192.0.2.7", 1))
     assert stranger.post(TRACES, json=SENT).status_code == 401

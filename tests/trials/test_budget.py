@@ -136,7 +136,7 @@ def test_a_bucket_lets_so_many_pass_a_minute() -> None:
         await asyncio.gather(*(bucket.take(1) for _ in range(130)))
         return clock.slept
 
-    assert run(ask_many()) == pytest.approx(120, abs=0.01)  # the first ten run immediately
+    assert run(ask_many()) == pytest.approx(120, abs=0.01)
 
 
 def test_more_than_a_bucket_holds_passes_when_it_is_full_and_leaves_it_in_debt() -> None:
@@ -156,7 +156,7 @@ def test_more_than_a_bucket_holds_passes_when_it_is_full_and_leaves_it_in_debt()
 def test_an_estimate_that_was_too_high_is_given_back() -> None:
     async def ask() -> float:
         clock = MovedClock()
-        rates = EndpointRates(None, 6_000, clock)  # the bucket has a capacity of 1,000
+        rates = EndpointRates(None, 6_000, clock)
         await rates.take(1_000)
         rates.note(4_000, 500, 1_000, 550)
         await rates.take(450)
@@ -183,7 +183,7 @@ def test_two_arms_of_one_endpoint_share_its_rates_and_slots(tmp_path: Path) -> N
         on_progress=lambda _: under_way.append(1),
     )
     assert (end.reason, len(under_way) >= 20) == ("done", True)
-    assert clock.slept == pytest.approx(30, abs=1)  # 40 requests, ten of which run immediately
+    assert clock.slept == pytest.approx(30, abs=1)
 
 
 def test_a_reply_without_a_limit_is_reserved_with_a_usual_one(tmp_path: Path) -> None:

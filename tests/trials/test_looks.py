@@ -68,8 +68,8 @@ def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried()
         outcome("old", 1, calls=2, refused=1),
         outcome("new", 1, calls=4, refused=4),
         outcome("old", 2, calls=5, refused=0),
-        outcome("new", 2, calls=0),  # a reply without a call gives 0 of 0 calls
-        outcome("old", 3, refused=1),  # new has no trial of this task yet
+        outcome("new", 2, calls=0),
+        outcome("old", 3, refused=1),
     ]
     pairs = pair_tasks(count_tasks(outcomes, MEASURES["refused"]), MEASURES["refused"], "new", "old", {})
     assert (pairs.tasks, pairs.unlike, pairs.missing) == (3, 2, 0)
@@ -265,7 +265,7 @@ def test_what_an_earlier_look_decided_counts_at_the_last(before: Decision, after
     nothing = ArmLook(1, "third", 0, 200, None, None, None, None, None, "go on")
     last = only(look(planned, made, 2, [first, nothing]))
     assert (last.arm, last.decision) == ("third", after)
-    assert last.boundary == pytest.approx(2.241, abs=1e-3)  # the boundary of a single analysis at alpha / 2
+    assert last.boundary == pytest.approx(2.241, abs=1e-3)
 
 
 def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:

@@ -113,7 +113,7 @@ def test_words_that_stand_for_no_key_stay_in_texts(value: str, monkeypatch: pyte
 
 
 def test_what_servers_say_goes_through_the_patterns_of_ingest(tmp_path: Path) -> None:
-    other = "AKIA" + "ABCDEFGHIJ234567"  # an invented key that the run does not use
+    other = "AKIA" + "ABCDEFGHIJ234567"
 
     def brain(request: Asked) -> Emitted:
         if city_of(request) == "City0":
