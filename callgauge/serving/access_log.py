@@ -33,9 +33,7 @@ _MOST_PARTS = 64  # maximum number of parts of an address that are compared with
 
 
 class AccessLog:
-    """Writes one line per event into a file in `folder`. A request still succeeds if its line cannot be
-    written.
-    """
+    """Writes one line per event into a file in `folder`. Write errors stop no request."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.path = folder / FILE
@@ -44,9 +42,9 @@ class AccessLog:
         self._has_complained = False
 
     def write(self, event: str, user: User | None = None, **fields: str | int | None) -> None:
-        """Add a line with the time (UTC), the event, and its fields; fields with the value None are left out.
+        """Add a line with the time (UTC), the event, and all fields that are not None.
 
-        JSON escapes all characters that could control a terminal or an editor.
+        JSON escapes control characters, which could affect a terminal or an editor.
         """
         line = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "event": event}
         if user is not None:
@@ -101,7 +99,7 @@ def _lock_log(folder: Path, patience: float) -> Iterator[None]:
 
 
 def _open_private(path: Path, flags: int) -> int:
-    """Open a file that only its owner may use, or also the group if the folder has the set-group-ID bit."""
+    """Open a file for its owner only, or also for the group if the folder has the set-group-ID bit."""
     mode = path.parent.stat().st_mode
     with new_files_like(path.parent):
         return os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o660 if mode & stat.S_ISGID else 0o600)
@@ -110,7 +108,7 @@ def _open_private(path: Path, flags: int) -> int:
 def remove_ids(folder: Path, ids: Collection[str]) -> int:
     """Replace the ids of sessions and calls in a folder's access log; return the number of changed lines.
 
-    Each file of the log is replaced atomically. A running server loses none of its lines. Raises OSError.
+    Each file is replaced atomically. A running server loses no line. Raises OSError.
     """
     if not ids:
         return 0

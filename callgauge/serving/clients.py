@@ -1,4 +1,4 @@
-"""Finds the address of the client that sent a request, and whether the client runs on this machine."""
+"""Finds the address of a request's client, and whether the client runs on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from callgauge.serving.settings import is_loopback
 
-# Proxies add headers with these prefixes. A browser or a program on this machine sends none of them.
+# Prefixes of headers that only proxies add.
 _OF_PROXIES = (
     "via", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-for",
     "x-original-host", "true-client-ip", "cf-connecting-ip", "cdn-loop", "x-envoy-", "x-proxyuser-ip",
@@ -64,12 +64,12 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 def is_of_this_machine(scope: Scope, proxies: ClientAddresses) -> bool:
     """Return True if a program on this machine made the request for itself, not as a proxy for a client.
 
-    A request through a proxy on this machine also comes from a loopback address. Such a request has:
+    A request through a proxy on this machine also comes from a loopback address, but has:
     - the address of a configured proxy;
-    - or a host name of another machine. Most proxies keep the name that the browser used. In an attack by
-      DNS rebinding, the browser sends the name of the attacker's site;
+    - or another machine's host name, because most proxies keep the name that the browser used (DNS
+      rebinding also shows such a name);
     - or the name of another host in Origin or Referer, if the proxy replaces the host name;
-    - or a header that only proxies add, or HTTP/1.0, the version that nginx uses by default.
+    - or a header that only proxies add, or HTTP/1.0, the default of nginx.
     """
     headers, peer = Headers(scope=scope), peer_address(scope)
     if not is_loopback(peer) or proxies.is_proxy(peer) or scope.get("http_version") == "1.0":

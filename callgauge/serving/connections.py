@@ -1,8 +1,7 @@
 """Closes idle connections, so that nobody can block the server by opening many of them.
 
-A connection waits from its start, and after each answer, until the header of the next request arrives. It may
-wait for some seconds. If too many connections wait, the server closes the one that has waited longest. A
-client that sends its request immediately gets an answer.
+A connection waits from its start, and after each answer, until the header of the next request arrives. After
+some seconds the server closes it. If too many connections wait, the server closes the oldest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Checks the host, origin and route of each request, and sets the headers of every answer.
 
-The guard runs before Streamlit. Streamlit alone also answers requests that the pages do not need. Examples
-are uploads, figures about its memory, an interface for agents, HTTP requests with any Host, and requests from
-pages on other ports of the machine.
+The guard runs before Streamlit, which would also answer requests that the pages do not need: uploads, memory
+figures, an interface for agents, HTTP requests with any Host, and pages on other ports.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ class ServerGuard:
     """Rejects requests that no page makes, and sets security headers on every answer.
 
     `hosts` contains the host names that the server accepts; `*` accepts any name. A page's Origin must equal
-    the host and port of the request. If a proxy changes the host, the Origin must be in `hosts`, use the
-    default port, and not name this machine. `address` is the public address of a server behind a proxy; no
-    other Origin with this host name is accepted. `embed_in` contains the origins that may show the server in
-    a frame; the default is none.
+    the host and port of the request. If a proxy changes the host, the Origin's name must be in `hosts`, its
+    port must be the default, and it must not name this machine. `address` is the server's public address
+    behind a proxy; no other Origin with this name is accepted. `embed_in` contains the origins that may show
+    the server in a frame.
     """
 
     def __init__(
@@ -142,8 +141,8 @@ class _SendWithHeaders:
 def _is_asked_by_another(headers: Headers) -> bool:
     """Return True if a page of another site made the request, even if the request has no Origin header.
 
-    A request for an image, for example, has no Origin. The page could not read the answer, but could make the
-    server run queries. Links and the frames of `embed_in` are allowed, because they are navigations.
+    For example, an image request has no Origin. That page could not read the answer, but could start queries.
+    Links and frames in `embed_in` are allowed, because they are navigations.
     """
     fetch_site = headers.get("sec-fetch-site")
     return fetch_site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
@@ -158,9 +157,9 @@ def _is_method_known(method: str, path: str) -> bool:
 def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the headers of every answer.
 
-    `page` is Streamlit's first page; the headers allow its inline scripts by their hashes. Styles need
-    `unsafe-inline`, because Streamlit writes styles into the page. Its charts and tables start workers from
-    `blob:`, and compile WebAssembly. No script uses `eval`, and no file comes from another server.
+    `page` is Streamlit's first page, whose inline scripts are allowed by their hashes. Streamlit writes
+    styles into pages, so styles need `unsafe-inline`. Its charts and tables start workers from `blob:` and
+    compile WebAssembly. No script uses `eval`, and no file comes from another server.
     """
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

@@ -30,8 +30,8 @@ class PlainAnswer(NamedTuple):
 class HealthRoute:
     """Answers `/healthz` before all other checks, for any Host and without sign-in.
 
-    The answer contains no data of the store. `check` returns whether the server is healthy, and the other
-    fields of the JSON answer. `check` may block.
+    The answer has no data of the store. `check` returns whether the server is healthy, and more JSON fields;
+    it may block.
     """
 
     def __init__(self, app: ASGIApp, check: Callable[[], tuple[bool, dict[str, object]]]) -> None:

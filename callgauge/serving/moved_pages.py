@@ -17,8 +17,8 @@ Query = Sequence[tuple[str, str]]
 class MovedPage:
     """The new address of a page.
 
-    `to` is the new page. `renamed` maps old to new URL keys, and `values` maps old to new values. `added` has
-    more keys and values; a renamed key replaces an added one.
+    `to` is the new page. `renamed` and `values` map old to new URL keys and values. `added` has more keys,
+    which renamed keys may replace.
     """
 
     to: str

@@ -39,9 +39,9 @@ class SentMedia:
 class OpenPage:
     """Checks and forwards the messages between a websocket and Streamlit.
 
-    `is_admitted` returns whether the user still has access; it is called before each message. `may_send`
-    returns whether the page may send a message of this size now. `note_media` is called with the name of each
-    file that a message to the page offers.
+    Before each message, `is_admitted` returns whether the user still has access. `may_send` returns whether
+    the page may send a message of this size. `note_media` gets the name of each file that a message to the
+    page offers.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class OpenPage:
 def find_media(data: bytes) -> Iterator[str]:
     """Yield the names of the files that one of Streamlit's messages offers.
 
-    Addresses in other texts do not count. Otherwise a user could type the address of another user's file, the
-    page would show it, and the user could download the file.
+    Addresses in other texts do not count: a user could type the address of another user's file to get access
+    to the file.
     """
     if b"/media/" not in data:
         return
@@ -121,7 +121,7 @@ def find_media(data: bytes) -> Iterator[str]:
 def leave_folder_out(data: bytes) -> bytes:
     """Return a message from Streamlit without the path of Callgauge's installation folder.
 
-    The message that starts a run contains the full path of the script; the browser does not need it.
+    The first message of a run contains the full path of the script.
     """
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data

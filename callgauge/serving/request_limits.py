@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 class RateLimit:
     """Allows each key `most` requests; an empty bucket refills within `seconds` (token bucket).
 
-    Only the `keys` most recently used keys are remembered. A forgotten key starts with a full bucket.
+    Only the last `keys` keys are remembered. A forgotten key starts with a full bucket.
     """
 
     def __init__(

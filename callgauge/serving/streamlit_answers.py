@@ -118,7 +118,7 @@ def _compress(text: bytes, coding: str) -> bytes:
 class FirstPage:
     """Puts our title, font and style into Streamlit's first page, so that the layout does not shift later.
 
-    The changed page also names the scripts that every page needs, so that the browser loads them early.
+    The page also names the scripts that every page needs, so that browsers load them early.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -166,8 +166,8 @@ def _early_scripts() -> list[str]:
 class GoneBrowsers:
     """Ends a connection without an error if the browser disconnects while the server sends.
 
-    Streamlit 1.67 mistakes the disconnect for a text frame, and closes the closed connection again. Without
-    this class, each such browser would cause a traceback in the log.
+    Streamlit 1.67 mistakes the disconnect for a text frame, and closes the connection again. Each such
+    browser would cause a traceback in the log.
     """
 
     def __init__(self, app: ASGIApp) -> None:

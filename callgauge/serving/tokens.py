@@ -35,7 +35,7 @@ class TokenFinder:
     def find(self, text: str) -> User | None:
         """Return the user of a valid token; None if the token is invalid or the list cannot be read.
 
-        A token that may only send traces has no user.
+        Tokens that may only send traces have no user.
         """
         token = self._match(text)
         if token is None or token.role == "sender":
@@ -73,7 +73,7 @@ def find_token(text: str) -> User | None:
 def check_sender(scope: Scope) -> None:
     """Raise TraceRequestError if the client may not send traces.
 
-    A request needs a token. On a server without sign-in, requests from this machine need no token.
+    A request needs a token, except from this machine to a server without sign-in.
     """
     token = read_bearer(Headers(scope=scope))
     if token is not None:

@@ -47,9 +47,9 @@ def read_worker(cookies: str) -> int | None:
 
 
 async def read_first_request(connection: socket.socket) -> FirstRequest | None:
-    """Wait for the header of a request and return the request; None if the client disconnects before.
+    """Wait for a request's header and return the request; None if the client disconnects before.
 
-    The bytes stay in the connection, so that a worker can read the same request.
+    The bytes stay in the connection, so that a worker can read them.
     """
     size = 0
     while True:

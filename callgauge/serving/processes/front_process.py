@@ -1,9 +1,8 @@
 """Runs the front process of `callgauge serve`, which passes each new connection to a worker.
 
-The process reads the header of a connection's first request, but leaves its bytes in the connection. The
-worker gets the connection with the client's address. The front process itself answers `/healthz/live`, so
-that no page can delay this answer. It restarts a worker that ends. All workers end when the front process
-ends.
+The process reads the header of the first request, but leaves its bytes in the connection. The worker gets the
+connection with the client's address. The front process itself answers `/healthz/live`, so that no page can
+delay the answer. It restarts workers that end, and ends all workers when it ends.
 
 Arguments: ADDRESS PORT WORKERS COMMAND...
 """

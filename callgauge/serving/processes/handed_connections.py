@@ -84,8 +84,8 @@ class HandedConnections:
 class WorkerAnswers:
     """Closes each connection after one answer, and sets the cookie that binds a browser to this worker.
 
-    A proxy may send requests of several browsers over one connection. The front process reads only the first
-    request, so a connection must have only one.
+    A proxy may send requests of several browsers over one connection, but the front process reads only the
+    first.
     """
 
     def __init__(self, app: ASGIApp, number: int) -> None:

@@ -63,8 +63,8 @@ def make_server_command(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that serves a store, and the environment of its process.
 
-    A worker gets its connections from the front process. Streamlit opens a port even then, so a worker opens
-    a free port on this machine, and closes it immediately.
+    A worker gets its connections from the front process. Streamlit still opens a port, so a worker opens a
+    free port, and closes it immediately.
     """
     port, address = (0, "127.0.0.1") if is_worker else (settings.port, settings.address)
     options = ["--server.port", str(port), "--server.address", address]

@@ -1,8 +1,7 @@
 """Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it with exit code 0.
 
-After a stop signal, open requests get some seconds to finish. Then the process ends, even if a page still
-calculates or a download continues. This loses no data: pages mostly read, and each change of decisions and
-notes is written completely or not at all.
+After a stop signal, open requests get some seconds to finish, and then the process ends. This loses no data:
+pages mostly read, and each change of decisions and notes is written completely or not at all.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _LONGEST_STOP = 5.0  # seconds; systemd kills a process after 90, Kubernetes aft
 
 
 class GuardedServer(uvicorn.Server):
-    """Uvicorn's server with two additions: it closes idle connections, and stops soon after a signal.
+    """Uvicorn's server, which also closes idle connections, and stops soon after a signal.
 
-    In a worker process, it takes connections from the front process.
+    In a worker, it takes connections from the front process.
     """
 
     _handed: HandedConnections | None = None

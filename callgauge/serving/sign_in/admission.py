@@ -14,7 +14,7 @@ class Identity:
     """The facts about a person that a sign-in method has proved.
 
     `name` is an e-mail address or a user name in lower case. `groups` come from the provider or the proxy.
-    `stamp` belongs to the entry in the users file, and changes with each change of the entry.
+    `stamp` changes with the person's entry in the users file.
     """
 
     name: str

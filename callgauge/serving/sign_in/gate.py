@@ -1,8 +1,7 @@
 """Checks the user before all routes of the server; without access, a user sees only the sign-in page.
 
-The gate rejects requests before Streamlit gets them, and passes the user to the application. The gate checks
-the user again at each message of an open connection. When the session ends or the user is removed, the page
-gets no more data.
+The gate rejects requests before Streamlit gets them, and passes the user to the application. It checks the
+user again at each message of an open connection, so that removed users get no more data.
 """
 
 from __future__ import annotations
@@ -62,10 +61,10 @@ MOST_MESSAGES = 1_200
 
 
 class Gate:
-    """Rejects requests of unknown users, and of users whom the rules do not admit.
+    """Rejects requests of users who are unknown or whom the rules do not admit.
 
-    `find_token` returns the user of a token. On a server without sign-in, a user on this machine is an admin,
-    and users on the network may only read. Limits apply to each user, or to each address if there is no user.
+    `find_token` returns the user of a token. Without sign-in, users on this machine are admins, and users on
+    the network may only read. Limits apply to each user, or to each address if there is no user.
     """
 
     def __init__(

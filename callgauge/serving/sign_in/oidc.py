@@ -1,7 +1,7 @@
 """Sign-in with OpenID Connect: the authorization code flow with PKCE, state and nonce. Uses Authlib.
 
-The server stores the state of each started sign-in under a random id; a cookie stores the id in this browser
-only. The first answer deletes the state, so that it works only once.
+The server stores the state of each sign-in under a random id, which only this browser's cookie has. The first
+answer deletes the state.
 """
 
 from __future__ import annotations

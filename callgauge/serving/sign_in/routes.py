@@ -174,9 +174,8 @@ class SignInRoutes:
         if not self._is_own_form(request, form):
             return self._ask(request, "The page was too old. Try again.", form, HTTPStatus.FORBIDDEN)
         # A client above its limit gets slower answers, because a team may share an address with an attacker.
-        # Attempts per name are limited, too, because an attacker may use many addresses. The limit per name
-        # does not apply to a browser in which this person signed in before. So an attacker cannot lock out a
-        # user.
+        # Each name has a limit, too, because an attacker may use many addresses. Browsers in which this
+        # person signed in before are exempt, so that attacks lock nobody out.
         tidy = name.strip().lower()
         is_known = self._is_known_browser(request, tidy) and self._tries_of_known.take(tidy)
         if not (is_known or self._tries_of_name.take(tidy)):

@@ -97,8 +97,8 @@ class Signer:
 class Sessions:
     """Begins and ends sign-in sessions.
 
-    A file in `folder` lists each session that ended early, until the session would have expired. All servers
-    of a store use this file. Raises SecretError if the file cannot be read.
+    A file in `folder` lists sessions that ended early, until they would have expired. All servers of a store
+    use this file. Raises SecretError if the file cannot be read.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
 """Reads and writes the users file of a small team: names, roles, password hashes and sign-in links.
 
-The file contains passwords and links only as hashes (passwords as argon2id). It is read only if nobody but
-its owner has access. Each change replaces the whole file under a lock, so that several processes may use it
-at the same time.
+Passwords (argon2id) and links are stored as hashes. The file is read only if nobody but its owner has access.
+Each change replaces the file under a lock, so several processes may use it.
 """
 
 from __future__ import annotations
