@@ -26,7 +26,7 @@ DELETED = "(deleted)"
 """Replaces the id of a deleted session or call."""
 _LONGEST = 500  # maximum number of characters in a logged value; a client may send a long name or address
 _LOCK = "access.lock"
-_PATIENCE = 1.0  # seconds that a request waits for the lock; then it writes without the lock
+_PATIENCE = 1.0  # seconds that a request waits for the lock; after them it writes without the lock
 _PATIENCE_OF_DELETION = 10.0
 _WITH_IDS = ("session", "call", "path", "file")  # names of the fields that may contain ids
 _MOST_PARTS = 64  # maximum number of parts of an address that are compared with the ids

@@ -26,10 +26,11 @@ def peer_address(scope: Scope) -> str:
 
 
 class ClientAddresses:
-    """Finds the client of a request: the other end of the connection, or the client named by a trusted proxy.
+    """Finds the client of a request: the other end of the connection, or the client that a trusted proxy
+    names.
 
-    `proxies`: addresses and networks of the proxies whose X-Forwarded-For counts. Raises ValueError for any
-    other text.
+    `proxies` contains addresses and networks of trusted proxies, whose X-Forwarded-For counts. Raises
+    ValueError for other texts.
     """
 
     def __init__(self, proxies: Sequence[str] = ()) -> None:

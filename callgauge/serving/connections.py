@@ -19,7 +19,7 @@ def raise_file_limit() -> int:
     """Raise the limit of open files to the hard limit of this process, and return it."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # this module is missing on Windows
         return _USUAL_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
@@ -49,7 +49,7 @@ class WaitingConnections:
         self._of_address: Counter[str] = Counter()
 
     def begin(self, transport: Waiting) -> None:
-        """Count a connection as waiting; close the oldest one if too many wait."""
+        """Count a connection as waiting; close the oldest waiting connection if too many wait."""
         if transport in self._waiting:
             return
         peer = transport.get_extra_info("peername")

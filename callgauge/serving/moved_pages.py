@@ -42,7 +42,7 @@ MOVED: Mapping[str, MovedPage] = {
 
 
 def find_page(name: str, query: Query) -> tuple[str, Query]:
-    """Return the current name and query of a page, given those of an old link."""
+    """Return the current name and query of a page, given the name and query in an old link."""
     moved = MOVED.get(name)
     if moved is None:
         return name, query

@@ -27,7 +27,7 @@ from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small
 from tests.dashboard.sheets import calls
 
 HOSTS = ("east-1", "a,b", HOSTILE, None)
-# Only trial plans and trends filter these metrics, not the filter bar.
+# Trial plans and trends filter these metrics, but the filter bar does not.
 OF_MODELS_ALONE = {"first_uses", "turn_sizes"}
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PAGE = {"limit": 1000, "offset": 0}

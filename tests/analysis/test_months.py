@@ -129,7 +129,7 @@ def _rows(connection: Connection, name: str, parameters: Mapping[str, Any]) -> l
 
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
-        return round(value, 9)  # the sum of floats depends on their order
+        return round(value, 9)  # the order of additions changes the last digits
     return [_plain(item) for item in value.to_pylist()] if hasattr(value, "to_pylist") else value
 
 

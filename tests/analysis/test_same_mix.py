@@ -53,7 +53,7 @@ def test_dimensions_are_listed_in_words() -> None:
 
 
 def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return the strata and whole of each variant, from (k, n) by stratum; each call has its own session."""
+    """Return each variant's strata and its total, from (k, n) by stratum; each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(arms.items()):
@@ -117,9 +117,7 @@ def test_what_only_one_arm_does_counts_as_not_covered() -> None:
 
 
 def test_coarser_strata_are_no_better_where_neither_represents_the_work() -> None:
-    """Both strata by tool and prompt, and by tool alone, cover 75 % of the calls, so the finer strata are
-    used.
-    """
+    """Strata by tool and prompt, and by tool alone, cover 75 % of the calls, so the finer strata are used."""
     same_mix = compare(
         ("tool", "prompt"),
         {

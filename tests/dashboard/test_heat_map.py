@@ -96,7 +96,7 @@ def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: 
 
 
 def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
-    """The data are three times the kidney stones of Charig et al. (1986): A is better for both kinds."""
+    """The counts are three times those of Charig et al. (1986): A is better for both kinds of work."""
     counts = {("A", "small"): (81, 6), ("A", "large"): (192, 71), ("B", "small"): (234, 36)}
     counts |= {("B", "large"): (55, 25)}
     made = [

@@ -274,7 +274,7 @@ def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
 
 
 def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) -> None:
-    """The data are three times the kidney stones of Charig et al. (1986): A is better for both kinds."""
+    """The counts are three times those of Charig et al. (1986): A is better for both kinds of work."""
     counts = {("A", "small"): (81, 6), ("A", "large"): (192, 71), ("B", "small"): (234, 36)}
     counts |= {("B", "large"): (55, 25)}
     made = [

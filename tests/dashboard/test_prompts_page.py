@@ -77,7 +77,7 @@ def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
 
 @pytest.mark.thorough
 def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
-    """The data are three times the kidney stones of Charig et al. (1986): the new version wins for both."""
+    """The counts are three times those of Charig et al. (1986): the new version is better for both tools."""
     counts = {("v1", "small"): (234, 36), ("v1", "large"): (55, 25)}
     counts |= {("v2", "small"): (81, 6), ("v2", "large"): (192, 71)}
     made = [

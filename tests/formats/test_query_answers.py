@@ -1,4 +1,4 @@
-"""Tests that files of answer keys are rejected, but not files of answers with one or two such lines."""
+"""Tests that files of answer keys are rejected, but files of answers with one or two key lines are read."""
 
 from __future__ import annotations
 

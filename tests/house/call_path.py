@@ -55,7 +55,7 @@ def list_calls(
 def count_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> tuple[int, int]:
-    """Return the number of functions that run, and of their modules."""
+    """Return how many functions run, and how many modules contain them."""
     calls = list_calls(raw, tool)
     return len(calls), len({module for module, _ in calls})
 

@@ -15,7 +15,7 @@ from tests.house.words import begins_with_verb, is_one_word, is_riddle
 
 PACKAGES = ("lenient", "ingest", "callgauge")
 MODULES = ("app.py",)
-LONG_FOLDERS = ("ingest/formats",)  # contain one module per log format, so many modules are normal
+LONG_FOLDERS = ("ingest/formats",)  # this folder has one module per log format, so many modules are normal
 # Matches docstrings such as "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
 FORMULA = re.compile(
     r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows\s+(no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE

@@ -22,7 +22,7 @@ from tests.mutation.mutants import Mutant, find_mutants
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 600  # seconds for the tests of one mutant; a timeout also counts as noticed
-# The longest matching prefix applies.
+# The tests of the longest prefix that matches a module's path run.
 TESTS_OF = {
     "lenient/": ("tests/test_cases.py", "tests/parser"),
     "lenient/calls/": (

@@ -105,7 +105,7 @@ def test_a_value_that_must_be_refused_has_to_be_an_error_at_its_path() -> None:
     assert verdict(refused, Reading({"b": "x"}, findings=(elsewhere,)), partial=True) is TOLD
     assert verdict(refused, Reading({"b": "other"}, findings=(ERROR,)), partial=True) is TOLD
     assert verdict(refused, Reading(refusal="no"), partial=True) is REFUSED
-    # the best result for a parser that returns no partial data
+    # a parser that returns no partial data cannot do better
     assert verdict(refused, Reading(refusal="no")) is RIGHT
 
 

@@ -57,7 +57,7 @@ def test_behind_a_proxy_the_address_alone_counts(host: str, origin: str, may: bo
     [
         ("same-origin", "cors", True),
         ("none", "navigate", True),
-        ("cross-site", "navigate", True),  # a link in a mail
+        ("cross-site", "navigate", True),  # a click on a link in a mail
         ("cross-site", "no-cors", False),  # an image whose address runs a query
         ("same-site", "no-cors", False),  # a page on another port of this machine
     ],

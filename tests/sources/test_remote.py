@@ -72,7 +72,7 @@ def test_an_object_that_has_not_changed_is_not_asked_for(
 def test_an_object_that_was_rewritten_is_read_anew(s3: Any, store: Path) -> None:
     put(s3, "a", session("s1"))
     load([f"s3://{BUCKET}"], store)
-    put(s3, "a", session("s2"))  # the same size, and the same second
+    put(s3, "a", session("s2"))  # the new file has the same size, and the same time in whole seconds
     assert load([f"s3://{BUCKET}"], store).loaded == 1
     assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",)]
 

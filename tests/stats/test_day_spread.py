@@ -77,7 +77,7 @@ def test_of_different_days_each_side_is_as_unsure_as_its_own_days_make_it() -> N
 
 @pytest.mark.parametrize(("days", "first", "few"), [(4, 4, True), (5, 4, False), (2, 0, False)])
 def test_days_of_their_own_take_five_on_one_side(days: int, first: int, few: bool) -> None:
-    """Days that both sides have are paired, even if there are few of them."""
+    """Days with data on both sides are paired, even if there are few of them."""
     share, other = of_days([(50, 1000)] * days, first), of_days([(50, 1000)] * 4)
     assert measure_excesses([(share, other)])[0].has_too_few == few
     assert measure_excesses([(other, share)])[0].has_too_few == few

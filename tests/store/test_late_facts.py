@@ -24,14 +24,14 @@ PLACES = {
 
 
 def counted(store: Path, table: str) -> list[dict[str, Any]]:
-    """Return the rows that count, without their positions."""
+    """Return the rows that statistics use, without their positions."""
     columns = [name for name, *_ in ask(store, f"DESCRIBE {table}") if name not in PLACES]
     rows = ask(store, f"SELECT {', '.join(columns)} FROM {table} WHERE NOT duplicate ORDER BY ALL")
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def told(store: Path) -> list[Any]:
-    """Return the turns, calls and diagnostics that count."""
+    """Return the turns, calls and diagnostics that statistics use."""
     findings = "SELECT call_id, position, code FROM diagnostics ORDER BY ALL"
     return [*counted(store, "turns"), *counted(store, "tool_calls"), *ask(store, findings)]
 

@@ -193,7 +193,7 @@ def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> 
     sums = contents(store, ["daily_calls", "daily_turns", "daily_rates"])
     make_older(store, SCHEMA_VERSION - 1)
     with opened(store / "gen-000001.duckdb") as con:
-        con.execute("DELETE FROM daily_rates")  # as if only the new version counted these rates
+        con.execute("DELETE FROM daily_rates")  # makes the store like one from before these rates
     assert apply_retention(store, fact_days=10, today=date(2026, 11, 12)).sessions_removed == 2
     assert ask(store, "SELECT DISTINCT session_id FROM sessions") == [("c",)]
     assert contents(store, list(sums)) == sums

@@ -1,4 +1,4 @@
-"""Tests the other daily sums: retry sequences, parallel calls, traits, parameters, trials."""
+"""Tests daily sums of retry sequences, parallel calls, traits, parameters and trials."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ UNKNOWN = Capabilities()
 
 
 def make_plan(folder: Path, *, arms: Sequence[str] = ("careful", "sloppy"), **changes: Any) -> Plan:
-    """Return a plan with one endpoint, and one model for each variant; both have the same name."""
+    """Return a plan with one endpoint, and one model for each variant, with the variant's name."""
     price = TokenPrice(input=1.0, output=4.0, cached=0.5)
     models = {name: ModelPlan(name, "local", name, {"max_tokens": 100}, price, KNOWN) for name in arms}
     plan = Plan(

@@ -220,12 +220,12 @@ def test_a_decided_arm_is_not_looked_at_again_and_leaves_its_share_to_the_others
 
 
 def test_holm_lets_the_last_look_use_what_decided_arms_leave() -> None:
-    """The second variant's p is between alpha / 2 and alpha, so it is decided only if the other one is."""
+    """The p of `third` is between alpha / 2 and alpha, so `third` is decided only if `new` is."""
 
     def outcomes(clear: int) -> list[TrialOutcome]:
         made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
         made += [outcome("new", place, refused=int(place < 60 - clear)) for place in range(200)]
-        # The third variant wins 14 tasks and loses 5: z = 9 / √19 = 2.06, p = 0.039.
+        # Variant `third` wins 14 tasks and loses 5: z = 9 / √19 = 2.06, p = 0.039.
         third = [int(14 <= place < 65) for place in range(200)]
         return made + [outcome("third", place, refused=each) for place, each in enumerate(third)]
 

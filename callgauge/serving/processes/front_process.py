@@ -138,7 +138,8 @@ def _bind(address: str, port: int) -> socket.socket:
     listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if listening.family == socket.AF_INET6:
-        listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # `::` accepts IPv4, too
+        # `::` then accepts IPv4 connections, too
+        listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     listening.bind((address, port))
     listening.setblocking(False)
     return listening

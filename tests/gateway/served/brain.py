@@ -49,7 +49,7 @@ class Emitted:
 
     text: str = ""
     calls: Sequence[tuple[str, str]] = ()
-    stop: str | None = None  # "length", "refusal"
+    stop: str | None = None  # "length" or "refusal"
     status: int = 200
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
