@@ -48,7 +48,7 @@ def grown(folder: Path, data: bytes, cuts: list[int]) -> Path:
 
 
 def grown_together(folder: Path, logs: dict[Path, bytes], lengths: list[list[int]]) -> Path:
-    """Return a store after loads of all logs, cut to each of these lengths, and a last load of the whole logs."""
+    """Return a store after loads of all logs, cut to each of these lengths, and a last load of whole logs."""
     store = folder / "store"
     for cut_at in (*lengths, [len(data) for data in logs.values()]):
         for (log, data), length in zip(logs.items(), cut_at, strict=True):

@@ -132,7 +132,7 @@ class Chain:
 
 
 def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
-    """Return the rows of days from FROZEN on, or of earlier days."""
+    """Return the rows of all days from FROZEN on; with `frozen`, the rows of earlier days instead."""
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {
         table: [row for row in entries if any(day in row for day in days) is frozen]
