@@ -1,4 +1,4 @@
-"""An S3 server of our own on this machine, with one bucket that is empty at the start of each test."""
+"""Runs an S3 server on this machine with one bucket, which is empty at the start of each test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def s3_server() -> Iterator[str]:
 
 
 def forget_drivers() -> None:
-    """Let the next use of an address look at the environment again: drivers are kept by their options."""
+    """Clear the cached drivers, so that the next use of an address reads the environment again."""
     s3fs.S3FileSystem.clear_instance_cache()
 
 

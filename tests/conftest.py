@@ -1,4 +1,4 @@
-"""What every test shares: the two tiers, the flag `--accept`, and cases that are data."""
+"""Configures all tests: ordinary and thorough runs, the option `--accept`, and fixtures for case files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# An ordinary run draws the same examples each time, so that a red run means a change; a thorough one looks
-# for new ones.
+# Ordinary runs use the same random examples each time, so only a code change can make them fail. Thorough
+# runs draw new examples.
 settings.register_profile("ordinary", derandomize=True, database=None, deadline=None)
 settings.load_profile("default" if os.environ.get("PROPERTIES") == "thorough" else "ordinary")
 
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if _runs_all(config):
-        os.environ["ALL_TIERS"] = "1"  # tests.parser.strategies reads it at import
+        os.environ["ALL_TIERS"] = "1"  # tests.parser.strategies reads this variable at import
 
 
 def _runs_all(config: pytest.Config) -> bool:
@@ -41,9 +41,9 @@ def _runs_all(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without a search for garbage: no test is any, and the searches take a third of the time.
+    """Collect tests with the garbage collector off: its runs take a third of the collection time.
 
-    What was collected is left out of every later search, too.
+    Later runs of the garbage collector ignore the collected tests, too.
     """
     gc.disable()
     try:
@@ -54,12 +54,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """Else compiled modules take what is left out for leaks, and say so."""
+    """Let the garbage collector see all objects again; else compiled modules report them as leaks."""
     gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the thorough tests unless `--all` is set, and start the tests that may take long first.
+    """Deselect the thorough tests unless `--all` is set, and start possibly long tests first.
 
     A long test that starts last would run alone while the other processes wait.
     """
@@ -73,8 +73,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def thorough_tests(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that only `--all` runs.
 
-    A test marked `thorough` is one of them. Of a test marked `thorough(quick=3)`, all but three of its
-    parameters are: the three are spread evenly over the list, and the first is among them.
+    These are the tests with the mark `thorough`. With the mark `thorough(quick=3)`, three sets of parameters
+    run always: the first, and two others, spread evenly over the list.
     """
     marked = defaultdict(list)
     for item in items:
@@ -101,16 +101,18 @@ def _time_allowed(item: pytest.Item) -> float:
 
 @pytest.fixture(scope="session")
 def runs_all(pytestconfig: pytest.Config) -> bool:
-    """Return whether the thorough tier runs: a simulation then draws more, a walk sees every page."""
+    """Return whether the thorough tests run; simulations then draw more samples, and browser tests visit all
+    pages.
+    """
     return _runs_all(pytestconfig)
 
 
 @pytest.fixture
 def accept(request: pytest.FixtureRequest) -> bool:
-    """True when expectations are to be rewritten; a person then reads the diff."""
+    """Return True if expectations are to be rewritten; a person then reads the diff."""
     return bool(request.config.getoption("--accept"))
 
 
 def write_cases(path: Path, cases: Any) -> None:
-    """The one spelling of a case file: people read its diff."""
+    """Write a case file in the one format that keeps its diffs readable."""
     path.write_text(json.dumps(cases, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

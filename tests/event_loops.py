@@ -1,4 +1,4 @@
-"""Runs asynchronous code in tests, also beside Playwright, which keeps a loop running in the main thread."""
+"""Runs asynchronous code in tests, even if Playwright has an event loop running in the main thread."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ P = ParamSpec("P")
 
 
 def call_apart(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Return what a function returns that is called in a thread of its own, where no loop is running."""
+    """Call a function in a new thread, where no event loop runs, and return its result."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(function, *arguments, **options).result()
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a coroutine, run in a thread of its own."""
+    """Run a coroutine in a new thread, and return its result."""
     return call_apart(asyncio.run, coroutine)

@@ -1,4 +1,4 @@
-"""Work that runs in a forked child and dies by SIGKILL at its n-th durable write."""
+"""Runs work in a forked child process that SIGKILL ends at a chosen durable write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pathlib import Path
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Run `work` in a child; returns 0, or the signal that ended it. DuckDB is only used in children."""
+    """Run `work` in a child process; return 0, or the signal that ended the process.
+
+    DuckDB is only used in children.
+    """
     child = os.fork()
     if child == 0:
         try:
@@ -26,7 +29,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 THOROUGH = os.environ.get("PROPERTIES") == "thorough"
-"""Kill at the first two writes of each kind and at the last one; without, at the middle one alone."""
+"""In thorough runs, kill at the first two and the last write of each kind; else only at the middle one."""
 
 
 def dying_at(number: int, log: Path) -> Callable[[str], None]:

@@ -1,4 +1,4 @@
-"""The rules of docs/internal/architecture.md: who may import whom, and what a file may look like."""
+"""Tests the rules of docs/internal/architecture.md: allowed imports, and the form of files."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ SHOWS_ANSWERS = (
     "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.serving", "callgauge.stats",
     "ingest.time_ranges", "ingest.version",
 )  # fmt: skip
-# What each part of the tree may import of ours, by prefix: the longest prefix of a module's name counts.
+# The packages of this project that each module may import, by prefix of the module's name. The longest
+# matching prefix applies.
 OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
-    # Every way to change a store decides its alerts, by the statistics that pages use.
+    # Every change of a store computes its alerts, with the same statistics as the pages.
     "ingest.store.settling.alerts": ("callgauge.stats", "ingest"),
     "callgauge": ("callgauge", "ingest.store.shared"),
     "callgauge.checked_files": ("callgauge.checked_files",),
@@ -49,16 +50,16 @@ OURS = {
         "ingest.decoding.zstd", "ingest.safe_files", "ingest.version",
     ),
     "callgauge.traces": ("callgauge.traces",),
-    # Every question. What shows an answer asks it, and no package that shows answers asks another.
+    # This package contains all queries. Packages that show results must not query the store themselves.
     "callgauge.analysis": (
         "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.stats", "ingest.errors",
         "ingest.processes", "ingest.store", "ingest.time_ranges",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
-    # Plain data in, a text out: what the dashboard and the report both hand to people.
+    # These modules turn plain data into documents, for both the dashboard and the report.
     "callgauge.documents": ("callgauge.analysis.wording", "callgauge.documents"),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard", "callgauge.documents"),
-    # The only place of the dashboard that asks models.
+    # No other module of the dashboard sends requests to models.
     "callgauge.dashboard.components.shell.live_models": (
         "callgauge.dashboard", "callgauge.gateway", "lenient",
     ),
@@ -71,7 +72,7 @@ OURS = {
     "callgauge.recorder": (
         "callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces", "ingest.decoding.zstd",
     ),
-    # The sentences of a run are those of the page Trials.
+    # Reports of trial runs use the same sentences as the page Trials.
     "callgauge.trials": (
         "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
         "callgauge.prices", "callgauge.stats", "callgauge.trials", "ingest.safe_files", "lenient",
@@ -84,11 +85,12 @@ OURS = {
         "callgauge.configuration", "callgauge.deployment", "ingest.sources.object_store",
     ),
     "callgauge.cli": ("callgauge", "ingest", "lenient"),
-    "callgauge.log_formats": ("ingest.events", "ingest.log_format"),  # what third-party formats may import
+    # third-party log formats may import these modules
+    "callgauge.log_formats": ("ingest.events", "ingest.log_format"),
     "callgauge.recorded_calls": ("callgauge.analysis.wording", "ingest", "lenient"),
     "app": ("callgauge.dashboard.components.shell.live_models", "callgauge.dashboard.pages"),
 }  # fmt: skip
-# Only these modules (by prefix) may import the package that is the key; whatever is not listed is forbidden.
+# Only these modules (by prefix) may import the package in the key. Other imports are forbidden.
 THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.analysis", "callgauge.api", "callgauge.dashboard",
                "callgauge.gateway", "callgauge.recorder", "callgauge.traces", "callgauge.trials"),
@@ -100,7 +102,7 @@ THIRD_PARTY = {
         "callgauge.dashboard.url_keys", "callgauge.dashboard.pages",
         "callgauge.dashboard.shown_page", "callgauge.dashboard.store_queries",
         "callgauge.dashboard.viewer",
-        "callgauge.serving.open_pages",  # the shape of its messages alone
+        "callgauge.serving.open_pages",
     ),
     "apprise": ("callgauge.report.delivery.channels",),
     "jinja2": ("callgauge.deployment.service_files",),
@@ -116,7 +118,7 @@ THIRD_PARTY = {
     "pyarrow": (
         "ingest", "callgauge.api.tables", "callgauge.analysis.export", "callgauge.analysis.sandbox",
     ),
-    # lenient runs without it, only slower
+    # lenient also runs without msgspec, but slower
     "msgspec": ("ingest", "callgauge.gateway", "lenient.coerce.compiled_tool"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
@@ -128,7 +130,7 @@ THIRD_PARTY = {
     "starlette": (
         "callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving", "callgauge.traces",
     ),
-    "google": ("callgauge.traces.otlp_requests",),  # protobuf
+    "google": ("callgauge.traces.otlp_requests",),
     "opentelemetry": ("callgauge.traces.otlp_requests",),
     "ray": ("ingest.pipeline.workers.ray_cluster",),
     "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.processes.server_process"),
@@ -145,9 +147,9 @@ THIRD_PARTY = {
     "pytest": ("callgauge.pytest_plugin",),
     "numpy": ("callgauge.stats",),
 }  # fmt: skip
-# The playground shows the parser at work, the page of a call its steps, a replay reads calls anew; a form
-# edits a definition, advice on a definition is that of its lint, a regression case holds what the parser
-# finds, a test set carries definitions. No other part of the dashboard may ask lenient.
+# Only these parts of the dashboard may call the parser (lenient). The playground and the page of a call show
+# its steps. Replays parse stored calls again. Forms and advice use its checks of tool definitions. Regression
+# cases contain its diagnostics, and test sets contain tool definitions.
 ASKS_LENIENT = (
     "callgauge.analysis.advice",
     "callgauge.dashboard.components.definition_editor",
@@ -158,8 +160,8 @@ ASKS_LENIENT = (
     "callgauge.analysis.replay",
     "callgauge.analysis.testsets",
 )
-# The folders of each package, the lowest first: a folder imports only what stands before it. The producers
-# of `ingest/formats/<name>/` have no order among themselves and none imports another.
+# The folders of each package, lowest first: a folder may import only folders before it in its list. The
+# folders `ingest/formats/<name>/` have no order, and none may import another.
 ORDER = {
     "lenient": (
         "regex", "diagnostics", "definitions/json_schema", "definitions", "scan/strings", "scan", "unwrap",
@@ -194,7 +196,7 @@ ORDER = {
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
-MOST_RIDDLES = 0.02  # of all function names
+MOST_RIDDLES = 0.02  # maximum share of unclear names among all function names
 LEAST_VERBS = 0.30
 
 
@@ -251,7 +253,7 @@ def test_a_package_has_no_import_cycle(package: str) -> None:
 
 
 def place_in_order(module: SourceModule) -> tuple[str, int, str]:
-    """The package, the place of the module's folder in it, and the folder."""
+    """Return the package of a module, its folder, and the folder's position in ORDER."""
     package, _, folder = module.folder.partition("/")
     order = ORDER[package]
     if folder not in order:
@@ -341,7 +343,7 @@ def test_the_browsers_entry_stays_short() -> None:
 
 
 def read_pins(name: str) -> set[str]:
-    """The lines of a lock that pin a version, with the marker of the systems for which they do."""
+    """Return the lines of a lock file that pin a version, each with its platform marker."""
     lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
     pins = re.findall(r"^(\S+==.*?) \\\n\s+--hash=", lock, re.MULTILINE)
@@ -355,7 +357,7 @@ def lacking(pins: set[str], requirements: list[str]) -> list[str]:
 
 
 def normal_name(requirement: str) -> str:
-    """The name of a requirement as locks write it."""
+    """Return the name of a requirement in the spelling of lock files."""
     return re.sub(r"[-_.]+", "-", re.split(r"[<>=~!\[; ]", requirement)[0]).lower()
 
 

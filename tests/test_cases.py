@@ -1,7 +1,7 @@
-"""The cases of the lenient parser: every entry of tests/cases/lenient/*.json is one test.
+"""Runs the cases of the lenient parser: each entry of tests/cases/lenient/*.json is one test.
 
-`./dev accept` rewrites `arguments`, `outcome`, `diagnostics` and `rejected` with what came out; a person
-reads the diff. What the fields mean stands in tests/cases/lenient/README.md.
+`./dev accept` writes the current results into `arguments`, `outcome`, `diagnostics` and `rejected`; a person
+then reads the diff. tests/cases/lenient/README.md explains the fields.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMED = [(path, name) for path in FILES for name in CASES_OF[path]]
 
 
 def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
-    """The tool of a case: a shared name, an inline declaration, or the catalog `offered`."""
+    """Return the tool of a case: a shared tool, a definition in the case, or the tools in `offered`."""
     if "offered" in case:
         return ToolCatalog.from_definitions(tool for tool in TOOLS if tool.name in case["offered"])
     tool = case.get("tool")
@@ -48,7 +48,7 @@ def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
 
 
 def raw_of(case: dict[str, Any]) -> str | bytes:
-    """The raw arguments of a case, however they are written in its file."""
+    """Return the raw arguments of a case from any of the supported fields."""
     if "raw_hex" in case:
         return bytes.fromhex(case["raw_hex"])
     if "raw_repeated" in case:
@@ -58,7 +58,7 @@ def raw_of(case: dict[str, Any]) -> str | bytes:
 
 
 def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
-    """The calls in the text of a case: told its dialect or not, or only those that leaked."""
+    """Return the calls in the text of a case: by its dialect, by any dialect, or only leaked calls."""
     catalog = TOOLS if case.get("catalog") else None
     if "tools" in case:
         catalog = ToolCatalog.load(case["tools"])
@@ -68,20 +68,21 @@ def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
 
 
 def placed_call_of(call: TextCall, text: str) -> dict[str, Any]:
-    """What a case expects of a call, once its arguments are seen to stand where it says."""
+    """Return the expected fields of a call, after checking the position of its arguments in the text."""
     assert call.offset is None or text.startswith(str(call.request.raw_arguments), call.offset)
     return expected_call(call)
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
-    """Run one case: its arguments, or the calls in its text."""
+    """Run the parser on the arguments of a case, or on the calls in its text."""
     if "text" in case:
         return {"calls": [placed_call_of(call, case["text"]) for call in calls_of(case)]}
     raw = raw_of(case)
     request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
     assert request.raw_arguments == raw
     result = expected_outcome(request.with_defaults() if case.get("defaults") else request)
-    plain: dict[str, Any] = json.loads(json.dumps(result))  # each NaN is the same object, and so equal
+    # json makes each NaN the same object, so that they compare as equal
+    plain: dict[str, Any] = json.loads(json.dumps(result))
     return plain
 
 

@@ -1,4 +1,4 @@
-"""The terminal's entry: exit codes, one clear sentence for every bad input, results apart from messages."""
+"""Tests the command line: exit codes, one clear sentence per invalid input, separate output streams."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*words: object, stdin: bytes = b"") -> Result:
 
 
 def refused(result: Result, code: int) -> str:
-    """The one sentence of a run that was refused."""
+    """Run a command that must fail, and return its one-sentence message."""
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     (sentence,) = result.stderr.strip().splitlines()

@@ -1,7 +1,7 @@
-"""Examples in the documentation: shell blocks are parsed, configuration files and JSON are read.
+"""Tests examples in the documentation: commands can be parsed, configuration files and JSON can be read.
 
-Programs run in tests/gateway/test_documentation.py and tests/test_docs.py, mappings in
-tests/cli/test_mapping.py.
+tests/gateway/test_documentation.py and tests/test_docs.py run the programs; tests/cli/test_mapping.py tests
+mappings.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def test_a_command_of_an_example_is_understood(
     if words[:4] == ["docker", "compose", "run", "--rm"]:
         words = ["callgauge", *words[5:]] if words[4] == "server" else []
     if words[:1] == ["callgauge"]:
-        parse(
-            [re.sub("^s3://", "", word) for word in words[1:]]
-        )  # a shared store is asked while options are read
+        parse([re.sub("^s3://", "", word) for word in words[1:]])  # parsing options opens a shared store
     elif words[:2] == ["pip", "install"]:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for extra in re.findall(r"\[(.*?)\]", line.partition("#")[0]):
@@ -87,18 +85,18 @@ def test_a_file_of_an_example_is_read(name: str, text: str, tmp_path: Path) -> N
     if path.name == "naming.toml":
         path.write_text(text, encoding="utf-8")
         read_naming(tmp_path)
-    elif "project" in tables:  # a pyproject.toml of a distribution with a log format
+    elif "project" in tables:  # the pyproject.toml of a package with a log format
         assert set(tables["project"]["entry-points"]) <= {"callgauge.formats"}
     elif "arms" in tables:
         assert set(tables) <= set(plan_schema()["properties"])
-    elif "detectors" not in tables:  # tests/privacy reads that one
+    elif "detectors" not in tables:  # tests/privacy reads the block with detectors
         path.write_text(text if "store" in tables else f'store = "store"\n{text}', encoding="utf-8")
         read_configuration(path)
 
 
 @pytest.mark.parametrize(("name", "text"), list_blocks("json"))
 def test_json_of_an_example_is_json(name: str, text: str) -> None:
-    if name:  # one record a line: tests/cli/test_mapping.py loads these
+    if name:  # tests/cli/test_mapping.py loads these JSON lines
         assert [json.loads(line) for line in text.splitlines()]
     elif "expect" in (value := json.loads(text)):
         mistakes: list[Any] = []

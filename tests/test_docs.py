@@ -1,4 +1,4 @@
-"""The generated pages are what their sources say, and the README names commands that exist."""
+"""Tests that generated pages match their sources, and that the README names existing commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command line that a page, a message or a document prints fits the real commands."""
+"""Tests that each command in a page, a message or a document uses existing commands and options."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DOCUMENTS = [
 SOURCES = sorted(path for name in ("callgauge", "ingest") for path in (ROOT / name).rglob("*.py"))
 CALLGAUGE = typer.main.get_group(app)
 NAMES = {*CALLGAUGE.commands}
-# A command begins a line, or what is quoted as code; it ends there, too.
+# A command begins at the start of a line or of quoted code, and ends where the line or the code ends.
 IN_TEXT = re.compile(r"(?:^|`|: |; |\$ )(callgauge (?:-h|--\w|[a-z][\w-]*\b(?!:))[^`\n]*)", re.MULTILINE)
-HOLE = "VALUE"  # what an f-string fills in
+HOLE = "VALUE"  # replaces the expressions in an f-string
 
 
 def command_lines(text: str) -> Iterator[str]:
@@ -38,7 +38,7 @@ def command_lines(text: str) -> Iterator[str]:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """The text of a string literal, with a word for each part that an f-string fills in."""
+    """Return the text of a string literal, with HOLE in place of each f-string expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -62,20 +62,21 @@ def printed() -> Iterator[tuple[str, str]]:
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a line; placeholders such as {store}, [PATH] and `A|B` become words like any other."""
+    """Return the words of a line; placeholders such as {store}, [PATH] and `A|B` become ordinary words."""
     plain = re.sub(r"\{[^{}]*\}|<[^<>]*>", HOLE, line)
     plain = plain.replace("\\|", "|").replace("[", "").replace("]", "").replace("…", "").replace("...", "")
     try:
         return shlex.split(plain)
-    except ValueError:  # an apostrophe of a sentence
+    except ValueError:  # the line is a sentence with an apostrophe
         return plain.split()
 
 
 def mistake(line: str) -> str | None:
-    """What is wrong with a command line: an unknown command or option, or an option without its value."""
+    """Return what is wrong with a command: an unknown command or option, or an option without its value."""
     command: Command = CALLGAUGE
     words = words_of(line)[1:]
-    words = words[: words.index("--")] if "--" in words else words  # the words after it are another command's
+    # words after `--` belong to another command
+    words = words[: words.index("--")] if "--" in words else words
     if words and not words[0].startswith("-") and words[0] not in NAMES:
         return f"no command {words[0]!r}"
     context = typer.Context(command, info_name="callgauge")

@@ -1,4 +1,4 @@
-"""SECURITY.md names tests that exist, and the numbers of the code."""
+"""Tests that SECURITY.md names existing tests, and the same numbers as the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two tiers of tests: which tests only `./dev test --all` runs."""
+"""Tests the choice of the thorough tests, which only `./dev test --all` runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Collected:
-    """A collected test, as far as the choice of a tier looks at it."""
+    """A collected test with only the attributes that decide whether it is thorough."""
 
     def __init__(self, nodeid: str, *markers: pytest.Mark) -> None:
         self.nodeid = nodeid

@@ -1,4 +1,4 @@
-"""A range of days is read as people write it, and means the same in a link that is opened a week later."""
+"""Tests ranges of days: how they are parsed, and that a link means the same days a week later."""
 
 from __future__ import annotations
 

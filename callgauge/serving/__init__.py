@@ -1,1 +1,1 @@
-"""The layer between the network and Streamlit: it authenticates requests and sets headers on every answer."""
+"""The layer between the network and Streamlit, which authenticates requests and sets headers on answers."""

@@ -1,4 +1,4 @@
-"""The access log: who signed in, what they viewed and what they exported, as JSON lines in the store."""
+"""Writes the access log: JSON lines in the store that say who signed in, viewed a page or exported data."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ingest.safe_files import flush_to_disk, lock_file, new_files_like
 FILE = "access.jsonl"
 MOST_BYTES = 10_000_000
 OLDER_FILES = 4
-"""How many full files are kept, `access.1.jsonl` the newest of them."""
+"""The number of full log files that are kept; `access.1.jsonl` is the newest of them."""
 DELETED = "(deleted)"
 """Replaces the id of a deleted session or call."""
-_LONGEST = 500  # characters of a value: a name or an address that somebody sent
+_LONGEST = 500  # maximum number of characters in a logged value; a client may send a long name or address
 _LOCK = "access.lock"
-_PATIENCE = 1.0  # seconds that a request waits for the lock; then it writes without the lock
+_PATIENCE = 1.0  # seconds that a request waits for the lock; after them it writes without the lock
 _PATIENCE_OF_DELETION = 10.0
-_WITH_IDS = ("session", "call", "path", "file")  # the fields that may contain ids
-_MOST_PARTS = 64  # of an address
+_WITH_IDS = ("session", "call", "path", "file")  # names of the fields that may contain ids
+_MOST_PARTS = 64  # maximum number of parts of an address that are compared with the ids
 
 
 class AccessLog:
-    """Writes one line per event into a file in `folder`. A full disk or a missing folder stops no request."""
+    """Writes one line per event into a file in `folder`. Write errors stop no request."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.path = folder / FILE
@@ -42,9 +42,9 @@ class AccessLog:
         self._has_complained = False
 
     def write(self, event: str, user: User | None = None, **fields: str | int | None) -> None:
-        """Add a line with the time (UTC), the event, and its fields; None is left out.
+        """Add a line with the time (UTC), the event, and all fields that are not None.
 
-        JSON escapes all characters that could control a terminal or an editor.
+        JSON escapes control characters, which could affect a terminal or an editor.
         """
         line = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "event": event}
         if user is not None:
@@ -99,7 +99,7 @@ def _lock_log(folder: Path, patience: float) -> Iterator[None]:
 
 
 def _open_private(path: Path, flags: int) -> int:
-    """Open a file for its owner, and for the group of a folder that has the set-group-ID bit."""
+    """Open a file for its owner only, or also for the group if the folder has the set-group-ID bit."""
     mode = path.parent.stat().st_mode
     with new_files_like(path.parent):
         return os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o660 if mode & stat.S_ISGID else 0o600)
@@ -108,7 +108,7 @@ def _open_private(path: Path, flags: int) -> int:
 def remove_ids(folder: Path, ids: Collection[str]) -> int:
     """Replace the ids of sessions and calls in a folder's access log; return the number of changed lines.
 
-    Each file of the log is replaced atomically, and no line of a running server is lost. Raises OSError.
+    Each file is replaced atomically. A running server loses no line. Raises OSError.
     """
     if not ids:
         return 0
@@ -123,7 +123,7 @@ def remove_ids(folder: Path, ids: Collection[str]) -> int:
 
 
 def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
-    """Replace a file by one with changed lines, if a line changes; return their number."""
+    """Apply `change` to each line of a file, replace the file if lines changed, and return their number."""
     new = path.with_name(f"{path.name}.new")
     with path.open("rb") as old:
         lines = [(line, change(line)) for line in old]
@@ -133,7 +133,8 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
         try:
             with os.fdopen(_open_private(new, os.O_TRUNC), "wb") as out:
                 out.writelines(result for _, result in lines)
-                out.writelines(map(change, old))  # what a server added without the lock
+                # a server without the lock may have added these lines meanwhile
+                out.writelines(map(change, old))
                 out.flush()
                 os.fsync(out.fileno())
             new.replace(path)
@@ -146,7 +147,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
 def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
     try:
         event: Any = json.loads(line)
-    except ValueError:  # a line that a full disk cut
+    except ValueError:  # a full disk can cut a line
         text = line.decode("utf-8", "replace")
         return b"" if any(name in text for name in ids) else line
     named = [name for name in _WITH_IDS if _names_one_of(event.get(name), ids)]
@@ -161,7 +162,7 @@ def _names_one_of(value: object, ids: Collection[str]) -> bool:
         return False
     parts = value.split("/")[:_MOST_PARTS]
     if len(value) == _LONGEST and any(name.startswith(value.rpartition("/")[2]) for name in ids):
-        return True  # the log cut the address
+        return True  # the log may have cut the address within this id
     return value in ids or any(
         "/".join(parts[start:end]) in ids
         for start in range(len(parts))
@@ -173,7 +174,7 @@ _LOGS: dict[Path, AccessLog] = {}
 
 
 def log_access(event: str, user: User | None = None, **fields: str | int | None) -> None:
-    """Write an event into the access log of the served store; do nothing without a sign-in."""
+    """Write an event into the access log of the served store; do nothing if the server has no sign-in."""
     folder = store_from_environment()
     if folder is not None and sign_in_from_environment().method != "none":
         _LOGS.setdefault(folder, AccessLog(folder)).write(event, user, **fields)

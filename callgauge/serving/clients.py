@@ -1,4 +1,4 @@
-"""Find out where a request comes from: for limits and the log, and whether it comes from this machine."""
+"""Finds the address of a request's client, and whether the client runs on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from callgauge.serving.settings import is_loopback
 
-# Headers that proxies add. A browser or a program of this machine sends none of them.
+# Prefixes of headers that only proxies add.
 _OF_PROXIES = (
     "via", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-for",
     "x-original-host", "true-client-ip", "cf-connecting-ip", "cdn-loop", "x-envoy-", "x-proxyuser-ip",
@@ -26,10 +26,11 @@ def peer_address(scope: Scope) -> str:
 
 
 class ClientAddresses:
-    """Finds the client of a request: the other end of the connection, or the client named by a trusted proxy.
+    """Finds the client of a request: the other end of the connection, or the client that a trusted proxy
+    names.
 
-    `proxies`: addresses and networks of the proxies whose X-Forwarded-For counts. Raises ValueError for any
-    other text.
+    `proxies` contains addresses and networks of trusted proxies, whose X-Forwarded-For counts. Raises
+    ValueError for other texts.
     """
 
     def __init__(self, proxies: Sequence[str] = ()) -> None:
@@ -62,15 +63,14 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 
 
 def is_of_this_machine(scope: Scope, proxies: ClientAddresses) -> bool:
-    """Return True if a program on this machine made the request under its own name, not a proxy for others.
+    """Return True if a program on this machine made the request for itself, not as a proxy for a client.
 
-    A request through a proxy on this machine comes from a loopback address, too. It is recognised by:
-
+    A request through a proxy on this machine also comes from a loopback address, but has:
     - the address of a configured proxy;
-    - a host name that is not one of this machine. Most proxies keep the name that the browser used, and a
-      site that lets its own name point to this machine (DNS rebinding) has to keep it;
-    - a page of another host, in Origin or Referer, if the proxy replaces the host name;
-    - a header that only proxies add, or HTTP/1.0, in which nginx speaks by default.
+    - or another machine's host name, because most proxies keep the name that the browser used (DNS
+      rebinding also shows such a name);
+    - or the name of another host in Origin or Referer, if the proxy replaces the host name;
+    - or a header that only proxies add, or HTTP/1.0, the default of nginx.
     """
     headers, peer = Headers(scope=scope), peer_address(scope)
     if not is_loopback(peer) or proxies.is_proxy(peer) or scope.get("http_version") == "1.0":

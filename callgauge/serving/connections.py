@@ -1,10 +1,9 @@
 """Closes idle connections, so that nobody can block the server by opening many of them.
 
-A connection waits from its start, and again after each answer, until the header of a request arrives. It may
-wait for some seconds. If too many wait, the one that has waited longest is closed. So a client that sends a
-request gets an answer.
+A connection waits from its start, and after each answer, until the header of the next request arrives. After
+some seconds the server closes it. If too many connections wait, the server closes the oldest.
 
-A connection is also closed if its client hardly reads the answer: each answer that waits takes memory.
+The server also closes a connection whose client hardly reads the answer, because waiting answers use memory.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def raise_file_limit() -> int:
     """Raise the limit of open files to the hard limit of this process, and return it."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # this module is missing on Windows
         return _USUAL_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
@@ -35,16 +34,16 @@ def raise_file_limit() -> int:
 
 
 class Waiting(Protocol):
-    """A connection that can be closed; an `asyncio.Transport` is one."""
+    """Protocol of a connection that can be closed, such as an `asyncio.Transport`."""
 
     def get_extra_info(self, name: str, /) -> Any: ...
     def abort(self) -> None: ...
 
 
 class WaitingConnections:
-    """The connections that wait for a request, oldest first: at most `most`, and `each` per address.
+    """Keeps the connections that wait for a request, oldest first.
 
-    Each is closed after `seconds`.
+    At most `most` may wait, and at most `each` per address. Each connection is closed after `seconds`.
     """
 
     def __init__(self, most: int, each: int, seconds: float = WAITING_SECONDS) -> None:
@@ -55,7 +54,7 @@ class WaitingConnections:
         self._of_address: Counter[str] = Counter()
 
     def begin(self, transport: Waiting) -> None:
-        """Count a connection as waiting; close the oldest one if too many wait."""
+        """Count a connection as waiting; close the oldest waiting connection if too many wait."""
         if transport in self._waiting:
             return
         peer = transport.get_extra_info("peername")
@@ -84,9 +83,9 @@ class WaitingConnections:
 
 
 def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
-    """Return uvicorn's HTTP protocol with connections that count as waiting until a header arrives.
+    """Return a subclass of uvicorn's HTTP protocol whose connections wait until a header arrives.
 
-    It closes connections whose client hardly reads.
+    The protocol closes connections whose client hardly reads.
     """
 
     class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
@@ -100,7 +99,8 @@ def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[
             super().data_received(data)
             transport = self.transport
             is_asked = self.cycle is not None and not self.cycle.response_complete
-            if is_asked or transport.is_closing() or transport.get_protocol() is not self:  # a websocket
+            # the protocol changes when a connection becomes a websocket
+            if is_asked or transport.is_closing() or transport.get_protocol() is not self:
                 waiting.end(transport)
             else:
                 waiting.begin(transport)

@@ -1,7 +1,7 @@
-"""Decides what the web server accepts and sends: known hosts, origins, routes, and headers on every answer.
+"""Checks the host, origin and route of each request, and sets the headers of every answer.
 
-It runs before Streamlit. Streamlit alone answers more than the pages need: uploads, figures of its own
-memory, an interface for agents, any Host on HTTP, and pages of other ports of the same machine.
+The guard runs before Streamlit, which would also answer requests that the pages do not need: uploads, memory
+figures, an interface for agents, HTTP requests with any Host, and pages on other ports.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from callgauge.serving.settings import LOCAL_NAMES
 from callgauge.traces.intake import TRACES
 
-# The routes of Streamlit that the pages need; all others are closed.
+# The pages need these routes of Streamlit; the server rejects all other routes.
 _CORE = "/_stcore/"
 _CORE_ROUTES = ("health", "host-config", "stream", "bidi-components/")
-_METHODS = ("GET", "HEAD", "OPTIONS")  # no uploads: pages use the websocket
-_POSTED = ("/sign-in", "/sign-out", "/mcp", TRACES)  # forms of the sign-in, messages and traces of programs
-_STATIC = ("/static/", "/app/static/")  # scripts, styles and fonts: the same for all users
+_METHODS = ("GET", "HEAD", "OPTIONS")  # not POST: pages use the websocket, and uploads are rejected
+# paths that accept POST: sign-in forms, MCP messages and traces from programs
+_POSTED = ("/sign-in", "/sign-out", "/mcp", TRACES)
+_STATIC = ("/static/", "/app/static/")  # paths of scripts, styles and fonts, which are the same for all users
 _PORTS = {"http": 80, "https": 443}
 _PIECE_BYTES = 65_536  # of a body that is sent at once
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -34,11 +35,11 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 class ServerGuard:
     """Rejects requests that no page makes, and sets security headers on every answer.
 
-    `hosts`: the names that a request may use for this server, `*` for any. The Origin of a page must be the
-    host that the request names, including the port. If a proxy names another host, it must be one of `hosts`
-    on the usual port, but not this machine. `address`: where browsers reach a server behind a proxy; then no
-    other Origin with this name is accepted. `embed_in`: origins whose pages may frame the server; none by
-    default.
+    `hosts` contains the host names that the server accepts; `*` accepts any name. A page's Origin must equal
+    the host and port of the request. If a proxy changes the host, the Origin's name must be in `hosts`, its
+    port must be the default, and it must not name this machine. `address` is the server's public address
+    behind a proxy; no other Origin with this name is accepted. `embed_in` contains the origins that may show
+    the server in a frame.
     """
 
     def __init__(
@@ -64,7 +65,8 @@ class ServerGuard:
                 await self._app(scope, receive, send)
             else:
                 await receive()
-                await send({"type": "websocket.close", "code": 1008})  # before accepting: HTTP 403
+                # closing before the handshake makes the answer HTTP 403
+                await send({"type": "websocket.close", "code": 1008})
             return
         sending = _SendWithHeaders(send, self._headers, is_static=scope["path"].startswith(_STATIC))
         if refused is None:
@@ -73,7 +75,7 @@ class ServerGuard:
             await _send_text(sending, *refused)
 
     def _find_refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the reason if a request is rejected, else None."""
+        """Return the status and the reason if the request is rejected, else None."""
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):
@@ -101,14 +103,14 @@ class ServerGuard:
             return page == self._address
         if page == _read_place(f"{page.scheme}://{host}"):
             return True
-        # A proxy may name another host than the browser does. Another port of the browser's host is
-        # another server, but the browser sends both the same cookies.
+        # A proxy may send another host name than the browser. Another port of the browser's host is another
+        # server, but the browser sends the same cookies to both servers.
         is_named = page.name in self._hosts and page.name not in LOCAL_NAMES
         return is_named and page.port == _PORTS[page.scheme] and page.name != _read_name(host)
 
 
 class _Place(NamedTuple):
-    """The origin of a page, as browsers define it."""
+    """The origin of a page (scheme, host and port), as browsers define it."""
 
     scheme: str
     name: str
@@ -116,9 +118,10 @@ class _Place(NamedTuple):
 
 
 class _SendWithHeaders:
-    """Forwards messages; adds our headers to the first message of an answer, and divides long bodies.
+    """Forwards messages to `send`, adds our headers to the first message of an answer, and divides long bodies.
 
-    The server buffers what a client has not read yet. Pieces keep this buffer small: the next piece waits.
+    The server buffers what a client has not read yet. Small pieces keep this buffer small, because the next
+    piece waits until the client has read the buffer.
     """
 
     def __init__(self, send: Send, headers: Iterable[tuple[str, str]], *, is_static: bool) -> None:
@@ -133,7 +136,7 @@ class _SendWithHeaders:
                 headers[name] = value
             del headers[
                 "access-control-allow-origin"
-            ]  # for Streamlit's fonts and scripts our pages are enough
+            ]  # only our own pages need Streamlit's fonts and scripts
             if not self._is_static:
                 headers["cache-control"] = "no-store"
             message = {**message, "headers": headers.raw}
@@ -147,10 +150,10 @@ class _SendWithHeaders:
 
 
 def _is_asked_by_another(headers: Headers) -> bool:
-    """Return True if a page of another site made the request, even without an Origin (as for an image).
+    """Return True if a page of another site made the request, even if the request has no Origin header.
 
-    That page could not read the answer, but it could make the server run queries. Links and the frames of
-    `embed_in` are navigations.
+    For example, an image request has no Origin. That page could not read the answer, but could start queries.
+    Links and frames in `embed_in` are allowed, because they are navigations.
     """
     fetch_site = headers.get("sec-fetch-site")
     return fetch_site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
@@ -165,9 +168,9 @@ def _is_method_known(method: str, path: str) -> bool:
 def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the headers of every answer.
 
-    `page` is the first page: its inline scripts are allowed by hash. Streamlit writes styles into the page,
-    so styles need `unsafe-inline`. Its charts and tables start workers from `blob:`, and compile WebAssembly.
-    No script uses `eval`, and nothing comes from other servers.
+    `page` is Streamlit's first page, whose inline scripts are allowed by their hashes. Streamlit writes
+    styles into pages, so styles need `unsafe-inline`. Its charts and tables start workers from `blob:` and
+    compile WebAssembly. No script uses `eval`, and no file comes from another server.
     """
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
@@ -208,7 +211,7 @@ def _read_name(host: str) -> str | None:
     """Return the name in a Host header; None if it is invalid."""
     try:
         parts = urlsplit(f"//{host}")
-        _ = parts.port  # raises ValueError if it is not a number
+        _ = parts.port  # `port` raises ValueError if the text is not a number
     except ValueError:
         return None
     if parts.hostname is None or parts.username is not None or parts.path or parts.query or parts.fragment:
@@ -217,7 +220,7 @@ def _read_name(host: str) -> str | None:
 
 
 def _read_place(address: str) -> _Place | None:
-    """Return the origin that an address or an Origin header names; None if it is invalid."""
+    """Return the origin in an address or an Origin header; None if the text is invalid."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -1,4 +1,4 @@
-"""The user of a request: the server's guard writes it into each request; pages and routes read it there."""
+"""Passes the user of a request from the server's guard to pages and routes, in headers of the request."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from urllib.parse import quote, unquote
 
 Role = Literal["viewer", "admin"]
 USER_HEADER = "x-callgauge-user"
-"""The header in which the guard names the user to what stands behind it; one from outside never passes."""
+"""The header in which the guard names the user to the application. The guard removes it from requests."""
 ROLE_HEADER = "x-callgauge-role"
 WRITES_HEADER = "x-callgauge-writes"
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person or a program. `name`: an e-mail address, a name or a token's name; empty without sign-in.
+    """A person or a program that uses the server.
 
-    `may_write`: may change the team's decisions and notes. Admins can also run SQL, export raw text, and
-    delete sessions.
+    `name` is an e-mail address, a user name or a token's name; without sign-in it is empty. `may_write`
+    allows changes of the team's decisions and notes. Admins may also run SQL, export raw text, and delete
+    sessions.
     """
 
     name: str
@@ -32,9 +33,9 @@ class User:
 
 
 LOCAL_USER = User("", "admin", may_write=True)
-"""Whoever works on this machine, where there is no sign-in."""
+"""The user of a request from this machine to a server without sign-in."""
 NETWORK_USER = User("", "viewer", may_write=False)
-"""Whoever comes over the network, where there is no sign-in."""
+"""The user of a request from the network to a server without sign-in."""
 
 
 def write_headers(user: User) -> list[tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""Routes for monitoring programs: `/healthz` without a sign-in, `/metrics` behind it."""
+"""Routes for monitoring programs: `/healthz` needs no sign-in, `/metrics` needs one if the server has it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from callgauge.serving.identity import LOCAL_USER, read_headers
 from callgauge.serving.settings import ALIVE
 
 HEALTH = "/healthz"
-"""200 where the store opens and its newest load is young enough, else 503."""
+"""Answers 200 if the store opens and its newest load is recent enough, else 503."""
 METRICS = "/metrics"
 _READ = ("GET", "HEAD")
 
 
 class PlainAnswer(NamedTuple):
-    """The answer of a route: status, media type and text."""
+    """The status, media type and text of a route's answer."""
 
     status: int
     media_type: str
@@ -28,9 +28,10 @@ class PlainAnswer(NamedTuple):
 
 
 class HealthRoute:
-    """Answers `/healthz` before all other checks: any Host, no sign-in. The answer has no data of the store.
+    """Answers `/healthz` before all other checks, for any Host and without sign-in.
 
-    `check` returns whether the server is healthy, and the rest of the answer as JSON. It may block.
+    The answer has no data of the store. `check` returns whether the server is healthy, and more JSON fields;
+    it may block.
     """
 
     def __init__(self, app: ASGIApp, check: Callable[[], tuple[bool, dict[str, object]]]) -> None:
@@ -51,9 +52,10 @@ class HealthRoute:
 
 
 class MetricsRoute:
-    """Answers `/metrics` for users that the gate names; without a sign-in, for this machine only.
+    """Answers `/metrics` for signed-in users; on a server without sign-in, only for requests from this
+    machine.
 
-    `write` returns the answer; it may block.
+    `write` returns the answer, and may block.
     """
 
     def __init__(self, app: ASGIApp, write: Callable[[], PlainAnswer]) -> None:

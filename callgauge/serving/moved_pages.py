@@ -1,4 +1,4 @@
-"""Redirects from the addresses of renamed or merged pages."""
+"""Redirects requests for renamed or merged pages to their new addresses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Query = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class MovedPage:
-    """The new address of a page: the page `to`, with some URL keys `renamed` and some `values` replaced.
+    """The new address of a page.
 
-    `added`: more keys with their values, unless a renamed key sets them.
+    `to` is the new page. `renamed` and `values` map old to new URL keys and values. `added` has more keys,
+    which renamed keys may replace.
     """
 
     to: str
@@ -37,11 +38,11 @@ MOVED: Mapping[str, MovedPage] = {
     "retries": MovedPage("errors", {"tab": "retries"}),
     "replay": MovedPage("playground", {"tab": "stored"}),
 }
-"""By the old name of the page in the URL."""
+"""Maps the old name of a page in the URL to its new address."""
 
 
 def find_page(name: str, query: Query) -> tuple[str, Query]:
-    """Return the current name and query of a page, given those of an old link."""
+    """Return the current name and query of a page, given the name and query in an old link."""
     moved = MOVED.get(name)
     if moved is None:
         return name, query
@@ -54,7 +55,7 @@ def find_page(name: str, query: Query) -> tuple[str, Query]:
 
 
 class MovedPages:
-    """Redirects the addresses of moved pages, with their query, so that old links keep working."""
+    """Redirects requests for moved pages and keeps their query, so that old links work."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -64,7 +65,7 @@ class MovedPages:
         if name in MOVED and "text/html" in Headers(scope=scope).get("accept", ""):
             text = scope["query_string"].decode("latin-1")
             to, query = find_page(name, parse_qsl(text, keep_blank_values=True))
-            # Relative: a proxy may serve the dashboard below a path of its own.
+            # The address is relative, because a proxy may serve the dashboard below a path.
             address = f"{to}?{urlencode(query)}" if query else to
             await RedirectResponse(address, status_code=308)(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The connection of an open page: what it may send, and how long its user may look."""
+"""Checks the messages of an open page: what the page may send, and whether its user still has access."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from callgauge.serving.identity import User
 
 _MEDIA = re.compile(r"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
-# The fields of Streamlit's messages that name a file; LinkButton.url is text of the page.
+# These fields of Streamlit's messages contain the address of a file. LinkButton.url contains other text.
 _OFFERS = frozenset({"url", "image", "icon_image", "favicon"})
 _FOLDER = str(Path(__file__).resolve().parents[1]).encode()
-_LONGEST_FIRST = 1_000_000  # bytes; the message that starts a run has a few thousand
-_NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # codes of a closed websocket
+_LONGEST_FIRST = 1_000_000  # bytes; the message that starts a script run has a few thousand
+_NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # websocket close codes
 
 
 class SentMedia:
-    """Remembers which files a page offered to which user: the address of a file works for this user only.
+    """Remembers which files pages offered to each user, because only this user may download such a file.
 
-    A user whose role changed is another user: a viewer does not get the files of a former admin.
+    A user whose role changed counts as another user, so a viewer does not get the files of a former admin.
     """
 
     def __init__(self, most: int = 20_000) -> None:
@@ -42,10 +42,11 @@ class SentMedia:
 
 
 class OpenPage:
-    """Handles the messages between a websocket and Streamlit.
+    """Checks and forwards the messages between a websocket and Streamlit.
 
-    `is_admitted`: whether the user may still look; called before each message. `may_send`: whether the page
-    may send a message of this size now. `note_media`: called with the name of each file that the page gets.
+    Before each message, `is_admitted` returns whether the user still has access. `may_send` returns whether
+    the page may send a message of this size. `note_media` gets the name of each file that a message to the
+    page offers.
     """
 
     def __init__(
@@ -65,9 +66,9 @@ class OpenPage:
         self._is_closed = False
 
     async def receive(self) -> Message:
-        """Return the page's next message, or a disconnect message if the page may send no more.
+        """Return the page's next message, or a disconnect message if the page may not send it.
 
-        Streamlit's pages send bytes only; a text frame makes Streamlit fail.
+        Streamlit's pages send only bytes, and Streamlit fails at a text frame.
         """
         message = await self._receive()
         if message["type"] != "websocket.receive" or self._is_closed:
@@ -81,7 +82,7 @@ class OpenPage:
         return message
 
     async def send(self, message: Message) -> None:
-        """Forward a message while its user may look."""
+        """Forward a message to the page if the user still has access."""
         if self._is_closed:
             return
         data = message.get("bytes") if message["type"] == "websocket.send" else None
@@ -104,10 +105,10 @@ class OpenPage:
 
 
 def find_media(data: bytes) -> Iterator[str]:
-    """Yield the names of the files that a message of Streamlit's offers.
+    """Yield the names of the files that one of Streamlit's messages offers.
 
-    An address in any other text does not count: a user could type one, see it on the page, and so get the
-    file.
+    Addresses in other texts do not count: a user could type the address of another user's file to get access
+    to the file.
     """
     if b"/media/" not in data:
         return
@@ -123,9 +124,9 @@ def find_media(data: bytes) -> Iterator[str]:
 
 
 def leave_folder_out(data: bytes) -> bytes:
-    """Return a message of Streamlit's without the folder that Callgauge is installed in.
+    """Return a message from Streamlit without the path of Callgauge's installation folder.
 
-    The message that starts a run contains the script's whole path; the browser needs its name at most.
+    The first message of a run contains the full path of the script.
     """
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data

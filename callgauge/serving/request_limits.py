@@ -1,4 +1,4 @@
-"""Limits for each client: token buckets, and counts of open things, in bounded memory."""
+"""Limits the requests and open connections of each client, with bounded memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 
 
 class RateLimit:
-    """Allows each key `most` requests, which refill within `seconds` (a token bucket).
+    """Allows each key `most` requests; an empty bucket refills within `seconds` (token bucket).
 
-    Only the `keys` that were used last are remembered; a forgotten key starts with a full bucket.
+    Only the last `keys` keys are remembered. A forgotten key starts with a full bucket.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class RateLimit:
         self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
     def take(self, key: Hashable) -> bool:
-        """Return True and count the request if the key may make one more now."""
+        """Return True and count a request if the key may make one more request now."""
         now = self._clock()
         left, then = self._left.pop(key, (float(self._most), now))
         left = min(float(self._most), left + (now - then) * self._per_second)
@@ -36,14 +36,14 @@ class RateLimit:
         return may
 
     def give_back(self, key: Hashable) -> None:
-        """Undo the count of a request."""
+        """Remove one counted request of a key."""
         if key in self._left:
             left, then = self._left[key]
             self._left[key] = (left + 1, then)
 
 
 class OpenCount:
-    """Counts what each key has open: at most `each` per key, and `most` in total."""
+    """Counts the open connections of each key: at most `each` per key, and `most` in total."""
 
     def __init__(self, each: int, most: int) -> None:
         self._each = each
@@ -51,7 +51,7 @@ class OpenCount:
         self._open: Counter[Hashable] = Counter()
 
     def begin(self, key: Hashable) -> bool:
-        """Return True and count it if the key may open one more; the caller then calls `end`."""
+        """Return True and count one more if the key may open it. The caller must call `end` later."""
         if self._open[key] >= self._each or self._open.total() >= self._most:
             return False
         self._open[key] += 1
@@ -64,7 +64,9 @@ class OpenCount:
 
 
 class SlowTurns:
-    """Serves each key slowly: one request at a time, each after a pause of `seconds`; `most` may wait."""
+    """Serves one request per key at a time, each after a pause of `seconds`; at most `most` requests may
+    wait.
+    """
 
     def __init__(self, seconds: float, most: int = 20) -> None:
         self._seconds = seconds
@@ -74,7 +76,7 @@ class SlowTurns:
 
     @asynccontextmanager
     async def take(self, key: Hashable) -> AsyncIterator[bool]:
-        """Wait for the turn of a key. Return False immediately if too many wait."""
+        """Wait until the key's next request may run. Return False immediately if too many requests wait."""
         if self._waiting[key] >= self._most:
             yield False
             return

@@ -12,24 +12,24 @@ from typing import Any
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 
 HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
-"""Names by which browsers may reach the server, apart by commas; `*` is any. Set by `callgauge serve`."""
+"""The host names of the server, separated by commas; `*` allows any. Set by `callgauge serve`."""
 EMBEDDING_VARIABLE = "CALLGAUGE_EMBED_IN"
-"""Origins whose pages may show the dashboard in a frame, apart by blanks. Set by `callgauge serve`."""
+"""Origins whose pages may show the dashboard in a frame, separated by spaces. Set by `callgauge serve`."""
 SIGN_IN_VARIABLE = "CALLGAUGE_SIGN_IN"
 """The settings of the sign-in, as JSON without secrets. Set by `callgauge serve`."""
 TEXTS_VARIABLE = "CALLGAUGE_TEXTS"
-"""`no` where the store is served without text. Set by `callgauge serve`."""
+"""`no` if the store is served without content. Set by `callgauge serve`."""
 STORE_VARIABLE = "CALLGAUGE_STORE"
 HEALTHY_HOURS_VARIABLE = "CALLGAUGE_HEALTHY_HOURS"
-"""How old the newest load may be before `/healthz` says so, in hours. Set by `callgauge serve`."""
+"""The maximum age of the newest load, in hours, for a healthy server. Set by `callgauge serve`."""
 TRACES_VARIABLE = "CALLGAUGE_TRACES"
 """The folder for the traces that programs send. Set by `callgauge serve`."""
 ENDS_WITH_INPUT_VARIABLE = "CALLGAUGE_ENDS_WITH_INPUT"
-"""`yes` where the server stops when its standard input is closed. Set by `callgauge up`."""
+"""`yes` if the server stops when its standard input is closed. Set by `callgauge up`."""
 WORKER_VARIABLE = "CALLGAUGE_WORKER"
 """The number of a worker, how many workers there are, and the file descriptor of its channel."""
 ALIVE = "/healthz/live"
-"""Answers 200 while the server works, whatever the state of the store: a restart does not repair a store."""
+"""Answers 200 while the server works, even if the store is damaged: a restart would not repair a store."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
@@ -53,17 +53,17 @@ def embedders_from_environment() -> list[str]:
 
 
 def healthy_hours_from_environment() -> float:
-    """Return the maximum age of the newest load, in hours."""
+    """Return the maximum age of the newest load in hours; an older load makes the server unhealthy."""
     return float(os.environ.get(HEALTHY_HOURS_VARIABLE) or ServeSettings().healthy_hours)
 
 
 def write_sign_in(settings: SignInSettings) -> str:
-    """Return the sign-in settings as text for `sign_in_from_environment`."""
+    """Return the sign-in settings as text that `sign_in_from_environment` can read."""
     return json.dumps(asdict(settings), default=str)
 
 
 def sign_in_from_environment() -> SignInSettings:
-    """Return the sign-in settings; the method is `none` if `callgauge serve` named no other.
+    """Return the sign-in settings; the method is `none` if the environment has no settings.
 
     Raises TypeError or ValueError for invalid settings, so that no server starts without its protection.
     """
@@ -77,17 +77,17 @@ def sign_in_from_environment() -> SignInSettings:
 
 
 def is_gated() -> bool:
-    """Return True if `callgauge serve` started this server: its gate names the user of every request."""
+    """Return True if `callgauge serve` started this server, whose gate sets the user of every request."""
     return SIGN_IN_VARIABLE in os.environ
 
 
 def texts_are_shown() -> bool:
-    """Return False if the store is served without content."""
+    """Return False if the server hides content such as prompts and arguments."""
     return os.environ.get(TEXTS_VARIABLE) != "no"
 
 
 def traces_from_environment() -> Path | None:
-    """Return the folder for traces from programs; None if the server accepts none."""
+    """Return the folder for traces that programs send; None if the server accepts no traces."""
     folder = os.environ.get(TRACES_VARIABLE)
     return Path(folder) if folder else None
 

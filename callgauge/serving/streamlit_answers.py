@@ -1,4 +1,4 @@
-"""Changes Streamlit's answers: compressed scripts, our own first page, and fewer log messages."""
+"""Changes Streamlit's answers: compresses scripts, sends our first page, and avoids useless log messages."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from ingest.decoding.zstd import compress
 
 _ASSETS = "/static/"  # Streamlit's own scripts and styles; their names contain a hash of the content
 _PACKED = (".js", ".css")  # fonts and images are already compressed
-_ZSTD_LEVEL, _GZIP_LEVEL = 9, 6  # Plotly's 4.7 MB take about 0.15 s and 0.3 s
+_ZSTD_LEVEL, _GZIP_LEVEL = 9, 6  # at these levels, Plotly's 4.7 MB take about 0.15 s (zstd) and 0.3 s (gzip)
 _ASKED_FOR_LESS = (b"if-none-match", b"if-modified-since", b"range", b"accept-encoding")
 _VALIDATORS = ("etag", "last-modified", "accept-ranges")
-# Starlette's message when a closed connection is closed again.
+# Starlette raises an error with this message when a closed connection is closed again.
 _CLOSED_ALREADY = 'Cannot call "send" once a close message has been sent.'
-# Parts of Streamlit's first page, and their replacements. Its own font is never used here.
+# Parts of Streamlit's first page, and their replacements. Our pages do not use Streamlit's font.
 _TITLE = re.compile("(?<=<title>)Streamlit(?=</title>)")
 _FONT = re.compile(r'\./static/media/SourceSans[^"]*\.woff2')
 _OUR_FONT = "./app/static/inter-latin.woff2"
 SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
-# The elements of every page. Without this, a browser requests their scripts only after the page has loaded.
+# Every page has these elements. The first page names their scripts, so that browsers load them early.
 EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
 _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 
 @dataclass(slots=True)
 class _Answer:
-    """A complete answer of the application. It never starts if the browser disconnects."""
+    """A complete answer of the application. The answer never starts if the browser disconnects."""
 
     start: Message = field(default_factory=dict)
     body: bytes = b""
 
     async def read(self, app: ASGIApp, scope: Scope, receive: Receive) -> bool:
-        """Read the application's answer. Return False when it never started."""
+        """Read the application's answer. Return False if the answer never started."""
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -58,7 +58,7 @@ class _Answer:
         self.body = body
         headers = self.headers
         for name in _VALIDATORS:
-            del headers[name]  # they name the body that was replaced
+            del headers[name]  # these headers describe the old body
         headers["content-length"] = str(len(body))
 
     async def send(self, send: Send) -> None:
@@ -67,9 +67,9 @@ class _Answer:
 
 
 class CompressedAssets:
-    """Sends Streamlit's scripts and styles compressed; each is compressed once and kept in memory.
+    """Compresses Streamlit's scripts and styles once, and keeps the result in memory.
 
-    Streamlit itself sends them uncompressed, to save the CPU time per visitor.
+    Streamlit sends the files uncompressed, because it would compress them again for every visitor.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -97,7 +97,7 @@ class CompressedAssets:
         if not await answer.read(self._app, scope, receive):
             return None
         whole = answer.headers.get("content-length") == str(len(answer.body))
-        # Only complete answers for existing files are kept, so the memory is bounded.
+        # Keep only complete answers with status 200: this bounds the memory.
         if answer.start["status"] == 200 and whole:
             answer.replace_body(await asyncio.to_thread(_compress, answer.body, coding))
             answer.headers["content-encoding"] = coding
@@ -107,7 +107,7 @@ class CompressedAssets:
 
 
 def _chosen_coding(scope: Scope) -> str | None:
-    """Return the content coding for the answer to a request; None to leave it unchanged."""
+    """Return the content coding for the answer to a request; None if the answer stays unchanged."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     path, headers = scope["path"], Headers(scope=scope)
@@ -124,9 +124,9 @@ def _compress(text: bytes, coding: str) -> bytes:
 
 
 class FirstPage:
-    """Puts our title, font and style into Streamlit's first page, so that the page does not shift later.
+    """Puts our title, font and style into Streamlit's first page, so that the layout does not shift later.
 
-    It also names the scripts that every page needs, so that the browser loads them with the others.
+    The page also names the scripts that every page needs, so that browsers load them early.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -140,7 +140,7 @@ class FirstPage:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self._app(scope, receive, send)
             return
-        # A cached page may have the style of an earlier version: request the whole page, as plain text.
+        # The browser's cached page may have an older style, so request the whole page, uncompressed.
         headers = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
         answer = _Answer()
         if not await answer.read(self._app, {**scope, "headers": headers}, receive):
@@ -160,7 +160,7 @@ class FirstPage:
 
 
 def _early_scripts() -> list[str]:
-    """Return the names of the scripts in EARLY, and of the scripts that they import."""
+    """Return the names of the scripts for the elements in EARLY, and of the scripts that these import."""
     names: list[str] = []
     left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
     while left:
@@ -174,8 +174,8 @@ def _early_scripts() -> list[str]:
 class GoneBrowsers:
     """Ends a connection without an error if the browser disconnects while the server sends.
 
-    Streamlit 1.67 takes the disconnect for a text frame, and closes the closed connection again. Without this
-    class the log has a traceback for each such browser.
+    Streamlit 1.67 mistakes the disconnect for a text frame, and closes the connection again. Each such
+    browser would cause a traceback in the log.
     """
 
     def __init__(self, app: ASGIApp) -> None:

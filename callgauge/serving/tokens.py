@@ -1,4 +1,4 @@
-"""The owners of bearer tokens, and who may send traces: what `Authorization: Bearer …` allows."""
+"""Finds the user of a bearer token (`Authorization: Bearer …`), and decides who may send traces."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from callgauge.serving.identity import User, read_bearer
 from callgauge.serving.settings import sign_in_from_environment
 from callgauge.traces.otlp_requests import TraceRequestError
 
-_KEPT = 2.0  # seconds that the list of tokens is cached; a revoked token works no longer than this
+_KEPT = 2.0  # seconds for which the list of tokens is cached; a revoked token works until then
 _LOG = logging.getLogger(__name__)
 
 
 class TokenFinder:
-    """Finds the users of tokens. Reads the list of tokens again after two seconds."""
+    """Finds the users of tokens. Caches the list of tokens for two seconds."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._tokens = TokenList(folder)
@@ -33,9 +33,9 @@ class TokenFinder:
         self._read_at: float | None = None
 
     def find(self, text: str) -> User | None:
-        """Return the user of a valid token; None for any other text, and if the list cannot be read.
+        """Return the user of a valid token; None if the token is invalid or the list cannot be read.
 
-        A token that may only send traces has no user.
+        Tokens that may only send traces have no user.
         """
         token = self._match(text)
         if token is None or token.role == "sender":
@@ -65,15 +65,15 @@ _finders: dict[str, TokenFinder] = {}
 
 
 def find_token(text: str) -> User | None:
-    """Return the user of a token of the served store; None for any other text."""
+    """Return the user of a token of the served store; None if the token is invalid."""
     finder = _find_finder()
     return finder.find(text) if finder else None
 
 
 def check_sender(scope: Scope) -> None:
-    """Raise TraceRequestError if the request may not send traces.
+    """Raise TraceRequestError if the client may not send traces.
 
-    A request needs a token; without a sign-in, requests from this machine need none.
+    A request needs a token, except from this machine to a server without sign-in.
     """
     token = read_bearer(Headers(scope=scope))
     if token is not None:

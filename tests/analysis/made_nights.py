@@ -1,4 +1,4 @@
-"""Generates a store of many days from seeded rows, with planted regressions, to test alerts."""
+"""Generates a store of many days from seeded rows, with deliberate regressions, to test alerts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Rate = Callable[[str, date], float]
 
 
 def usual_rate(model: str, day: date) -> float:
-    """Return a rate that never changes."""
+    """Return a rate that is the same on all days."""
     return _USUAL
 
 
 def regressed(since: date, until: date | None = None, *, to: float = 0.3, model: str = "kestrel-14b") -> Rate:
-    """Return a rate that is higher for one model from `since` to `until`, inclusive."""
+    """Return a rate that is higher for one model from the day `since` to the day `until`, inclusive."""
 
     def rate(name: str, day: date) -> float:
         return to if name == model and since <= day <= (until or date.max) else _USUAL
@@ -48,9 +48,10 @@ def publish_nights(
     number: int = 1,
     tool_calls: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish a store of this many days up to `last`; `rate`: the share of a model's calls rejected on a day.
+    """Publish a store of this many days up to `last`.
 
-    The calls of a day are the same whatever the last day is. `tool_calls` are added to them.
+    `rate` returns the share of a model's calls that are rejected on a day. A day has the same calls for any
+    `last`. `tool_calls` are added.
     """
     calls = []
     for back in reversed(range(days)):

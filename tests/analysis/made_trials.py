@@ -1,4 +1,4 @@
-"""Generates trial runs: their rows in the store, and the same trials in the form of a run's ledger."""
+"""Generates trial runs: their rows in the store, and the same trials as records of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MENDED = {"outcome": "coerced"}
 
 @dataclass(frozen=True)
 class MadeArm:
-    """An arm: the chances of a rejected call and of a missing reply, and the cost of a trial in USD."""
+    """A variant: the probabilities of a rejected call and a missing reply, and the cost of a trial in USD."""
 
     name: str
     refused: float
@@ -31,7 +31,7 @@ class MadeArm:
 
 @dataclass
 class MadeRun:
-    """The rows of a run by table, its trials in the form of the ledger, and its interim analyses."""
+    """A trial run: its rows by table, its trials as recorded, and its interim analyses."""
 
     design: TrialDesign
     tables: dict[str, list[dict[str, Any]]]
@@ -51,9 +51,9 @@ def make_run(
     groups: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> MadeRun:
-    """Make a run with planted rates and `done` tried tasks, with the interim analyses of a real run.
+    """Return a trial run with known rates, `done` completed tasks, and the interim analyses of a real run.
 
-    `fields`: columns of `trial_runs`.
+    `fields` are columns of `trial_runs`.
     """
     chance = random.Random(seed)
     names = [f"task-{number:03}" for number in range(tasks)]
@@ -186,6 +186,6 @@ def _look_row(run: str, look: ArmLook) -> dict[str, Any]:
 
 
 def join_tables(*several: Mapping[str, Rows]) -> dict[str, Rows]:
-    """Return the tables of several runs as one store."""
+    """Return the tables of one store that contains several runs."""
     names = dict.fromkeys(name for tables in several for name in tables)
     return {name: [row for tables in several for row in tables.get(name, ())] for name in names}

@@ -1,4 +1,4 @@
-"""Writes rows from Python mappings to a DuckDB file with the tables of ingest/store/schema.sql."""
+"""Inserts rows from Python dictionaries into a DuckDB file with the tables of ingest/store/schema.sql."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def empty_tables(database: str = ":memory:") -> duckdb.DuckDBPyConnection:
 def insert(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]], **fixed: Any
 ) -> None:
-    """Insert `rows`; a column that a row leaves out is NULL. `fixed` are values that all rows share.
+    """Insert `rows`; missing columns become NULL. `fixed` has values for all rows.
 
-    The store computes `arguments` from two columns; here they are written to the column for arguments that
-    differ from the sent ones.
+    The store computes `arguments` from two columns. This function writes the value to one of them, which
+    stores arguments that differ from the sent ones.
     """
     described = connection.execute(f"DESCRIBE {table}").fetchall()
     columns = {name: kind for name, kind, *_ in described if name not in _STORED_AS}

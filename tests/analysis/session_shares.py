@@ -1,4 +1,4 @@
-"""Makes shares by random group of sessions from pairs (k, n), and draws such sessions at random."""
+"""Makes shares by random group of sessions from pairs (k, n), or for randomly generated sessions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def place_sessions(sessions: int, seed: int = 0) -> list[int]:
-    """Return a random group for each session, always the same ones for a seed."""
+    """Return a random group for each session; the same seed gives the same groups."""
     return [int(group) for group in np.random.default_rng([seed, sessions]).integers(0, GROUPS, sessions)]
 
 
 def count_by_group(sessions: Sessions, groups: Sequence[int]) -> Counts:
-    """Return k and n of each group, of shape (2, GROUPS); `groups`: the group of each session."""
+    """Return k and n of each group as an array of shape (2, GROUPS); `groups` has each session's group."""
     places, pairs = np.asarray(groups, np.intp), np.asarray(sessions, np.float64).reshape(-1, 2)
     return np.stack([np.bincount(places, pairs[:, column], GROUPS) for column in (0, 1)])
 
@@ -34,7 +34,9 @@ def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Shar
 
 
 def fill_sessions(k: int, n: int, sessions: int) -> Sessions:
-    """Return sessions of about equal size; hits fill whole sessions, except at most one."""
+    """Return sessions of about equal size; in each session all calls are hits or none are, except in at most
+    one.
+    """
     filled = []
     for number in range(sessions):
         size = n * (number + 1) // sessions - n * number // sessions
@@ -55,7 +57,7 @@ def of_slice(
 ) -> Slice:
     """Return a slice with `k` hits of `n`; without `sessions`, each observation has its own session.
 
-    Slices of other names have other sessions.
+    Slices with different names have no session in common.
     """
     session_sizes = fill_sessions(k, n, n if sessions is None else sessions)
     share = of_sessions(session_sizes, place_sessions(len(session_sizes), crc32(f"{name}/{also}".encode())))
@@ -65,7 +67,7 @@ def of_slice(
 def draw_sessions(
     random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float
 ) -> Sessions:
-    """Draw sessions whose own rates spread around `rate`; `alike` is the correlation within a session."""
+    """Generate sessions whose rates vary around `rate`; `alike` is the correlation within a session."""
     size = random.poisson(calls - 1, sessions) + 1
     if alike == 0:
         return [(int(random.binomial(n, rate)), int(n)) for n in size]

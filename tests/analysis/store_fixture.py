@@ -1,4 +1,4 @@
-"""Publishes a store of invented facts, in ingest's own tables and with its rollups."""
+"""Publishes a store of invented rows, with the tables and daily sums that ingest makes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 
 def publish(folder: Path, tables: Mapping[str, Rows], *, number: int = 1) -> Path:
-    """Write the tables as generation `number` of the store in `folder` and point CURRENT at it."""
+    """Write the tables as store file `number` into `folder`, and make CURRENT name this file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"gen-{number:06d}.duckdb"
     made = _make_generation(orjson.dumps([(table, [*map(dict, rows)]) for table, rows in tables.items()]))
@@ -43,7 +43,7 @@ def _made_generations() -> TemporaryDirectory[str]:
 
 
 def _make_generation(tables: bytes) -> Path:
-    """Return a file with these tables. Tests share it, because making it takes half a second."""
+    """Return a file with these tables. Tests share the file, because making it takes half a second."""
     path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
     if not path.exists():
         begun = path.with_suffix(".begun")
@@ -60,7 +60,7 @@ def _make_generation(tables: bytes) -> Path:
 
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make every rollup from the facts, as a load does for the days it changes."""
+    """Compute all daily sums from the rows, as a load does for the days that it changes."""
     view_stored_facts(connection)
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE touched_days AS "
@@ -131,7 +131,7 @@ BROKEN = '{"path": "a" "limit": 20}'
 
 
 def small_tables() -> dict[str, Rows]:
-    """Return forty clean calls, one coerced, one rejected with its retry, one hostile, and their load."""
+    """Return a load with forty clean calls, one coerced, one rejected with its retry, one hostile call."""
     refused = {
         "raw_arguments": BROKEN,
         "arguments": None,

@@ -1,4 +1,4 @@
-"""The lint's findings about a stored definition, and the number of calls that each may explain."""
+"""Tests the checks of a stored tool definition, and how many calls each problem may explain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A team's alert rules fire only on sufficient evidence, and report since when."""
+"""Tests that alert rules fire only with enough evidence, and name the first day."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
     assert finding.share
     assert finding.share.interval
     assert finding.share.interval.low > 0.1
-    # 70 calls a day are judged by the week: the first week with enough of the new rate decides.
+    # With 70 calls a day, rates are tested by week; the alert starts with the first week that has enough
+    # data.
     assert finding.days == (date(2026, 11, 14), LAST)
     assert finding.since == date(2026, 11, 14)
     assert json.loads(finding.key) == ["rule", "a rule", "2026-11-14"]
@@ -51,7 +52,7 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
 @pytest.mark.parametrize(
     ("rule", "state"),
     [
-        (a_rule("above", 0.3), RuleState.QUIET),  # the rate itself: its interval includes it
+        (a_rule("above", 0.3), RuleState.QUIET),
         (a_rule("above", 0.1, {"model": ("falcon-3",)}), RuleState.QUIET),
         (a_rule("below", 0.5), RuleState.FIRES),
         (a_rule("below", 0.3), RuleState.QUIET),
@@ -59,7 +60,7 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
         (a_rule("above", 0.1, rate="a rate of a later version"), RuleState.UNKNOWN),
         (a_rule("changed", 0.0), RuleState.FIRES),
         (a_rule("changed", 0.1), RuleState.FIRES),
-        (a_rule("changed", 0.4), RuleState.QUIET),  # it changed, but less than this
+        (a_rule("changed", 0.4), RuleState.QUIET),
         (a_rule("changed", 0.0, {"model": ("falcon-3",)}), RuleState.QUIET),
         (a_rule("changed", 0.0, {"model": ("nobody",)}), RuleState.TOO_FEW),
     ],

@@ -1,4 +1,4 @@
-"""Two slices and the filters that distinguish them; the words for traits."""
+"""Tests comparisons of two slices: the filters that differ, and the words for traits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A link carries a complete text, and no link can do harm."""
+"""Tests that a link contains a complete text, and that no link can do harm."""
 
 from __future__ import annotations
 

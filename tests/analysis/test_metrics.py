@@ -1,4 +1,4 @@
-"""Each metric is run on the rows of `tests/cases/metrics/*.json`; `--accept` rewrites the answers."""
+"""Tests each metric on the rows in `tests/cases/metrics/*.json`; `--accept` rewrites the results."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from tests.conftest import CASES, write_cases
 FOLDER = CASES / "metrics"
 METRICS = Path(__file__).parents[2] / "callgauge" / "analysis" / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
-COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimates do
+COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimates include deleted rows
 
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return tables without rows, made once because making them takes longer than a query."""
+    """Return empty tables, made once because making them takes longer than a query."""
     with empty_tables() as connection:
         yield connection
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the answer as JSON values. Of a wide metric a case may name the `columns` it is about."""
+    """Return the result as JSON values. For a metric with many columns, a case may select `columns`."""
     for table, rows in case["given"].items():
         insert(connection, table, rows)
     try:

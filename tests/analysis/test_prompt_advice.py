@@ -1,4 +1,4 @@
-"""Advice on a change: it follows the split, names the price, and pre-fills no decision that is split."""
+"""Tests advice on a change: it agrees with the breakdown, states the cost; unclear cases have no default."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def suggestion(breakdown: Breakdown) -> str:
 
 
 def by_completed(hits: int, against: int) -> list[SliceComparison]:
-    """Return the comparison of both arms by turn success, of 500 turns each."""
+    """Return the comparison of two variants by turn success, with 500 turns each."""
     both = [of_slice(name, k, 500, rate="turn_success") for name, k in (("of", hits), ("against", against))]
     return compare_pairs([(both[0], both[1])])
 

@@ -1,4 +1,4 @@
-"""A replay parses stored calls like ingest, changes nothing without changed settings, and counts changes."""
+"""Tests that a replay parses stored calls as a load does, and counts the changes by new settings."""
 
 from __future__ import annotations
 

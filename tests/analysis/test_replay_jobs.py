@@ -1,4 +1,4 @@
-"""A replay runs in its own process: it can be cancelled, its crash affects nothing else, and jobs queue."""
+"""Tests replay processes: they can be cancelled, wait in a queue, and crash without other effects."""
 
 from __future__ import annotations
 

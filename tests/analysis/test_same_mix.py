@@ -1,4 +1,4 @@
-"""The strata of arms: the dimensions that form them, and two arms compared within each."""
+"""Tests the strata of variants: the dimensions that form them, and the comparison within each stratum."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_dimensions_are_listed_in_words() -> None:
 
 
 def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return the strata of each arm and its whole, from (k, n) by stratum; each call is a session."""
+    """Return each variant's strata and its total, from (k, n) by stratum; each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(arms.items()):
@@ -68,7 +68,7 @@ def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[st
 
 
 def compare(dimensions: tuple[str, ...], arms: Arms) -> SameMix | None:
-    """Return the first of two arms compared with the second."""
+    """Return the comparison of the first variant with the second."""
     strata, wholes = arms_of(dimensions, arms)
     first, other = wholes.items()
     (same_mix,) = strata.compare([(first, other)])
@@ -117,7 +117,7 @@ def test_what_only_one_arm_does_counts_as_not_covered() -> None:
 
 
 def test_coarser_strata_are_no_better_where_neither_represents_the_work() -> None:
-    """Three quarters are common by tool and prompt, and not more by tool alone, so the finer strata stay."""
+    """Strata by tool and prompt, and by tool alone, cover 75 % of the calls, so the finer strata are used."""
     same_mix = compare(
         ("tool", "prompt"),
         {

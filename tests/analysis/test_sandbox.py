@@ -1,4 +1,4 @@
-"""A person's SQL reads only the tables of the store: each of two protections must stop every attack."""
+"""Tests that a person's SQL reads only tables of the store: two protections each stop every attack."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def connection(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a connection as the process of a query opens it."""
+    """Return a connection with the same settings as in a query process."""
     made = open_locked_down(generation, threads=1, memory="256MB")
     yield made
     made.close()
 
 
-# Statements that leave or change the database. The locked-down DuckDB itself rejects each one.
+# Statements that leave or change the database. DuckDB's own restrictions reject each of them.
 LEAVES_THE_STORE = (
     "FROM read_csv('/etc/passwd')",
     "FROM read_csv_auto('/etc/passwd')",
@@ -120,7 +120,7 @@ LEAVES_THE_STORE = (
     "FROM a_frame",
     "FROM sys",
 )
-# Statements without harm that DuckDB detects; the check of the syntax tree rejects them.
+# Harmless statements that DuckDB accepts; the check of the syntax tree rejects them.
 REFUSED_BY_KIND = (
     "FROM query('SELECT 1')",
     "FROM query_table('codes')",
@@ -199,7 +199,7 @@ FINE = (
     "SELECT 'COPY x TO y; DROP TABLE codes; FROM read_csv()' AS words",
 )
 
-a_frame = pd.DataFrame({"secret": [1]})  # DuckDB for Python would find this variable by its name
+a_frame = pd.DataFrame({"secret": [1]})  # DuckDB's Python API could read this variable as a table
 
 
 @pytest.mark.parametrize("sql", [*LEAVES_THE_STORE, *REFUSED_BY_KIND])
@@ -286,7 +286,7 @@ def test_bytes_beyond_the_bound_are_not_kept(generation: Path) -> None:
 def test_a_query_without_end_is_ended(generation: Path, sql: str) -> None:
     began = time.monotonic()
     assert "Stopped after 1.5 seconds" in refusal(generation, sql, QueryLimits(seconds=1.5))
-    assert time.monotonic() - began < 40  # each of them would take a minute or more
+    assert time.monotonic() - began < 40
 
 
 @pytest.mark.thorough(quick=1)
@@ -300,7 +300,8 @@ def test_a_query_without_end_is_ended(generation: Path, sql: str) -> None:
     ],
 )
 def test_memory_is_bounded(generation: Path, sql: str) -> None:
-    patient = QueryLimits(seconds=120)  # on a busy machine the time would run out before the memory
+    # long, so that a busy machine reaches the memory limit before the time limit
+    patient = QueryLimits(seconds=120)
     assert re.search("[Mm]emory", refusal(generation, sql, patient))
 
 
@@ -414,7 +415,7 @@ def test_a_query_ends_with_the_server_that_asked_it(generation: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_a_query_ends_when_nobody_waits_at_its_input(generation: Path) -> None:
-    """Even without the kernel's signal, the end of the input is enough."""
+    """The query ends when its input closes, even without the kernel's signal."""
     request = {
         "generation": str(generation),
         "sql": "SELECT count(*) FROM range(1000000) a, range(1000000) b",
@@ -455,7 +456,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def command_of(pid: int | None) -> str:
-    """Return the command of a process; "" when it is gone, or dead but not yet reaped."""
+    """Return the command of a process; "" if the process has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -463,7 +464,7 @@ def command_of(pid: int | None) -> str:
 
 
 def wait_for(find: Callable[[], T]) -> T:
-    """Return the first true result of `find`; wait long enough that only a real fault fails."""
+    """Return the first true result of `find`, which is called until a long timeout."""
     for _ in range(1200):
         if result := find():
             return result

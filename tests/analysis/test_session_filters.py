@@ -1,4 +1,4 @@
-"""Filters by session attributes: every metric counts the chosen sessions as if no others existed."""
+"""Tests filters by session attributes: every metric counts only the selected sessions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from tests.store.sealed_months import seal_everything
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PROJECTS = ("acme/shop", "a,b", None)
 FILTERED = sorted(name for name, metric in metrics().items() if "sources" in metric.parameters)
-WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}  # belongs to no session
-MADE = {"changed"}  # the small store has sums for it that no facts explain
+# these metrics count files, which belong to no session
+WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}
+MADE = {"changed"}  # the test store has sums for this metric without matching rows
 
 
 def copies(*projects: str | None) -> dict[str, Any]:
-    """Return the small store once for each project, with separate ids."""
+    """Return a store with one copy of the small store for each project, with different ids."""
     small = small_tables()
     tables: dict[str, Any] = {**small}
     for table in ("tool_calls", "turns", "sessions", "diagnostics"):

@@ -1,4 +1,4 @@
-"""Measured slices: read from a metric, sorted and added up."""
+"""Tests measured slices: how they are read from a metric, sorted and added up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carets are under the right characters for any script, line and length of the text."""
+"""Tests that carets are under the right characters for any script, line and length of the text."""
 
 from __future__ import annotations
 

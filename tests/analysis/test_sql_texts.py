@@ -1,4 +1,4 @@
-"""The examples of the SQL page: shipped queries, filled-in metrics, and descriptions of the tables."""
+"""Tests the examples of the SQL page: built-in queries, metrics with values, and table descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence on the errors in calls of one tool; the wider type, and the result of its replay."""
+"""Tests sentences on the errors of one tool, and the suggestion of a wider type with its replay."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Counts = dict[str, dict[tuple[str, str, str | None], tuple[int, int]]]
 
 
 def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = True) -> ToolFaults:
-    """Return a tool's faults from judged calls by model, and (calls, failed) by model and fault.
+    """Return a tool's errors, from judged calls by model, and from (calls, failed) by model and error.
 
-    The calls are spread evenly over the groups of sessions; no call has two faults.
+    The calls are spread evenly over groups of sessions; no call has two errors.
     """
 
     def spread(calls: int) -> list[int]:
@@ -241,10 +241,10 @@ def test_a_parameter_within_a_list_is_found() -> None:
 @pytest.mark.parametrize(
     ("declared", "parameter", "sent"),
     [
-        ({"type": "integer"}, "other", ["text"]),  # not declared
+        ({"type": "integer"}, "other", ["text"]),
         ({"type": "integer"}, "", ["text"]),
-        ({"type": ["integer", "string"]}, "a", ["text"]),  # accepted already
-        ({"type": "integer", "enum": [1, 2]}, "a", ["text"]),  # the type decides nothing
+        ({"type": ["integer", "string"]}, "a", ["text"]),
+        ({"type": "integer", "enum": [1, 2]}, "a", ["text"]),  # the enum rejects the value for any type
         ({"$ref": "#/$defs/a"}, "a", ["text"]),
         ({}, "a", ["text"]),
         ({"type": "integer"}, "a", []),

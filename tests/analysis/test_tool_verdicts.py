@@ -1,4 +1,4 @@
-"""The tool that fails most: by measured and estimated failures, and in a sentence that the data support."""
+"""Tests which tool fails most, by measured and estimated failures, and the sentence about it."""
 
 from __future__ import annotations
 

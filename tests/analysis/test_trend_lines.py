@@ -1,4 +1,4 @@
-"""The content of a chart of rates: colours, gaps, a scale that hides nothing, incomplete days."""
+"""Tests the content of a rate chart: colours, gaps, a scale that shows all points, incomplete days."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEVEN = [f"model-{number}" for number in range(7)]
 
 
 def on_days(*rates: tuple[int, int], step: int = 1) -> list[DayRate]:
-    """Return a series "a": k of n on each day from DAY on."""
+    """Return a series "a" with k of n on each day from DAY on."""
     return [
         DayRate(DAY + timedelta(days=step * place), "a", Share(k, n)) for place, (k, n) in enumerate(rates)
     ]
@@ -151,7 +151,7 @@ def test_a_day_that_the_last_load_saw_in_part_is_partial_and_hollow() -> None:
 
 
 def test_a_week_is_partial_until_its_sunday_is_over() -> None:
-    days = 101  # the last one is 28 February, a Sunday
+    days = 101  # the last day is 28 February, a Sunday
     sunday = DAY + timedelta(days - 1)
     whole, part = (
         chart_of(*[(4, 100)] * days, last_whole=last).lines[0].points[-1].is_partial
@@ -168,7 +168,7 @@ def test_a_point_of_few_sessions_is_hollow() -> None:
 
 
 def test_the_rest_that_is_summed_keeps_a_session_of_several_models_together() -> None:
-    """Ten sessions, each with all models: a failure affects all of them."""
+    """Each of ten sessions uses all models, and a failure affects all of them."""
     share = of_sessions([(10, 10)] * 2 + [(0, 10)] * 8, range(10))
     chart = make_trend_chart([DayRate(DAY, name, share) for name in SEVEN], assign_colours(SEVEN[:5]))
     rest, line_share = (chart.lines[place].points[0].share for place in (-1, 0))

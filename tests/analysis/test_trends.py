@@ -1,4 +1,4 @@
-"""Series by day and the shifts in them."""
+"""Tests daily series and the changes in them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
 
 
 def many_series() -> dict[str, list[DayRate]]:
-    """Return eight series, the most used first; "h" is bad but too thin, "g" and "e" are the worst others."""
+    """Return eight series, most used first; "h" is bad but has too little data, "g" and "e" are the next
+    worst.
+    """
     rates = {"a": 1, "b": 2, "c": 3, "d": 1, "e": 30, "f": 2, "g": 40}
     points = {name: series(name, [k] * 3, 100) for name, k in rates.items()}
     for place, points_of_series in enumerate(points.values()):
@@ -70,7 +72,8 @@ def test_the_most_used_and_the_worst_are_named() -> None:
 
 def test_a_session_that_goes_on_for_days_counts_once_for_who_is_among_the_worst() -> None:
     three = of_sessions([(20, 30), (20, 30), (20, 30)])
-    days = [DayRate(START + timedelta(day), "long", three) for day in range(6)]  # 18, summed over the days
+    # the days add up to 18 observations
+    days = [DayRate(START + timedelta(day), "long", three) for day in range(6)]
     used = {name: series(name, [1] * 9) for name in "abc"}
     thin = {name: series(name, [0], 9) for name in "vwxyz"}
     assert describe_named(used | {"long": days} | thin, RATES["parse_error"]) == (

@@ -1,4 +1,4 @@
-"""The numbers of the page Trials equal those of `callgauge trial report` on the same run."""
+"""Tests that the page Trials has the same numbers as `callgauge trial report` for one run."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RUNS: Mapping[str, Mapping[str, Any]] = {
 
 
 def read(path: Path | None, run: str) -> tuple[RunResults, dict[str, Any]]:
-    """Return the page's data of a run in a store: its trials, and the interim analyses of each arm."""
+    """Return the page's data of a run: its trials, and the interim analyses of each variant."""
     with duckdb.connect(str(path), read_only=True) as connection:
         (planned,) = make_runs(answer_metric(connection, "trial_runs", {"run": run}))
         trials = make_trials(answer_metric(connection, "trial_results", {"run": run}))

@@ -1,4 +1,4 @@
-"""Every metric counts trials only if a run or an arm is chosen."""
+"""Tests that metrics count trials only if a run or a variant is selected."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.store.night import claude_code_session, session
 _OF_TRIALS = re.compile(
     r"\b(?:FROM|JOIN)\s+(daily_\w+|task_trials|tool_calls|turns|sessions|probes)\b", re.IGNORECASE
 )
-# Metrics by the id of a session, turn or call: a person with the id of a trial wants to see it.
+# These metrics take the id of a session, turn or call, so they may also show a trial.
 BY_ID = {
     "call", "call_neighbours", "chain_calls", "id_find", "messages_so_far", "sequence_calls", "session",
     "session_find", "session_kin", "session_outline", "session_turns", "step_calls", "step_words",
     "session_definitions", "testset_calls", "testset_steps", "turn_answers", "turn_calls", "turn_texts",
 }  # fmt: skip
-# Metrics that list loads, including trial runs, or the tables themselves.
+# These metrics list loads, including loads of trial runs, or the tables themselves.
 OF_FILES = {
     "absent_sources", "files", "foreign_files", "last_load", "loads", "rejected_files", "rejects",
     "rejects_by_code", "store_columns", "store_tables", "call_findings", "replayed_definition",
@@ -51,7 +51,6 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "strata": {"rates": list(RATES), "by": "model", "first": "tool", "second": "prompt", "third": "strategy"},
     "versions": {"kind": "prompt", "name": "agent"},
 }
-# Metrics on runs, by their name.
 OF_RUNS = {
     "trial_conditions", "trial_differences", "trial_looks", "trial_probes", "trial_results", "trial_runs",
     "trials_left_out",
@@ -60,7 +59,7 @@ PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - OF_RUNS)
 
 
 def night(logs: Path) -> None:
-    """Return two weeks: a prompt and a tool change, an error is new in the end, a source goes silent."""
+    """Return two weeks in which a prompt and a tool change, a new error appears, and a source ends."""
     for day in range(1, 15):
         texts = [nightly(f"{day}-{n}", day) for n in range(4)]
         if day == 3:
@@ -95,7 +94,7 @@ def nightly(name: str, day: int) -> str:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return a store of nights, a store of a trial run, and a store of both."""
+    """Return a store without trials, a store with a trial run, and a store with both."""
     base = tmp_path_factory.mktemp("apart")
     nights, runs = base / "nights", base / "runs"
     nights.mkdir()
@@ -114,7 +113,7 @@ def opened(store: Path) -> Connection:
 
 
 def rows(store: Path, metric: str, **parameters: Any) -> list[str]:
-    """Return the rows of an answer as texts, without the file numbers, which depend on the order of loads."""
+    """Return the rows of a result as text, without file numbers, which depend on the order of loads."""
     with opened(store) as connection:
         rows_of_metric = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **parameters})
     kept = [name for name in rows_of_metric.columns if name != "file_id"]

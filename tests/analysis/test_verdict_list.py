@@ -1,4 +1,4 @@
-"""Every printed sentence on a ranking, a comparison, a prompt or an alert is in the list of verdicts."""
+"""Tests that the list of verdicts contains every sentence on rankings, comparisons, prompts and alerts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALLEST = 0.02
 
 @cache
 def listed() -> re.Pattern[str]:
-    """Return a pattern that matches one or more listed sentences, in any order."""
+    """Return a pattern that matches one or more of the listed sentences, in any order."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     patterns = [
         example
@@ -43,13 +43,13 @@ def listed() -> re.Pattern[str]:
 
 
 def write_expression(pattern: str) -> str:
-    """Return a pattern of the list as a regular expression."""
+    """Return the regular expression for one entry of the list."""
     text = re.escape(re.sub(r"\{.+?\}", "…", pattern)).replace(r"\[", "(?:").replace(r"\]", ")?")
     text = re.sub(r"\\\((?=[^()]*\\ or\\ )", "(?:", text)
     text = re.sub(
         r"(\(\?:[^()]*\\ or\\ [^()]*?)\\\)", lambda match: match[1].replace(r"\ or\ ", "|") + ")", text
     )
-    return text.replace("…", r"(?:(?!\. ).)+?")  # within a sentence
+    return text.replace("…", r"(?:(?!\. ).)+?")  # matches text within one sentence
 
 
 def test_a_pattern_is_read_as_the_list_says() -> None:

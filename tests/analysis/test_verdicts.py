@@ -1,4 +1,4 @@
-"""Verdicts in a sentence and in a word: which is better, by how much, and how much data would decide."""
+"""Tests verdicts as a sentence and as a word: which is better, by how much, and how much data is needed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def say(slice_: Slice, other: Slice, smallest: float = SMALLEST) -> str:
 
 
 def hold_at_mix(several: Mapping[str, Mapping[Stratum, tuple[int, int]]], times: int = 1) -> SliceComparison:
-    """Return the first of two arms compared with the second, with the strata of both."""
+    """Return the comparison of the first variant with the second, with the strata of both."""
     strata, wholes = arms_of(several, times=times)
     first, other = wholes.items()
     (comparison,) = compare_pairs([(first[1], other[1])], strata.compare([(first, other)]))

@@ -1,4 +1,4 @@
-"""Numbers are printed correctly, and log text is escaped everywhere."""
+"""Tests that numbers are printed correctly, and that log text is escaped everywhere."""
 
 from __future__ import annotations
 

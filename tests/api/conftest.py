@@ -1,4 +1,4 @@
-"""A client of the API on the small store and on the sample, each opened once for all tests."""
+"""Provides API clients for the small store and the sample; each store is opened once for all tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
 
 @dataclass(slots=True)
 class Api:
-    """The API of a store. `connection`: to the same generation, so that it stays open between requests."""
+    """The API of a store. `connection` keeps the store file open between requests."""
 
     store: SharedStore
     connection: duckdb.DuckDBPyConnection
@@ -38,7 +38,7 @@ class Api:
 
 
 def make_client(store: SharedStore, user: User | None = LOCAL_USER) -> TestClient:
-    """A client whose user the gate has named; nobody with None."""
+    """Return a client whose requests have this user, or no user for None."""
     headers: dict[str, str] = {}
     if user is not None:
         headers = {name.decode(): value.decode() for name, value in write_headers(user)}

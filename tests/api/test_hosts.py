@@ -1,4 +1,4 @@
-"""Hosts in the API and MCP: `provider` as a filter, as what rates are told apart by, and as two sides."""
+"""Tests hosts in the API and MCP: `provider` as a filter, as a grouping, and as two sides to compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The MCP server: its tools are well declared, its results marked as data, over stdio and over HTTP."""
+"""Tests the MCP server: tool declarations, results marked as data, and both transports (stdio, HTTP)."""
 
 from __future__ import annotations
 

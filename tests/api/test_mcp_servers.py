@@ -1,4 +1,4 @@
-"""MCP servers in the API: `mcp_server` as a filter, and as what rates are told apart by."""
+"""Tests MCP servers in the API: `mcp_server` as a filter and as a grouping."""
 
 from __future__ import annotations
 

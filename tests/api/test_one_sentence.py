@@ -1,4 +1,4 @@
-"""The same question has one sentence: on the pages, in the report, the gate, the API and for agents."""
+"""Tests that pages, report, gate, API and agents get the same sentence for the same question."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ OVERVIEW, MODELS, COMPARE = (page_file(name) for name in ("overview", "models", 
 
 
 def read(page: Any) -> list[str]:
-    """Return the headings and captions of a page as they read."""
+    """Return the headings and captions of a page as plain text."""
     blocks = (*page.header, *page.subheader, *page.caption)
     return [re.sub(r"\\(.)", r"\1", str(block.value)) for block in blocks]
 
 
 def test_which_model_is_the_best(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the newest four weeks, by parse errors: what the Overview opens with."""
+    """The headline of the Overview covers the newest four weeks, by parse errors."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
     assert sample.store.folder is not None
     with read_store(sample.store.folder, texts=True) as reader:

@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid: its shape, its references, and each schema in it."""
+"""Tests that the OpenAPI document is valid: its structure, its references, and each schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARAMETER = {
         "explode": {"type": "boolean"},
     },
     "additionalProperties": False,
-    # What stands in a path cannot be left out (OpenAPI 3.1, Parameter Object).
+    # A parameter in a path is always required (OpenAPI 3.1, Parameter Object).
     "if": {"properties": {"in": {"const": "path"}}},
     "then": {"required": ["required"], "properties": {"required": {"const": True}}},
 }
@@ -89,11 +89,11 @@ DOCUMENT = {
     },
     "additionalProperties": False,
 }
-"""The parts of the OpenAPI 3.1 specification that the document uses; everything else is refused."""
+"""The parts of the OpenAPI 3.1 specification that the document uses; other parts are rejected."""
 
 
 def values_of(key: str, value: Any) -> list[Any]:
-    """Every value under a key, anywhere in a document."""
+    """Yield every value under a key, anywhere in a document."""
     if isinstance(value, dict):
         own = [value[key]] if key in value else []
         return own + [item for each in value.values() for item in values_of(key, each)]

@@ -1,4 +1,4 @@
-"""What a program may ask is declared: anything else is refused by its name, with what was probably meant."""
+"""Tests request parameters: an unknown one is rejected by name, with a suggestion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Project, branch, sub-agent and environment in the API: filters of rates, lists and metrics."""
+"""Tests project, branch, sub-agent and environment in the API as filters of rates, lists and metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API gives the test set of the pages and of `callgauge export-tests`, to admins, with content shown."""
+"""Tests that admins get the same test set from the API, the pages and `callgauge export-tests`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One server and one browser for all browser tests; each page fails on errors and outside requests."""
+"""Provides one server and one browser for all browser tests; errors and outside requests fail a test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.analysis.store_fixture import publish, small_tables
 ROOT = Path(__file__).parents[2]
 FAILURES = Path(__file__).parent / "failures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-LONGEST_WAIT = 90_000  # milliseconds; only what is broken meets it, also where other programs use the cores
+LONGEST_WAIT = 90_000  # milliseconds; only a real fault takes this long, even on a busy machine
 expect.set_options(timeout=LONGEST_WAIT)
 FLAGS = [
     "--no-sandbox",
@@ -34,17 +34,17 @@ FLAGS = [
     "--no-first-run",
     "--force-color-profile=srgb",
     "--font-render-hinting=none",
-    # Any request to another host fails, and a failed request fails the test.
+    # A request to any other host fails, and so does its test.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ]
-# The frontend asks below the page's own path first and falls back; these 404s are how it finds its base.
+# The frontend tries these below the page's path first; a 404 tells it to use another base path.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run a browser test that failed once more: a stalled machine shows what no person would see.
+    """Repeat a failed browser test once, because a slow machine can cause failures that no user would see.
 
-    What is broken fails both times, and pytest says how many were run again.
+    A real fault fails twice, and pytest reports the number of repetitions.
     """
     for item in items:
         if Path(__file__).parent in item.path.parents:
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A running dashboard and the store it shows."""
+    """A running dashboard and the store that it shows."""
 
     url: str
     store: Path
@@ -78,9 +78,9 @@ def serving(
     options: Sequence[str] = (),
     port: int | None = None,
 ) -> Iterator[Served]:
-    """Run `callgauge serve`, on a free port unless one is named.
+    """Run `callgauge serve` on the given port, or on a free port.
 
-    Its log in `folder` must hold no traceback, and SIGTERM must end it in order.
+    The test fails if the log in `folder` has a traceback, or if SIGTERM does not end the server.
     """
     if port is None:
         with socket.socket() as free:
@@ -131,7 +131,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass(slots=True)
 class App:
-    """A browser page on the dashboard."""
+    """A browser page that shows the dashboard."""
 
     page: Page
     served: Served
@@ -143,7 +143,7 @@ class App:
         return self
 
     def go(self, path: str) -> App:
-        """Go to an address as a link of the page does, without loading the frontend anew."""
+        """Go to an address as a link on the page does, without reloading the frontend."""
         if self.page.url.startswith(self.served.url):
             self.page.evaluate(
                 """href => {
@@ -162,8 +162,8 @@ class App:
         return self.open(path)
 
     def settle(self) -> None:
-        """Wait until the script has run, the connection stands and no placeholder is left."""
-        # A click reaches the server a moment after it: without the pause the old run would count.
+        """Wait until the script has run, the page is connected, and no placeholder is left."""
+        # A click needs a moment to reach the server; without this pause, the previous run would count.
         self.page.wait_for_timeout(250)
         self.page.wait_for_function(
             """() => {
@@ -176,14 +176,14 @@ class App:
         )
 
     def open_filters(self) -> Locator:
-        """Open the panel of filters and return it."""
+        """Open the filter panel and return it."""
         panel = self.page.get_by_role("dialog", name="Filters")
         if not panel.is_visible():
             self.page.get_by_role("button", name="Filters").click()
         return panel
 
     def choose(self, dimension: str, value: str) -> None:
-        """Choose a value of a dimension (`Models`, `Hosts`, …) in the panel of filters, and close it."""
+        """Choose a value of a dimension (`Models`, `Hosts`, …) in the filter panel, and close the panel."""
         group = self.open_filters().get_by_role("group", name=dimension, exact=True)
         group.get_by_role("checkbox", name=value, exact=True).check()
         self.settle()
@@ -191,7 +191,7 @@ class App:
         expect(self.page.get_by_role("dialog", name="Filters")).to_be_hidden()
 
     def expect(self, text: str | re.Pattern[str]) -> None:
-        """The page shows `text` within some seconds: tables draw themselves after the script has run."""
+        """Wait until the page shows `text`; tables appear some time after the script has run."""
         expect(self.page.get_by_test_id("stMain")).to_contain_text(text)
 
 
@@ -220,7 +220,7 @@ def app(served: Served, context: BrowserContext, request: pytest.FixtureRequest)
 
 
 def watch(app: App) -> None:
-    """Note every script error, console error, failed request and error status."""
+    """Record every script error, console error, failed request and error status."""
     own = app.served.url
 
     def on_response(response: Response) -> None:

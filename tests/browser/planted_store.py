@@ -1,7 +1,7 @@
-"""A store with a planted truth: three made weeks under other names and another seed than the sample's.
+"""Makes a store with a known fault: three weeks with other names and another seed than the sample.
 
-The truth: heron-70b takes mender@13 badly (half of its calls fail), which is in use from 12 November on; the
-two boreal models make few mistakes, and nano-1b makes the most.
+From 12 November on, the prompt mender@13 is used, with which half of the calls of heron-70b fail. The two
+boreal models make few mistakes, and nano-1b makes most mistakes.
 """
 
 from __future__ import annotations

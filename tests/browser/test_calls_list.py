@@ -1,4 +1,4 @@
-"""The list of calls by mouse and keyboard: a call beside it, the next one, and Back."""
+"""Tests the list of calls with mouse and keyboard: the detail panel, the next call, and Back."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def test_j_and_k_go_through_the_list_across_its_pages(app: App) -> None:
 
 
 def step(app: App, key: str, address: str) -> None:
-    """Press the key once its link leads to `address`: before, the page still shows the call before."""
+    """Press the key when its link leads to `address`; until then, the page still shows the previous call."""
     name = "step_next" if key == "j" else "step_previous"
     expect(app.page.locator(f".st-key-{name} a")).to_have_attribute("href", address)
-    app.page.wait_for_function("() => window.callgaugeKeys")  # the keys are listened to
+    app.page.wait_for_function("() => window.callgaugeKeys")  # the page now handles keys
     app.page.keyboard.press(key)
     app.settle()
 

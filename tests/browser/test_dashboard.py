@@ -1,4 +1,4 @@
-"""The dashboard as a person uses it, in a real browser."""
+"""Tests the dashboard in a real browser, as a person uses it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ PAGES = (
 )
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOURS: dict[str, object] = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
-# What Streamlit 1.67 itself does wrong, on any page that has such an element; not ours to mend.
+# Streamlit 1.67 itself violates these rules on any page with such an element.
 STOCK_FINDINGS = {"target-size", "svg-img-alt"}
 
 
 def _not_stock(finding: str, nodes: list[str]) -> list[str]:
-    """Without Streamlit's own code blocks, which scroll and take no focus from a script's side."""
+    """Return the violations except those in Streamlit's code blocks, which scroll but take no focus."""
     scrolls = finding.endswith("scrollable-region-focusable")
     return [node for node in nodes if not (scrolls and node.startswith('<pre class="st-emotion-cache'))]
 
@@ -197,7 +197,7 @@ def test_an_open_page_shows_a_new_load_by_itself(app: App) -> None:
 
 @pytest.fixture(scope="module")
 def looked_over(context: BrowserContext, served: Served) -> Iterator[App]:
-    """One page for all looks: to load the frontend anew each time would take most of the time."""
+    """Provide one page for all checks, because loading the frontend each time would take most of the time."""
     app = App(context.new_page(), served)
     watch(app)
     yield app
@@ -223,7 +223,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path
     looked_over.settle()
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
     page.emulate_media(color_scheme="light", reduced_motion="reduce", forced_colors="active")
-    page.set_viewport_size({"width": 720, "height": 500})  # 1440 by 1000 at 200 %
+    page.set_viewport_size({"width": 720, "height": 500})
     looked_over.settle()
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= 720")
     page.wait_for_function("() => document.getAnimations().every((each) => each.playState !== 'running')")
@@ -232,7 +232,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path
 
 
 def _violations(app: App, rules: list[str] | dict[str, object]) -> dict[str, list[str]]:
-    """What axe finds by these rules and is not Streamlit's own, with the elements."""
+    """Return axe's violations of these rules with their elements, except those of Streamlit itself."""
     found = Axe().run(app.page, options={"runOnly": rules}).response["violations"]
     nodes = {
         v["id"]: [node["html"][:200] for node in v["nodes"]] for v in found if v["id"] not in STOCK_FINDINGS

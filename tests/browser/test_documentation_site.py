@@ -1,4 +1,4 @@
-"""The documentation's site in a browser, opened as a folder: search works, and no host is asked."""
+"""Tests the documentation site as local files: search works, and no other host is contacted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter by host in a browser: chosen in the bar, kept by links and on a phone, whatever its name is."""
+"""Tests the host filter in a browser: links keep it, phones show it, and any host name works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs in which every field is an attack, on every page in a browser: nothing runs or is fetched."""
+"""Tests every page in a browser with a log full of attacks: no text is executed or fetched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.dashboard.pages import PAGES
 from tests.browser.conftest import App, Served, serving, watch
 from tests.dashboard.hostile_log import MARK, PAYLOADS, hostile, publish_hostile
 
-# What the text of a log must never become. Elements are looked for in shadow trees, too.
+# Finds log text that became an element, also in shadow trees.
 FOUND = """(mark) => {
   const found = []
   const note = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 200)}`)
@@ -60,7 +60,7 @@ FOUND = """(mark) => {
 COLUMN = f"{MARK}column {' '.join(PAYLOADS[:4])}".replace('"', '""')
 SQL = f"""SELECT session_id, raw_arguments AS "{COLUMN}" FROM tool_calls
 WHERE contains(raw_arguments, '{MARK}broken')"""  # noqa: S608 - our own text
-# By page, what is read there: the fields whose text stands on it, by their names in the log.
+# Maps each page to the log fields whose text the page shows.
 SHOWN = {
     "overview": ("model",),
     "models": ("model",),
@@ -82,7 +82,7 @@ def hostile_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def places(store: Path) -> dict[str, tuple[str, ...]]:
-    """What is opened → the fields that can be read there."""
+    """Return the log fields that each opened address shows."""
     with duckdb.connect(str(published_generation(str(store))), read_only=True) as connection:
         (broken, refused, long, session, signature) = (
             connection.execute(
@@ -96,7 +96,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
     label = wording.one_line(hostile("model"), 120)
     opened_folds = {"models": "1", "versions": "1", "by_day": "1"}
     details = [
-        # The name of the session is cut in its middle here.
+        # This page cuts the name of the session in the middle.
         ("calls", {"call": broken}, ("tool", "…<img src=x", "broken", "enginesaid", "result", "describes")),
         ("calls", {"call": long}, ("big",)),
         (
@@ -127,8 +127,8 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
 
 
 def open_thin_slices(app: App) -> None:
-    """Open each fold that lists what has too few sessions to be ranked."""
-    expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()  # the script runs
+    """Open each fold that lists slices with too few sessions for a rank."""
+    expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     app.settle()
     closed = app.page.locator("[class*='_thin'] details:not([open]) > summary")
     while closed.count():

@@ -1,4 +1,4 @@
-"""What the server answers, to whom, and with which headers; and what it refuses."""
+"""Tests the server's answers: who gets them, their headers, and which requests are rejected."""
 
 from __future__ import annotations
 
@@ -93,4 +93,4 @@ def test_another_site_cannot_show_it_in_a_frame(app: App, served: Served) -> Non
     app.page.set_content(f'<iframe src="{served.url}/" width="900" height="600"></iframe>')
     app.page.wait_for_timeout(2000)
     assert app.page.frames[1].url.startswith("chrome-error://")
-    app.problems.clear()  # the refusal itself
+    app.problems.clear()

@@ -1,4 +1,4 @@
-"""Links from one view of a page to another view of the same page, clicked one by one."""
+"""Tests links between views of the same page, each with a real click."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.conftest import App, Served
 
 @pytest.fixture(scope="module", autouse=True)
 def _two_reasons(served: Served) -> Iterator[None]:
-    """Lines were rejected for two reasons."""
+    """Return a store whose unreadable lines have two different reasons."""
     tables = small_tables()
     rejects = list(tables["rejects"])
     more = {**rejects[0], "code": "truncated", "line": 9}
@@ -30,7 +30,7 @@ def signature(page: Page) -> None:
 
 
 def nothing(_page: Page) -> None:
-    """The address alone opens the view."""
+    """Do nothing, because the address alone opens the view."""
 
 
 @pytest.mark.thorough(quick=1)
@@ -51,7 +51,7 @@ def test_a_link_within_a_page_leads_to_the_other_view(
     app.open(start)
     opening(app.page)
     way_out = app.page.get_by_role("link", name=re.compile(f"{link}$"))
-    expect(way_out).to_be_visible()  # the address changes before the view that it names is drawn
+    expect(way_out).to_be_visible()
     app.settle()
     main = app.page.get_by_test_id("stMain")
     before = main.inner_text()
@@ -64,7 +64,7 @@ def test_a_link_within_a_page_leads_to_the_other_view(
 @pytest.mark.thorough
 @pytest.mark.parametrize("title", ["Models", "Compare", "Prompts"])
 def test_a_click_in_the_menu_chooses_nothing_by_itself(app: App, title: str) -> None:
-    """The click comes at once, while the first page is still being drawn."""
+    """The click comes while the first page is still loading."""
     app.page.goto(f"{app.served.url}/?rate=turn_success")
     app.page.get_by_role("link", name=title, exact=True).first.click()
     app.settle()
@@ -88,7 +88,7 @@ def test_a_chosen_rate_goes_along_to_the_next_page_and_nothing_else_does(
     if way == "menu":
         app.page.get_by_role("navigation").get_by_role("link", name="Models", exact=True).click()
     else:
-        app.page.evaluate("document.activeElement.blur()")  # letters in a field are text
+        app.page.evaluate("document.activeElement.blur()")  # while a field has the focus, letters are input
         app.page.keyboard.press("g")
         app.page.keyboard.press("m")
     app.page.wait_for_url("**/models*")

@@ -1,4 +1,4 @@
-"""What a team remembers, kept and found again with the keyboard alone."""
+"""Tests that decisions and notes can be saved and found again with the keyboard alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = "Every <b>Monday</b> & =1+1"
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(served: Served) -> Iterator[None]:
-    """The store is that of all browser tests."""
+    """Remove what each test saved, because all browser tests share the store."""
     yield
     (served.store / FILE).unlink(missing_ok=True)
 

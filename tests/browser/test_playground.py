@@ -1,4 +1,4 @@
-"""The playground: text, definition and what became of each parameter in one screen; keyboard, any size."""
+"""Tests the playground: text, definition and parameters fit on one screen; keyboard, any size."""
 
 from __future__ import annotations
 

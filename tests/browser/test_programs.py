@@ -1,4 +1,4 @@
-"""Programs at a server that is served for real: the API and the MCP server, behind the same gate."""
+"""Tests the API and the MCP server on a real server with its gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person who clicks faster than the server answers loses no click."""
+"""Tests that no click is lost if a person clicks faster than the server answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.browser.conftest import LONGEST_WAIT, App
 
 
 class HeldAnswers:
-    """The server's answers to a page, which wait on their way while `is_holding`."""
+    """Delays the server's answers to a page while `is_holding` is True."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -28,7 +28,7 @@ class HeldAnswers:
             browser_side.send(message)
 
     def wait_for(self, text: bytes) -> None:
-        """Wait until an answer that holds `text` is on its way."""
+        """Wait until a delayed answer contains `text`."""
         for _ in range(LONGEST_WAIT // 50):
             if any(text in message for _, message in self._held if isinstance(message, bytes)):
                 return
@@ -36,7 +36,7 @@ class HeldAnswers:
         raise AssertionError(f"no answer holds {text!r}")
 
     def release(self) -> None:
-        """Let the answers pass, in their order: those that arrive meanwhile come last."""
+        """Forward the delayed answers in their order, and then those that arrived meanwhile."""
         while self._held:
             browser_side, message = self._held.pop(0)
             browser_side.send(message)

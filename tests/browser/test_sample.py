@@ -1,4 +1,4 @@
-"""From real logs to one call, with the installed wheel: load sample_data/, then browse it."""
+"""Tests the installed wheel: load sample_data/, and browse from the overview to one call."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.expect(re.compile(rf"{calls} of [\d,]+ calls match"))
 
 
-# Where the bar of an interval ends, in percent of its track, for each interval with an arrow.
+# Returns the end of the bar in percent of its track, for each interval with an arrow.
 ENDS_WITH_ARROW = """tracks => tracks.filter((track) => track.querySelector(".beyond")).map((track) => {
   const range = track.querySelector(".range")
   const [x, width] = ["x", "width"].map((name) => Number(range.getAttribute(name)))
@@ -121,14 +121,13 @@ def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> No
     expect(tracks.first).to_be_visible()
     ends = tracks.evaluate_all(ENDS_WITH_ARROW)
     assert 0 < len(ends) < tracks.count()
-    assert all(low <= 0 or high > 99.99 for low, high in ends)  # x and width are added up
+    assert all(low <= 0 or high > 99.99 for low, high in ends)
 
 
 def follow(app: App, link: str, text: str) -> None:
-    """Follow a link of the sidebar until its page shows `text`, which its page alone has.
+    """Click a sidebar link until its page shows `text`, which no other page contains.
 
-    A busy machine may break the connection for a moment, and then Streamlit drops a click: so click again, as
-    a person does.
+    On a busy machine, Streamlit can lose the connection for a moment and drop a click.
     """
     shown = app.page.get_by_test_id("stMain").get_by_text(text)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""From a fault to the call, its session and the next fault, as a person goes."""
+"""Tests the way from an error to the call, its session and the next error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_fault_leads_to_its_call_its_session_and_the_next(app: App) -> None:
     expect(lit).to_contain_text("json_parse_error")
 
 
-# The links to the sessions before and after, as a list of several sessions draws them.
+# Adds the links to the previous and next session, as a list of several sessions has them.
 LIST_AROUND = """() => {
   for (const way of ["next", "previous"]) {
     const link = document.createElement("a")
@@ -59,7 +59,7 @@ def test_keys_move_over_turns_and_failures_of_the_open_session_wherever_the_focu
         app.page.keyboard.press(key)
         app.page.wait_for_url(f"**/sessions?session=s1&*{address}*")
         app.settle()
-        expect(app.page.locator(".lit")).to_contain_text(text)  # the links of this place are drawn
+        expect(app.page.locator(".lit")).to_contain_text(text)
         app.page.evaluate("document.activeElement.blur()")
     expect(app.page.locator(".jump.none", has_text="Turn →")).to_be_visible()
     app.page.keyboard.press("j")

@@ -1,4 +1,4 @@
-"""What a colleague gets from Share: the same sentence behind the link, and a report that opens by itself."""
+"""Tests shared results: the link shows the same sentence, and the report file works without a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame of the pages in a browser: navigation, palette, keys, tour, and what a first visit gets."""
+"""Tests the frame of the pages: navigation, command palette, keys, tour, and the first visit."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from callgauge.dashboard.pages import PAGES, PageEntry
 from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.browser.conftest import LONGEST_WAIT, App, Served, watch
 
-# The element that has the focus, within shadow roots too.
+# Returns the element that has the focus, also within shadow roots.
 FOCUSED = """() => {
   let node = document.activeElement
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
   return node
 }"""
-# True when nothing lies over the middle of what the window shows of the focused element. Streamlit's button
-# that stops a run comes and goes.
+# Returns true if no other element covers the visible middle of the focused element. Streamlit's stop button
+# is ignored, because it appears only during runs.
 UNCOVERED = f"""() => {{
   const node = ({FOCUSED})()
   if (node.closest("[data-testid=stStatusWidget]") || !node.isConnected) return true
@@ -37,7 +37,7 @@ UNCOVERED = f"""() => {{
 
 
 def opened(app: App, path: str = "/") -> App:
-    """The page with its palette: the keys are there as soon as its button is."""
+    """Return a page whose palette button is visible, so that its keys work."""
     app.open(path)
     expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     return app
@@ -104,7 +104,7 @@ def test_a_pasted_id_finds_its_call_and_its_session(app: App) -> None:
 def test_a_link_followed_just_after_the_palette_was_closed_is_followed(app: App) -> None:
     opened(app)
     field = open_palette(app)
-    field.fill("falcon")  # the server is asked a moment later, unless the palette is closed before
+    field.fill("falcon")  # the request follows after a delay, unless the palette is closed first
     field.press("Escape")
     app.page.get_by_role("navigation").get_by_role("link", name="Models").click()
     app.page.wait_for_url("**/models")
@@ -160,7 +160,8 @@ def test_the_list_of_keys_names_the_letter_of_every_page(app: App) -> None:
     app.page.keyboard.press("?")
     keys = app.page.get_by_role("dialog", name="Help")
     for entry in PAGES:
-        if not entry.listed or entry.name == "trials":  # Trials needs a run
+        # the page Trials is listed only if the store has a run
+        if not entry.listed or entry.name == "trials":
             continue
         expect(keys).to_contain_text(f"g{entry.key}{entry.title}")
     assert len({entry.key for entry in PAGES}) == len(PAGES)
@@ -213,7 +214,7 @@ def test_the_first_page_has_a_name_of_its_own(app: App) -> None:
 def test_the_focus_goes_through_the_pages_in_their_order_and_can_skip_them(app: App) -> None:
     opened(app, "/errors")
     navigation = app.page.get_by_role("navigation", name="Pages")
-    # Trials is listed where there is a run.
+    # The page Trials is listed only if the store has a run.
     names = [entry.title for entry in PAGES if entry.listed and entry.name != "trials"]
     expect(navigation.get_by_role("link")).to_have_text(names)
     reached = []
@@ -244,7 +245,7 @@ def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]:
-    """A phone that goes from page to page."""
+    """Provide a phone-sized page for all tests."""
     app = App(small_screen.new_page(), served)
     watch(app)
     yield app
@@ -257,7 +258,7 @@ def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEnt
     page = phone_for_all.go(f"/{entry.name}?days=all").page
     main = page.get_by_test_id("stMain")
     main.get_by_role("heading", level=1).click()
-    for key in ("Tab", "Shift+Tab"):  # down the page, and up again from where it is scrolled
+    for key in ("Tab", "Shift+Tab"):  # forward through the whole page, and backward again
         for _ in range(16):
             page.keyboard.press(key)
             page.wait_for_timeout(20)
@@ -294,7 +295,7 @@ def test_the_palette_fits_at_200_percent_and_shows_its_choice_in_forced_colours(
 @pytest.mark.thorough
 def test_the_tour_is_shown_once_and_then_on_demand(browser: Browser, served: Served) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    # It is for people: a browser that a program drives is not shown it unasked.
+    # The tour starts by itself only if no program drives the browser.
     context.add_init_script("Object.defineProperty(navigator, 'webdriver', { get: () => false })")
     app = App(context.new_page(), served)
     watch(app)
@@ -357,7 +358,7 @@ WORLD = {
     "Arabic": "مرحبا",
 }
 FONT = "node => `20px ${getComputedStyle(node).fontFamily}`"
-# The characters of `text` that are drawn in `font` as the sign of a missing glyph.
+# Returns the characters of `text` for which `font` has no glyph.
 MISSING = """([text, font]) => {
   const canvas = document.createElement("canvas")
   canvas.width = canvas.height = 40
@@ -403,5 +404,5 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
     for script in WORLD.keys() - absent:
         assert not app.page.evaluate(MISSING, [WORLD[script], font]), script
         assert not app.page.evaluate(MISSING, [WORLD[script], code]), script
-    if absent:  # ./dev test installs fonts where it may
+    if absent:  # `./dev test` installs the fonts where possible
         pytest.skip(f"this machine has no font for {sorted(absent)}")

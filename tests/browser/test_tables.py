@@ -1,4 +1,4 @@
-"""Tables in a browser: sorted by a link, cut columns that show it, cards on a phone, help by keyboard."""
+"""Tests tables: sorting by links, visible signs of cut columns, cards on a phone, help by keyboard."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
     app.open("/calls?peek=c41")
     expect(app.page.locator("tr.chosen")).to_have_css("outline-style", "solid")
     app.open("/?days=all")
-    fill = (
-        app.page.get_by_role("region", name="Calls by failure stage").locator(".fill").nth(6)
-    )  # no fault seen
+    fill = app.page.get_by_role("region", name="Calls by failure stage").locator(".fill").nth(6)
     expect(fill).to_be_visible()
     background = "element => getComputedStyle(element).backgroundColor"
     assert fill.evaluate(background) != app.page.locator("body").evaluate(background)
@@ -148,7 +146,7 @@ def test_a_name_that_reads_from_right_to_left_keeps_its_version_behind_it(
         app.page.close()
 
 
-# Compares the places on the screen of the name's letters and of the @ behind them.
+# Compares the screen positions of a name's letters and of the @ after them.
 WHERE_THE_VERSION_IS = """cell => {
   const texts = []
   const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)

@@ -1,6 +1,6 @@
-"""The eight tasks that somebody who has never seen the pages must get right, in at most three clicks each.
+"""Tests eight tasks that a new user must solve with at most three clicks each.
 
-On a store with a planted truth (`planted_store`). Typing and *Run* do not count as clicks.
+The store has a known fault (`planted_store`). Typing and *Run* do not count as clicks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from tests.browser.conftest import App, Served, serving, watch
 from tests.browser.planted_store import load_planted
 
-pytestmark = pytest.mark.thorough  # a store and a server of their own
+pytestmark = pytest.mark.thorough
 
 MOST_CLICKS = 3
 
@@ -30,7 +30,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @dataclass(slots=True)
 class Stranger:
-    """Somebody at the dashboard, whose clicks are counted."""
+    """A new user of the dashboard, whose clicks are counted."""
 
     app: App
     clicks: int = 0
@@ -53,7 +53,7 @@ class Stranger:
         return self.app.page.get_by_role("region", name=name)
 
     def reads(self, text: str | re.Pattern[str]) -> None:
-        """The answer stands on the page, and it took no more clicks than it may."""
+        """Assert that the page shows the answer, with no more clicks than allowed."""
         expect(self.app.page.get_by_test_id("stMain")).to_contain_text(text)
         assert self.clicks <= MOST_CLICKS, f"{self.clicks} clicks"
 
@@ -80,7 +80,7 @@ def test_a_which_model_is_the_best_this_week(stranger: Stranger) -> None:
 def test_b_why_down_to_the_byte_of_one_failing_call(stranger: Stranger) -> None:
     worst = stranger.table("Models by the leading rates").get_by_role("row").last
     stranger.click(worst.get_by_role("link").nth(1))
-    # One whose text the log did not cut: of such a one the parser says nothing.
+    # Choose a call whose text is complete, because the parser reports nothing about a cut text.
     whole = stranger.table(re.compile("^Calls")).get_by_role("row", name="send_message")
     stranger.click(whole.first)
     stranger.reads("Raw arguments")
@@ -99,7 +99,7 @@ def test_c_would_another_definition_have_helped(stranger: Stranger) -> None:
     editor.fill(re.sub(r'"required":\s*\[[^\]]*\]', '"required": []', definition))
     editor.press("Control+Enter")
     stranger.app.settle()
-    page.get_by_role("button", name=re.compile("^Parse")).click()  # not counted
+    page.get_by_role("button", name=re.compile("^Parse")).click()
     stranger.reads(re.compile(r"would"))
 
 

@@ -1,4 +1,4 @@
-"""A chart of rates in a browser: dragging chooses days, a click and keys open the calls of a point."""
+"""Tests a rate chart: dragging selects days, and a click or key opens the calls of a point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAYS = [f"2026-11-{day:02}" for day in range(10, 20)]
 
 @pytest.fixture
 def chart(app: App) -> Iterator[Locator]:
-    """The chart of one model that failed in 3 of 40 calls on each of ten days."""
+    """Return the chart of one model that failed in 3 of 40 calls on each of ten days."""
     calls, turns = [], []
     for place, day in enumerate(DAYS):
         turns.append(a_turn(900 + place, day=day, ts=f"{day}T10:00:00"))

@@ -1,4 +1,4 @@
-"""The page Trials in a browser: it fills up while a run goes on, and each cell leads to its session."""
+"""Tests the page Trials: it is updated during a run, and each cell links to its session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.analysis.made_trials import MadeArm, join_tables, make_run
 from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 from tests.browser.conftest import App, Served, serving, watch
 
-pytestmark = pytest.mark.thorough  # a store and a server of their own
+pytestmark = pytest.mark.thorough
 
 ARMS = (MadeArm("old", 0.35), MadeArm("new", 0.03), MadeArm(HOSTILE, 0.9))
 

@@ -1,4 +1,4 @@
-"""What programs ask that watch the server, and how it stops and comes back."""
+"""Tests the routes for monitoring programs, and how the server stops and starts again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_health_is_told_under_any_name(served: Served) -> None:
     with urllib.request.urlopen(request, timeout=90) as alive:  # noqa: S310 - our own server
         assert json.load(alive) == {"status": "ok"}
         assert alive.headers["cache-control"] == "no-store"
-    assert ask(served, "/healthz", Host="10.0.0.7").status in (OK, 503)  # its load grows old
+    assert ask(served, "/healthz", Host="10.0.0.7").status in (OK, 503)  # the last load may be too old for OK
     assert ask(served, "/healthz", "POST").status == NO_METHOD
 
 
@@ -48,7 +48,7 @@ def test_a_restart_waits_for_no_slow_reader_and_an_open_page_comes_back(
         slow = socket.create_connection(("127.0.0.1", port))
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.sendall(f"GET /static/js/{LARGEST} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        assert slow.recv(1) == b"H"  # the answer has begun, and nobody reads on
+        assert slow.recv(1) == b"H"
     app.page.wait_for_function(
         """document.querySelector('[data-testid="stApp"]').dataset.testConnectionState !== "CONNECTED" """
     )

@@ -1,7 +1,7 @@
-"""`callgauge ingest` in its own process: prints `now` when its third file starts, and waits a little.
+"""Runs `callgauge ingest` in its own process, which prints `now` and waits when its third file starts.
 
-Run as a module with the arguments of the command. The environment variable LAST_STEP names a step of the
-write to the store; before it, the process prints `again` and waits again.
+Run as a module with the command's arguments. The variable LAST_STEP names a step of the write to the store.
+Before this step, the process prints `again` and waits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The commands as a whole: groups, help texts, exit codes and the version."""
+"""Tests the command line: groups, help texts, exit codes and the version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`callgauge export-tests`: which calls become tests, which files are written, what is reported."""
+"""Tests `callgauge export-tests`: which calls become tests, the written files, and the messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real Ctrl-C: the first publishes all complete files, the second nothing; the next load reads the rest."""
+"""Tests real Ctrl-C: the first publishes all complete files, the second stops without publishing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def logs(tmp_path: Path) -> Path:
 def interrupted(
     logs: Path, store: Path, *signals: signal.Signals, last_step: str = ""
 ) -> tuple[int, str, str]:
-    """Load with a signal at each word the process says; its exit code, stdout and stderr."""
+    """Send a signal at each word that the process prints; return its exit code, stdout and stderr."""
     command = [sys.executable, "-m", "tests.cli.interrupted_load", "ingest", logs, "--store", store]
     process = subprocess.Popen(
         list(map(str, command)),

@@ -1,4 +1,4 @@
-"""`--map`: every example of docs/mapping.md runs, and each mistake has a message with the correction."""
+"""Tests `--map`: all examples in docs/mapping.md, and the message for each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`callgauge memory export` and `import`: decisions and notes move between stores, all or nothing."""
+"""Tests `callgauge memory export` and `import`, which move all decisions and notes or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`callgauge chat` and `callgauge probe` with a scripted server: output and exit codes."""
+"""Tests output and exit codes of `callgauge chat` and `callgauge probe` with a scripted server."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_a_probe_of_a_model_with_a_price_says_what_it_cost() -> None:
     data = json.loads(result.stdout)["gpt-4o"]
     tried = data["tried"]
     assert data["tokens"] == {"read": 50 * tried, "written": 20 * tried, "cached": 10 * tried}
-    # 2.50 $ a million tokens read, 1.25 $ from a cache, 10 $ written (callgauge/prices/prices.csv).
+    # Prices per million tokens: input $2.50, cached input $1.25, output $10 (callgauge/prices/prices.csv).
     assert data["cost"] == pytest.approx(tried * (40 * 2.5 + 10 * 1.25 + 20 * 10) / 1e6)
     assert data["features"] == {"usage": "reported"}
     assert data["capabilities"]["takes_tool_results"] == {"value": True, "known_by": "probed"}

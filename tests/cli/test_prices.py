@@ -1,4 +1,4 @@
-"""`callgauge prices`: a team's file is stored completely or not at all; the current prices are listed."""
+"""Tests `callgauge prices`: a price file is stored completely or not at all, and prices are listed."""
 
 from __future__ import annotations
 

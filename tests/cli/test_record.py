@@ -1,4 +1,4 @@
-"""`callgauge record` as a process: its messages, its files, and its end."""
+"""Tests the process `callgauge record`: its messages, its files, and its end."""
 
 from __future__ import annotations
 

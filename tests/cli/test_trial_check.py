@@ -1,4 +1,4 @@
-"""`callgauge trial check`: the estimate for a plan, with and without a store."""
+"""Tests `callgauge trial check`: the estimate for a plan, with and without a store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_HTTPX = "import sys; sys.modules['httpx2'] = None; from callgauge.cli.main im
 
 
 def check(*words: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in this process: a process of its own takes a second to start."""
+    """Run the command in this process, because starting a process takes a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("LOCAL_KEY", raising=False)
         for name, value in (environment or {}).items():
@@ -38,7 +38,10 @@ def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
-    """Write session logs of one turn each, with this many calls, one per step; the first lacks a customer."""
+    """Write session logs of one turn, with this many calls, one per step.
+
+    The first log lacks an argument of its call.
+    """
     folder.mkdir()
     definition = {
         "name": "search_orders",
@@ -145,7 +148,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_store_tells_the_rate_and_the_size_of_turns(tmp_path: Path, store: Path) -> None:
     result = check(write_plan(tmp_path), "--store", store, "--json")
     estimate = json.loads(result.stdout)["comes_to"]
-    # 40 turns of 3 and 4 replies with 30 tokens each; 40 of their 100 calls were refused.
+    # The store has 40 turns of 3 or 4 replies with 30 tokens each; 40 of their 100 calls failed.
     assert estimate["requests"] == 4 * 3.5
     assert estimate["arms"][0]["written"] == 2 * 3.5 * 30
     assert estimate["needed"]["rate"] == 0.4

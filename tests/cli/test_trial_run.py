@@ -1,4 +1,4 @@
-"""`callgauge trial run`, `probe` and `demo` as a user runs them, each once in a process of its own."""
+"""Tests `callgauge trial run`, `probe` and `demo` as a user runs them, each in its own process."""
 
 from __future__ import annotations
 
@@ -106,12 +106,13 @@ def started(*words: object, folder: Path, **variables: str) -> Iterator[subproce
 
 
 def callgauge(*words: object, folder: Path, **variables: str) -> tuple[int, str, str]:
-    """Run the command in this process: a process of its own takes a second to start."""
+    """Run the command in this process, because starting a process takes a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in {"CALLGAUGE_TEST_KEY": "sk-test-12345678", **variables}.items():
             patch.setenv(name, value)
-        patch.setattr(signal, "signal", lambda *_: signal.SIG_DFL)  # only the main thread may set it
+        # only the main thread may set a signal handler
+        patch.setattr(signal, "signal", lambda *_: signal.SIG_DFL)
         result = call_apart(CliRunner().invoke, trial, [*map(str, words)])
     return result.exit_code, result.stdout, result.stderr
 

@@ -1,4 +1,4 @@
-"""`callgauge trial tasks`: which calls become tasks, the reasons for the others, and the written files."""
+"""Tests `callgauge trial tasks`: which calls become tasks, why others do not, and the written files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.trials.stored_failures import FAILED, call, store_tables, the_calls
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Two failed calls; for one of them the store lacks the earlier part of the turn."""
+    """Return a store with two failed calls; for one, the earlier part of its turn is missing."""
     other = {"session_id": "s2", "turn_id": "s2:1", "call_id": "other", "tool": "list"}
     fields = {"definition_id": None, "model": "heron-2"}
     calls = [*the_calls(), call(2, **FAILED) | other | fields | {"fault_layer": "schema"}]

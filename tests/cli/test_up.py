@@ -1,4 +1,4 @@
-"""`callgauge up` and `callgauge demo`: from logs, or from nothing, to a page that follows them."""
+"""Tests `callgauge up` and `callgauge demo`, which load logs or a demo and serve a page that updates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(*words: object) -> Result:
 
 @contextmanager
 def started(*words: object, cwd: Path, ends_with: int = 0) -> Iterator[subprocess.Popen[str]]:
-    """Run a command that serves on a free port, and end it with SIGTERM; check its exit code."""
+    """Run a command that serves on a free port, end it with SIGTERM, and check its exit code."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -49,7 +49,7 @@ def started(*words: object, cwd: Path, ends_with: int = 0) -> Iterator[subproces
 
 
 def read_until(process: subprocess.Popen[str], pattern: str) -> str:
-    """Return the output up to the line that the pattern matches."""
+    """Return the output up to the first line that matches the pattern."""
     assert process.stdout
     lines = []
     for line in process.stdout:

@@ -1,4 +1,4 @@
-"""Waiting for a store names the process once, and ends after the time limit or when stopped."""
+"""Tests waiting for a locked store: the message names the process once; a time limit or Ctrl-C ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading, serving and reporting without the modules and functions that only POSIX systems have."""
+"""Tests loading, serving and reporting without modules and functions that only POSIX systems have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingest.errors import StoreBusy
 from ingest.store.generations import lock_store
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "session-log.example.jsonl"
-# Runs in every process of the command: Python imports it at the start. Only the lock has a substitute.
+# Every process of the command runs this code at its start; only the file lock has a substitute.
 BLOCK = """
 import fcntl, os, subprocess, sys, types
 
@@ -88,12 +88,12 @@ def wait_for_health(port: int, server: subprocess.Popen[str]) -> int:
 
 
 class WindowsLocks:
-    """`msvcrt.locking` for one process: locks belong to open files, and a locked byte stays unread."""
+    """Imitates `msvcrt.locking` in one process: open files own locks, and nobody can read a locked byte."""
 
     LK_NBLCK = 2
 
     def __init__(self) -> None:
-        self.locked: dict[tuple[int, int], int] = {}  # by file and offset: the descriptor
+        self.locked: dict[tuple[int, int], int] = {}  # (file, offset) → descriptor
 
     def locking(self, descriptor: int, mode: int, size: int) -> None:
         assert (mode, size) == (self.LK_NBLCK, 1)

@@ -1,1 +1,1 @@
-"""The configuration of a team's service."""
+"""Tests of the configuration file of a team's service."""

@@ -1,4 +1,4 @@
-"""A team's folder: the logs of two gateways, and a callgauge.toml that loads them."""
+"""Makes a folder with the logs of two gateways, and a callgauge.toml that loads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ paths = "us"
 
 
 def write_team(folder: Path, text: str = TOML) -> Path:
-    """Write two logs of one session for each source, and the file; return the file."""
+    """Write two logs of one session for each source, and callgauge.toml; return its path."""
     for name in ("eu", "us"):
         (folder / name).mkdir(parents=True)
         write_log(folder / name / "a.jsonl", f"{name}-a")

@@ -1,4 +1,4 @@
-"""Pages without a browser: a small store, a page opened on it, and what it says."""
+"""Provides pages without a browser: a small store, an opened page, and its text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COUNTING = [entry.file for entry in PAGES if entry.needs_store]
 
 @pytest.fixture(scope="session", autouse=True)
 def _packages_are_read_once() -> Iterator[None]:
-    """Each AppTest looks for components in the metadata of every installed package: half of what it costs."""
+    """Cache the metadata of installed packages, because reading it takes half of the time of each AppTest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
         yield
@@ -36,7 +36,7 @@ def _packages_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _scripts_are_compiled_once() -> Iterator[None]:
-    """A server keeps the bytecode of its pages; each AppTest compiles what it runs anew."""
+    """Cache the bytecode of pages as a server does; otherwise each AppTest compiles its page again."""
     compiled = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app_test, "ScriptCache", lambda: compiled)
@@ -46,7 +46,7 @@ def _scripts_are_compiled_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _runs_are_waited_for_without_looking() -> Iterator[None]:
-    """An AppTest looks a thousand times a second whether its run has ended, and disturbs it."""
+    """Wait for runs without polling; an AppTest polls a thousand times a second, which slows the run."""
 
     def wait(runner: Any, timeout: float) -> None:
         runner._script_thread.join(timeout)
@@ -60,7 +60,7 @@ def _runs_are_waited_for_without_looking() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _popovers_are_open() -> Iterator[None]:
-    """Their content is drawn with the page, as if somebody had opened each of them."""
+    """Draw the content of each popover as if a user had opened it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(url_widgets, "is_open", lambda _: True)
         yield
@@ -86,12 +86,12 @@ def small(store: Path) -> Path:
 
 
 FEW = ["egret", "falcon", "heron"]
-"""The three models of `few_of_many` with enough sessions, the best by parse errors first."""
+"""The three models of `few_of_many` with enough sessions, ordered by parse errors, fewest first."""
 
 
 @pytest.fixture
 def few_of_many(store: Path) -> Path:
-    """Forty models of which three have enough sessions; one has 493 calls without an error, of two."""
+    """Return 40 models, three with enough sessions; one other has 493 calls without error in two sessions."""
     made = [*calls(300, 3, model="egret"), *calls(260, 40, model="falcon"), *calls(150, 150, model="heron")]
     for number in range(2):
         session = f"long {number}"
@@ -103,7 +103,7 @@ def few_of_many(store: Path) -> Path:
 
 
 def open_fold(app: AppTest, key: str) -> AppTest:
-    """Open the folded line of the slices with too few sessions below the table `key`."""
+    """Open the folded list of slices with too few sessions, below the table `key`."""
     app.session_state[f"{key}_thin"] = True
     app.run()
     assert not app.exception
@@ -111,16 +111,16 @@ def open_fold(app: AppTest, key: str) -> AppTest:
 
 
 def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **query: str) -> AppTest:
-    """A page as a link opens it. `state`: values of the session from before, such as an open popover."""
+    """Return a page as a link opens it; `state` has earlier session values, such as an open popover."""
     app = AppTest.from_file(str(APP), default_timeout=300)
-    app.session_state[CHARTS_LOADED] = True  # no browser says that a chart has come into view
+    app.session_state[CHARTS_LOADED] = True  # without a browser, no chart reports that it is visible
     for name, value in (state or {}).items():
         app.session_state[name] = value
     for name, value in query.items():
         app.query_params[name] = value
     if page != FILES[0]:
-        # As a link opens it: Overview has not run before. `switch_page` would guess the URL from the file
-        # name.
+        # A link opens the page without a run of the Overview. `switch_page` would derive a wrong URL from the
+        # file name.
         app._page_hash = calc_hash(Path(page).parent.name)
     app.run()
     assert not app.exception
@@ -128,7 +128,7 @@ def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **qu
 
 
 def said(app: AppTest) -> str:
-    """Everything that a page says in text elements."""
+    """Return the text of all text elements of a page."""
     kinds = (
         app.title,
         app.header,

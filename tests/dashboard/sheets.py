@@ -1,4 +1,4 @@
-"""Return the tables on an opened page, and make calls to fill a page with."""
+"""Reads the tables of an opened page, and makes calls to fill a page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.components.table import Cell
 from tests.analysis.store_fixture import a_call
 
-# What a cell is where the page sends nothing of it.
+# These are the values of fields that the page does not send for a cell.
 PLAIN = {**asdict(Cell("")), "marks": []}
 BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_error:x", "arguments": None}
 
 
 def sheets(app: AppTest) -> dict[str, dict[str, Any]]:
-    """The tables of the page by their caption, as the component gets them."""
+    """Return the tables of the page by caption, as the component receives them."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     drawn = [sheet for sheet in blocks if "caption" in sheet]
     for sheet in drawn:
@@ -32,7 +32,7 @@ def texts(table: dict[str, Any], column: int) -> list[str]:
 
 
 def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
-    """The rows of the table with this `caption`, each as column title → cell."""
+    """Return the rows of the table with this `caption`; each row maps column titles to cells."""
     drawn = sheets(app)
     assert caption in drawn, f"no table “{caption}”: {list(drawn)}"
     titles = [column["title"] for column in drawn[caption]["columns"]]
@@ -40,13 +40,13 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 
 
 def here_links(app: AppTest) -> dict[str, str | None]:
-    """The links to other views of the page itself: label → URL, None where there is none."""
+    """Return the links to other views of the same page: label → URL, or None if there is no link."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return {element["label"]: element["href"] for element in blocks if "arrives" in element}
 
 
 def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
-    """So many calls, the bad ones with a syntax error; each in a session of its own."""
+    """Return this number of calls, each in its own session; the bad calls have a syntax error."""
     key = "/".join(str(value) for value in fields.values())
     return [
         a_call(
@@ -58,7 +58,7 @@ def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 def over_days(several: Sequence[dict[str, Any]], first: str, days: int = 5) -> list[dict[str, Any]]:
-    """Return the calls spread evenly over so many days from `first` on."""
+    """Return the calls spread evenly over this number of days, starting with the day `first`."""
     begin = date.fromisoformat(first)
     return [
         call | {"day": (begin + timedelta(number % days)).isoformat()} for number, call in enumerate(several)

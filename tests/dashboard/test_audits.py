@@ -1,4 +1,4 @@
-"""What stands out in how models are called: probes held against calls, text calls against native ones."""
+"""Tests audits of how models are called: probes against real calls, text calls against native calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A difference broken down on the pages Prompts and Compare: on the sample, and on stores made for it."""
+"""Tests breakdowns of a difference on Prompts and Compare, with the sample and with made stores."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ BY_MODEL = "Parse errors by model, fixer@13 and fixer@12"
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The made weeks, in which one model has too few sessions for its change to show over all models."""
+    """Return a store in which one model changed, with too few sessions to change the rate of all models."""
     logs = tmp_path_factory.mktemp("made")
-    # A day earlier than in the sample: versions on different days take five days each.
+    # One day earlier than in the sample, because each version needs five days of its own.
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr(generate, "NEW_FIXER_DAY", datetime(2026, 11, 11, tzinfo=UTC))
     models = [replace(model, sessions_a_day=min(model.sessions_a_day, 6)) for model in MODELS]

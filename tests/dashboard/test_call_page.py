@@ -1,4 +1,4 @@
-"""The page of one call says who judged what, and never lends the parser a verdict that it did not give."""
+"""Tests that the page of a call says who gave each verdict: the parser, the agent or the tool."""
 
 from __future__ import annotations
 

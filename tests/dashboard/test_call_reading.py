@@ -1,4 +1,4 @@
-"""A stored call read anew: which texts are, what each parameter was sent and became, a request, attempts."""
+"""Tests stored calls that are parsed again: which can be, each parameter's change, requests, retries."""
 
 from __future__ import annotations
 

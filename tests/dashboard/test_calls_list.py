@@ -1,4 +1,4 @@
-"""The list of calls: filters by chain and turn, order, marked hits, a call beside it, the next one."""
+"""Tests the list of calls: filters, order, marked hits, the detail panel, the next call."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 
 @pytest.fixture
 def long(store: Path) -> Path:
-    """Ninety calls, the newest is c89; on the second page, c49 comes first."""
+    """Return ninety calls; c89 is the newest, and the second page starts with c49."""
     calls = [a_call(number, tool="bash" if number % 2 else "read_file") for number in range(90)]
     publish(store, small_tables() | {"tool_calls": calls})
     return store
 
 
 def shown_calls(app: AppTest) -> list[str]:
-    """The ids of the calls on the page of the list, in order."""
+    """Return the ids of the calls on the current page of the list, in order."""
     return [row["Time (UTC)"]["href"].rpartition("peek=")[2] for row in sheet_of(app, "Calls")]
 
 

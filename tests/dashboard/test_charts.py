@@ -1,4 +1,4 @@
-"""Plotly figures are plain data that says what it shows."""
+"""Tests that Plotly figures contain plain data and a description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare: two slices in the URL, the verdict in a sentence, and every way of comparing that can be had."""
+"""Tests the page Compare: two slices in the URL, the verdict, and all methods of comparison."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def session(number: int, model: str, failed: int, size: int, **fields: Any) -> l
 
 
 def two_models(store: Path, **fields: Any) -> None:
-    """Forty sessions each, at the same ten tasks: falcon-3 fails once in ten calls, heron five times."""
+    """Return forty sessions per model with the same ten tasks: of ten calls, falcon-3 fails once, heron five
+    times.
+    """
     calls, turns = [], []
     for number in range(40):
         for model, shift, failed in (("falcon-3", 0, 1), ("heron", 40, 5)):
@@ -55,12 +57,12 @@ def compared(store: Path, **query: str) -> AppTest:
 
 
 def plain(text: str) -> str:
-    """As it reads, without the signs that keep Markdown from reading anything in it."""
+    """Return Markdown as plain text, without its escapes."""
     return re.sub(r"\\(.)", r"\1", text)
 
 
 def verdict(app: AppTest) -> str:
-    """The sentence below the choice of the two slices."""
+    """Return the sentence below the selection of the two slices."""
     return plain(str(app.header[0].value))
 
 
@@ -104,7 +106,7 @@ def test_slices_that_hold_the_same_calls_are_said_to_overlap(store: Path) -> Non
 
 
 def kidney_stones(store: Path, times: int) -> None:
-    """Charig et al. (1986): heron is better with both tools, and in the sum it is worse."""
+    """Return data like Charig et al. (1986): heron is better with each tool, but worse in total."""
     counts = {("falcon-3", "edit"): (234, 270), ("falcon-3", "read"): (55, 80)}
     counts |= {("heron", "edit"): (81, 87), ("heron", "read"): (192, 263)}
     calls = []

@@ -1,4 +1,4 @@
-"""What turns cost in money: on Models and Compare, beside what is unpriced, at the prices in use."""
+"""Tests the cost of turns on Models and Compare: turns without a price, and current prices."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOTHING = np.zeros(50)
 
 
 def turns(model: str, size: int, completed: int, **fields: Any) -> list[dict[str, Any]]:
-    """Turns of a call each, in a session each, with a million input and a hundred thousand output tokens."""
+    """Return turns of one call and one session, each with 1,000,000 input and 100,000 output tokens."""
     defaults = {
         "steps": 1, "counted_steps": 1, "counted_input": 1_000_000, "counted_cached": 0,
         "counted_cache_write": 0, "counted_output": 100_000,
@@ -187,7 +187,8 @@ def test_the_parameter_of_the_metric_holds_each_price_with_its_days() -> None:
     price_list = PriceList([price("owl", 2), ModelPrice("owl", date(2026, 6, 1), 1, 5, 0.1, 1.25)])
     first, second = json.loads(write_parameter([price_list.match("acme/owl"), None]))
     assert (first["model"], first["from_day"], first["to_day"]) == ("acme/owl", "2026-01-01", "2026-06-01")
-    assert (first["cached_input"], first["cache_write"]) == (2, 2)  # they cost what other input costs
+    # cached input costs the same as other input
+    assert (first["cached_input"], first["cache_write"]) == (2, 2)
     assert (second["to_day"], second["cached_input"], second["cache_write"]) == (None, 0.1, 1.25)
 
 

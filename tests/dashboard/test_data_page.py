@@ -1,4 +1,4 @@
-"""The Data page: what sources can tell, what came twice, what changed, what was refused and why."""
+"""Tests the Data page: what each source measures, duplicates, changes, and rejected lines with reasons."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ FOLDS = {
 
 
 def folds(app: AppTest) -> list[str]:
-    """The folds of the page, without those of the filter bar and of explanations."""
+    """Return the folds of the page, except those of the filter bar and of explanations."""
     return [part.label for part in app.expander if part.label in ("Every line", *FOLDS)]
 
 
@@ -152,7 +152,7 @@ def test_a_store_without_a_load_says_so() -> None:
 
 
 def silent_store() -> dict[str, list[dict[str, Any]]]:
-    """A source that goes on to 20 November, and one with a hostile title that ended on the 17th."""
+    """Return a store with a source up to 20 November, and a source with a hostile title up to the 17th."""
     calls = [
         a_call(number) | {"source": source, "day": f"2026-11-{day:02d}", "ts": f"2026-11-{day:02d}T10:00:00"}
         for number, (source, day) in enumerate(

@@ -1,4 +1,4 @@
-"""The parameters of a definition become form fields, and an edited field changes only what it shows."""
+"""Tests the form of a tool definition: an edited field changes only the part that it shows."""
 
 from __future__ import annotations
 

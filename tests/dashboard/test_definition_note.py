@@ -1,4 +1,4 @@
-"""Pages about parse errors say where these cover JSON syntax only, for want of tool definitions."""
+"""Tests the note on pages that without tool definitions, parse errors cover JSON syntax only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages derive from answers is computed once in a generation, and its queries are still known."""
+"""Tests that derived results are computed once per store file, and still list their queries."""
 
 from __future__ import annotations
 

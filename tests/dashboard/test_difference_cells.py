@@ -1,4 +1,4 @@
-"""Cells of a forest plot: where a difference and its interval lie on the track, and the verdict."""
+"""Tests cells of a forest plot: positions of the difference and its interval, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Errors page: new errors, signatures, one of them in full, and its calls on the Calls page."""
+"""Tests the Errors page: new errors, signatures, one full error, and its link to the Calls page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ MISSING = "ls: <path>: No such file or directory"
 
 @pytest.fixture
 def failing(store: Path) -> Path:
-    """Five of one fault the day before; on the newest day one more, a new one, and a hostile one."""
+    """Return five calls with one error on the first day; the next day has it again, a new error, and a
+    hostile one.
+    """
     ran = {"fault_layer": "execution", "result_status": "error", "tool": "bash"}
     later = {"day": "2026-11-21", "ts": "2026-11-21T10:00:00"}
     old = [
@@ -65,7 +67,7 @@ def test_new_errors_have_a_card_of_their_own_above_all_others(failing: Path) -> 
 
 
 def test_of_chosen_days_the_newest_tells_what_is_new(failing: Path) -> None:
-    """The errors of a later day are not on the page, and those of the first day of the store are not new."""
+    """Errors after the selected days are hidden, and errors of the store's first day are not new."""
     app = opened(PAGE, days="2026-11-20 to 2026-11-20")
     assert app.header[0].value.replace("\\", "") == "5 of 55 calls failed, none because of its arguments."
     assert "New errors" not in sheets(app)
@@ -123,7 +125,7 @@ def test_the_page_begins_with_how_many_where_and_what_is_new(failing: Path) -> N
 def test_stages_diagnostics_and_what_correlates_with_failures_are_folded(failing: Path) -> None:
     app = opened(PAGE)
     assert "Calls by failure stage" not in sheets(app)
-    assert "No trait" not in said(app)  # folded, and not asked for
+    assert "No trait" not in said(app)
     app = opened(PAGE, traits="1", stages="1")
     assert texts(sheets(app)["Calls by failure stage"], 0) == [
         "Missing call",

@@ -1,4 +1,4 @@
-"""The menu of a card explains how the verdict of its own panel is made, not that of another."""
+"""Tests that the menu of a card explains the verdict of this card."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_each_panel_explains_its_own_kind_of_verdict(
         for call in calls(20, 5, model=model, tool=tool)
     ]
     publish(store, {"tool_calls": made, "turns": [a_turn(1)]})
-    # A popover draws its content where it is open: here all are.
+    # Draw the content of all popovers, as if they were open.
     monkeypatch.setattr(cards, "draw_popover", lambda label, key, draw, icon: draw())
     explanations = explained(opened(f"callgauge/dashboard/pages/{page}", a_model="owl", b_model="heron"))
     assert explanations == kinds

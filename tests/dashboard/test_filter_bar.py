@@ -1,4 +1,4 @@
-"""The panel of filters says what was clicked by its text, so that a load in between cannot change it."""
+"""Tests that the filter panel sends the text of a click, so that a load in between changes nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = {"v1": "falcon", "v2": "heron", "v3": f"{LONG}1", "v4": f"{LONG}2"}
     ("shown", "value"),
     [
         ({"place": 1, "text": "heron"}, "v2"),
-        ({"place": 0, "text": "heron"}, "v2"),  # the order has changed since
+        ({"place": 0, "text": "heron"}, "v2"),  # the order has changed since the click
         ({"place": 7, "text": "heron"}, "v2"),
         ({"place": 0, "text": "gone"}, None),
         ({"place": None, "text": None}, None),

@@ -1,4 +1,4 @@
-"""The list of findings: each has a number, and those that share a row keep theirs."""
+"""Tests the list of diagnostics: each has a number, also when several share a row."""
 
 from __future__ import annotations
 

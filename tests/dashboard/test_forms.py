@@ -1,4 +1,4 @@
-"""A definition becomes fields of the right kind, and what is filled in becomes raw arguments."""
+"""Tests forms: a definition becomes suitable fields, and their values become raw arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The glossary says what the code does."""
+"""Tests that the glossary matches the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in which every field is an attack: what is taken away is safe, and what is sent is bounded."""
+"""Tests a store in which every field is an attack: exports are safe, and pages send limited data."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from callgauge.dashboard.pages import PAGES
 from tests.dashboard.conftest import FILES, opened
 from tests.dashboard.hostile_log import LONG, MARK, hostile, publish_hostile
 
-MOST = 1_000_000  # bytes that a page may send
+MOST = 1_000_000  # maximum bytes that a page may send
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(slots=True)
 class Walk:
-    """What the pages sent, by place in bytes, and the files that they offer, by place and name."""
+    """The bytes that each opened page sent, and the files that it offered, by page and name."""
 
     sent: dict[str, int] = field(default_factory=dict)
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Walk:
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory, runs_all: bool) -> Iterator[Walk]:
-    """Open every page and what opens on it, once, and make each file as if it were downloaded.
+    """Open every page and each of its views once, and make each file as if it were downloaded.
 
-    The quick tier opens a third of the places.
+    Ordinary runs open a third of them.
     """
     store = publish_hostile(tmp_path_factory.mktemp("hostile"))
     done = Walk()

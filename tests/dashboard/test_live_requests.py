@@ -1,4 +1,4 @@
-"""The playground asks a model again: absent without a key; replies are read by the edited definition."""
+"""Tests requests to a model in the playground: they need a key; the edited definition parses replies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KNOWN = {
 
 
 class Sender:
-    """A sender that answers from a list, and keeps what it was asked."""
+    """Returns prepared answers, and records the requests."""
 
     endpoint = "models.test"
     models = ("aurora",)

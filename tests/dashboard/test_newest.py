@@ -1,4 +1,4 @@
-"""The long lists: by days, from the newest on, and yet the same rows in the same order as all at once."""
+"""Tests long lists, which are read by day from the newest: rows and order are as in one query."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def moment(ts: datetime | None) -> dict[str, str | None]:
 
 
 def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
-    """Return what a call tells of its chain: step 0 is bad, and step 1 tries it again in three of four."""
+    """Return the retry columns of a call: step 0 fails, and step 1 retries it in three of four cases."""
     if bad or (step and number % 4 == 0):
         return {}
     ended = "abandoned" if number % 4 == 0 else "recovered"
@@ -68,7 +68,7 @@ def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Twenty sessions over ten days, in no order: some go on for days, in a second file, or have no time."""
+    """Return twenty unordered sessions over ten days; some last days, span two files, or have no time."""
     tables: dict[str, list[dict[str, Any]]] = {
         "sessions": [],
         "turns": [],
@@ -97,7 +97,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
                     raw_arguments='{"a": "Needle"}' if number % 2 else "{}",
                     **in_a_chain(f"{session}:{turn}:0", (number + turn) % 3, step, number),
                 )  # fmt: skip
-                # Calls of a turn may come long after it began.
+                # Some calls of a turn come long after its start.
                 tables["tool_calls"].append(
                     call | common | moment(began and began + timedelta(hours=9 * step))
                 )
@@ -122,7 +122,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 class Asked:
-    """An `ask` for one store that records the questions and caches the answers, as the pages do."""
+    """Queries one store; records the queries, and caches the results as pages do."""
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self.store = store
@@ -142,7 +142,7 @@ def in_time() -> float:
 
 
 def out_of_time() -> Any:
-    """A clock by which every look takes an hour."""
+    """Replace the clock by one that advances an hour at each reading."""
     return iter(range(0, 10**6, 3600)).__next__
 
 
@@ -256,7 +256,7 @@ def test_a_search_in_another_order_looks_at_a_tenth(many: duckdb.DuckDBPyConnect
 
 @pytest.fixture
 def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists that look at one day in a run; on each of three days one call and one session."""
+    """Return lists that read one day per run; each of three days has one call and one session."""
     monkeypatch.setattr(day_paging, "SECONDS", -1)
     for name in ("CALLS", "SESSIONS"):
         monkeypatch.setattr(day_paging, name, replace(getattr(day_paging, name), look=1))

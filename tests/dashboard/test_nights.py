@@ -1,4 +1,4 @@
-"""The last nights and the team's sources: on the Data page, on the load line, among what needs attention."""
+"""Tests the nightly runs and sources: on the Data page, on the load line, and as alerts."""
 
 from __future__ import annotations
 
@@ -63,11 +63,12 @@ def test_a_night_that_runs_is_not_wrong() -> None:
     [
         ([0, 1, 2, 3], False),
         ([1, 2, 3, 4], True),
-        ([1, 2], False),  # too few make no rhythm
-        ([1, 3, 5, 7], False),  # every second night
+        ([1, 2], False),  # two loads are too few for a schedule
+        ([1, 3, 5, 7], False),  # the source loads every second night
         ([3, 4, 5, 6], True),
-        ([2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 16], False),  # working days, after a weekend
-        ([1.5, 2.5, 8, 9, 10], True),  # one outage makes the next no less of one
+        # the source loads on working days; a weekend is over
+        ([2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 16], False),
+        ([1.5, 2.5, 8, 9, 10], True),  # an earlier outage must not hide the next one
     ],
 )
 def test_a_missing_night_is_told_by_the_rhythm_of_those_before(
@@ -90,7 +91,7 @@ def test_silent_sources_are_those_of_the_file_else_formats() -> None:
 
 @pytest.fixture
 def served(small: Path) -> Path:
-    """A store whose last nightly run failed. One of its sources sends no data, another one does."""
+    """Return a store whose last nightly run failed; one of its two sources sends no data."""
     now = datetime.now(UTC)
     records = NightRecords(small)
     for night, outcome in ((date(2026, 11, 26), "done"), (date(2026, 11, 27), "failed")):

@@ -1,4 +1,4 @@
-"""The same slice with the same filters has one interval: on every page that shows it, and in the API."""
+"""Tests that a slice has the same interval on all pages and in the API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGES = "callgauge/dashboard/pages"
 
 @pytest.fixture
 def uneven(store: Path) -> Path:
-    """Three models and tools, whose sessions are alike in another degree each."""
+    """Return three models and tools with different correlations within sessions."""
     chance = random.Random(3)
     made: list[dict[str, Any]] = []
     for place, model in enumerate(("owl", "heron", "wren")):
@@ -39,13 +39,13 @@ def uneven(store: Path) -> Path:
 
 
 def intervals(page: str, caption: str, name: str, column: str, **query: str) -> dict[str, str]:
-    """Return k / n and interval as a page prints them, by the label of the row."""
+    """Return k / n and the interval as a page prints them, by row label."""
     rows = sheet_of(opened(f"{PAGES}/{page}/page.py", **query), caption)
     return {row[name]["text"]: row[column]["sub"].partition("\n")[0] for row in rows}
 
 
 def mirrored(text: str) -> str:
-    """Return k / n and interval of what a share leaves over: 3 / 4 · 20.0–90.0% of 1 / 4 · 10.0–80.0%."""
+    """Return k / n and the interval of the complement: 1 / 4 · 10.0–80.0% gives 3 / 4 · 20.0–90.0%."""
     counts, _, bounds = text.partition(" · ")
     k, n = (int(part.replace(",", "")) for part in counts.split(" / "))
     low, high = (float(part) for part in bounds.rstrip("%").split("–"))
@@ -53,7 +53,7 @@ def mirrored(text: str) -> str:
 
 
 def asked(store: Path, by: str, rate: str) -> dict[str, str]:
-    """Return the same of the API."""
+    """Return k / n and the interval from the API."""
     with contextmanager(open_api)(store) as api:
         rows = api.get("/rates", by=by, rate=rate)["rows"]
     return {

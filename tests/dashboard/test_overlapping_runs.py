@@ -1,4 +1,4 @@
-"""Streamlit starts the next run of a session before the earlier one has stopped; both share the session."""
+"""Tests that Streamlit may start a run before the session's previous run has stopped."""
 
 from __future__ import annotations
 

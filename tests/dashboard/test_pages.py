@@ -1,4 +1,4 @@
-"""Every page with no store, an empty, a small and a broken one: it runs, or says what to do."""
+"""Tests every page with a missing, an empty, a small and a broken store: it works or says what to do."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_headline_rates_print_their_counts_and_interval(small: Path) -> None:
     app = opened()
     assert app.metric[0].label == "Parse errors"
     assert app.metric[0].value == "2.3%"
-    # All 44 calls are of one session: Wilson (1927) with one observation, proportion_confint(1 / 44, 1).
+    # All 44 calls are in one session, which counts as one observation: proportion_confint(1 / 44, 1).
     assert "1 / 44 calls · 0.01–80.3%" in said(app)
 
 
@@ -240,7 +240,7 @@ def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
 def test_a_store_that_was_deleted_and_built_anew_under_the_same_name_is_shown_anew(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py")
     before = said(app)
-    elsewhere = small.with_name("elsewhere")  # another process would build it
+    elsewhere = small.with_name("elsewhere")
     publish(elsewhere, {**small_tables(), "tool_calls": [a_call(1, tool="only_one")]})
     shutil.rmtree(small)
     elsewhere.rename(small)

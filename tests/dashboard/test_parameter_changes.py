@@ -1,4 +1,4 @@
-"""What became of each parameter: the value sent, the typed value, what happened to it, and the sentence."""
+"""Tests each parameter's sent value, typed value, change, and sentence."""
 
 from __future__ import annotations
 

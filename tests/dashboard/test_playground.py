@@ -1,4 +1,4 @@
-"""The playground's examples show what their titles say, and its editors take anything."""
+"""Tests that the playground's examples match their titles, and that its editors accept any text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each road into the playground, what it shows then, and that hostile texts and links do no harm."""
+"""Tests each link to the playground and its content; hostile texts and links do no harm."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def link(raw: str, definition: str = "") -> str:
 
 
 def editors(app: AppTest) -> dict[str, str]:
-    """What the editors begin with, by their label."""
+    """Return the initial texts of the editors by label."""
     drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return {sheet["label"]: sheet["text"] for sheet in drawn if "version" in sheet}
 

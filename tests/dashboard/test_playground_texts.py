@@ -1,4 +1,4 @@
-"""Texts for the playground, from a link, a stored call, a definition; and a tool in other shapes."""
+"""Tests playground texts from a link, a stored call or a definition, and tools in other formats."""
 
 from __future__ import annotations
 

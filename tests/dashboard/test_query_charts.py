@@ -1,4 +1,4 @@
-"""Any result becomes a figure that says what it leaves out, and in which no text of a log is markup."""
+"""Tests that any query result becomes a chart that states omitted rows and escapes log text."""
 
 from __future__ import annotations
 

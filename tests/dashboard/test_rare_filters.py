@@ -1,4 +1,4 @@
-"""Filters under More, by what only sessions know: offered where a log has a value, kept by links."""
+"""Tests the filters under More: they appear only if a log has values for them, and links keep them."""
 
 from __future__ import annotations
 

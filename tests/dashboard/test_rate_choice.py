@@ -1,4 +1,4 @@
-"""The selectors of a rate, a dimension and a reference: what the URL says, and what it holds afterwards."""
+"""Tests the selectors of rate, dimension and reference, and their URL keys."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def test_a_click_that_comes_with_the_url_from_before_the_last_one_undoes_nothing
     app = opened()
     app.selectbox(key="rate").select("recovered").run()
     assert app.query_params == {"rate": "recovered"}
-    app.query_params.clear()  # the browser has not heard of it yet
+    app.query_params.clear()
     app.selectbox(key="by").select("Tool").run()
     assert app.text[0].value == "recovered by tool"
     app.query_params.clear()
-    app.query_params["rate"] = "recovered"  # it has heard of the first
+    app.query_params["rate"] = "recovered"
     app.selectbox(key="rate").select("execution").run()
     assert app.text[0].value == "execution by tool"
     assert app.query_params == {"rate": "execution", "by": "tool"}

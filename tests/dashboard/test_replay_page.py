@@ -1,4 +1,4 @@
-"""The tab Stored calls of the playground: settings from the URL, its own run, changes in words, lists."""
+"""Tests the tab Stored calls of the playground: settings in the URL, the replay, and its changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def replay(**query: str) -> AppTest:
 
 
 def verdict(app: AppTest) -> str:
-    """The sentence, without the escapes that keep it from being Markdown."""
+    """Return the main sentence without Markdown escapes."""
     return str(app.header[0].value).replace("\\", "")
 
 
@@ -84,7 +84,7 @@ def test_the_filters_are_shown_in_this_tab_only(replayed: Path, monkeypatch: pyt
     monkeypatch.setattr(shell, "_filter_bar", note)
     app = opened(PAGE)
     last = [shown[-1]]
-    app.session_state["tab"] = "Stored calls"  # as a click does
+    app.session_state["tab"] = "Stored calls"
     app.run()
     last.append(shown[-1])
     assert "Parse stored calls again" in said(app)
@@ -168,7 +168,7 @@ def wait_for_result(app: AppTest) -> AppTest:
 
 
 def fresh_browser(**query: str) -> AppTest:
-    """The page in another browser: what the session or the server kept of a replay is gone."""
+    """Return the page in another browser, where neither session nor server has kept the replay."""
     st.cache_resource.clear()
     return replay(**query)
 

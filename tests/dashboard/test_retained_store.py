@@ -1,4 +1,4 @@
-"""A store whose old data is gone tells the same rates of old days, and says which days have no calls."""
+"""Tests that after retention, old days have the same rates, and pages list the days without calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.analysis.test_trials_kept_apart import PARTS, night, rows
 from tests.dashboard.conftest import opened, said
 from tests.store.night import ask
 
-FIRST = date(2026, 11, 8)  # of the days whose facts stay
+FIRST = date(2026, 11, 8)  # the first day whose rows stay
 TODAY = date(2026, 11, 18)
 _FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(tool_calls|turns|sessions|probes|step_texts|prompts|prompt_texts)\b", re.IGNORECASE
@@ -29,7 +29,7 @@ CALLS, SESSIONS = (next(page.file for page in PAGES if page.name == name) for na
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A store as it was, one without old facts, and one without any texts."""
+    """Return a store before retention, one without old rows, and one without texts."""
     base = tmp_path_factory.mktemp("retained")
     logs = base / "logs"
     logs.mkdir()

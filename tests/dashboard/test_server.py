@@ -1,4 +1,4 @@
-"""The layers around Streamlit's server: a browser that goes away leaves no error, another error stays one."""
+"""Tests the layers around Streamlit's server: only disconnects are ignored, other errors are raised."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_any_other_error_stays_one(kind: str) -> None:
 
 
 async def leave(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    """End without an answer, as an application does when its browser has left."""
+    """End without an answer, as an application does after a disconnect."""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_first_page_names_each_script_of_every_page_once() -> None:
 
 
 def first_page(text: str) -> str:
-    """What a browser gets in place of Streamlit's own first page."""
+    """Return the page that replaces Streamlit's first page."""
 
     async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send(

@@ -1,4 +1,4 @@
-"""The list of sessions, and one session as a time line that is asked for in windows."""
+"""Tests the list of sessions, and the time line of a session, which is read in parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def a_session(name: str = "s1", **fields: Any) -> dict[str, Any]:
 
 
 def time_line(app: AppTest) -> dict[str, Any]:
-    """What the time line's component is given."""
+    """Return the data that the component of the time line receives."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return next(element for element in blocks if "strip" in element)
 
@@ -41,7 +41,7 @@ def drawn_calls(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def long(store: Path) -> Path:
-    """Two turns of 2,500 steps, a fault every thousand."""
+    """Return two turns of 2,500 steps with an error every thousand steps."""
     calls = [
         a_call(
             number,
@@ -175,7 +175,7 @@ def test_a_window_that_begins_within_a_turn_says_so_and_does_not_repeat_its_mess
 
 
 def told_session(store: Path, **tables: Any) -> AppTest:
-    """Two steps: a refused call and its retry, beside another; words, an answer, a prompt."""
+    """Return a session of two steps: a failed call, its retry and a parallel call; texts and a prompt."""
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     calls = [
         a_call(1, step=0, **BAD, **chain, attempt=1, harness_message="Bad JSON"),

@@ -1,4 +1,4 @@
-"""Share hands on what the page shows: its address with every default, Markdown, and one HTML file."""
+"""Tests Share: a link with all settings, Markdown, and one HTML file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAGE = {entry.name: entry.file for entry in PAGES}
 
 
 class Handed:
-    """What an opened Share offers: the links by their label, the Markdown, and the report."""
+    """The content of the Share dialog: links by label, Markdown, and the report."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.links: dict[str, str] = {}
@@ -50,7 +50,7 @@ class Handed:
         monkeypatch.setattr(share, "make_document", note)
 
     def open(self, page: str, /, **query: str) -> AppTest:
-        """Open a page, and Share on it."""
+        """Open a page and its Share dialog."""
         self.links.clear()
         return opened(page, {"share": True}, **query)
 
@@ -61,7 +61,7 @@ class Handed:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query of the link with fixed days."""
+        """Return the query of the link with fixed days."""
         pairs = parse_qs(urlsplit(self.links["Copy link"]).query)
         return {key: values[0] for key, values in pairs.items()}
 
@@ -72,7 +72,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
 
 
 def models_on(first: str, bad: Sequence[int], days: int) -> list[dict[str, object]]:
-    """Calls of two models, a different number of them wrong."""
+    """Return calls of two models with different numbers of failures."""
     names = ("egret", "heron")
     return [
         call
@@ -183,7 +183,7 @@ DAY = date(2026, 11, 20)
 
 
 def trend_of(rates: dict[str, Sequence[int]], **more: Any) -> TrendChart:
-    """The chart of series: k of 100 calls on each day from DAY on."""
+    """Return a chart of series with k of 100 calls on each day from DAY on."""
     points = [
         DayRate(DAY + timedelta(days=place), name, of_sessions(fill_sessions(k, 100, 100)))
         for name, series in rates.items()

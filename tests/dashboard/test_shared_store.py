@@ -1,4 +1,4 @@
-"""What pages say while the object store of a shared store does not answer."""
+"""Tests the messages of pages while the object storage of a shared store does not answer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_a_page_goes_on_and_says_since_when_the_object_store_is_gone(small: Path
     app = opened()
     (notice,) = app.warning
     assert "has not been reached since 20" in notice.value
-    assert "s3://" not in notice.value  # where the store lies is for admins
-    assert app.metric or app.header  # what was loaded before is shown
+    assert "s3://" not in notice.value
+    assert app.metric or app.header
     note_outage(small, None)
     assert not opened().warning
 

@@ -1,4 +1,4 @@
-"""A table of slices: what has enough sessions is a row, the others are one folded line."""
+"""Tests a table of slices: slices with too few sessions are in one folded line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQL page runs what its link carries, and says in a sentence why it does not."""
+"""Tests that the SQL page runs the query of its link, or says in a sentence why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a load and the figures for Prometheus are those of the Overview: the same metrics."""
+"""Tests that load reports and Prometheus metrics have the same rates as the Overview."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.dashboard.conftest import opened, said
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 OVERVIEW = "callgauge/dashboard/pages/overview/page.py"
 
-SHOWN = [name for name in HEADLINES if name != "mended"]  # the Overview leads with these
+SHOWN = [name for name in HEADLINES if name != "mended"]
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def sample(store: Path) -> str:
 @pytest.mark.thorough
 def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store: Path) -> None:
     assert "rejected" not in sample
-    rates = describe_store_rates(store)  # before the page holds the file open
+    rates = describe_store_rates(store)
     page = opened(OVERVIEW, days="all")
     captions = [caption.value for caption in page.caption]
     shown = {metric.label: metric.value for metric in page.metric}

@@ -1,4 +1,4 @@
-"""The file of a card is its table: the same rows in the same order, cell by cell, names in full."""
+"""Tests that the file of a card has the rows and cells of its table in order, with full names."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def decimals_of(*counts: tuple[int, int]) -> int:
 
 def test_a_column_has_one_number_of_decimals() -> None:
     assert decimals_of((0, 200), (13, 200), (1, 9)) == 1
-    assert decimals_of((1, 3), (5, 9)) == 0  # a third digit would say nothing
-    assert decimals_of((1, 44)) == 1  # 2% would say too little
+    assert decimals_of((1, 3), (5, 9)) == 0  # a third digit would be noise
+    assert decimals_of((1, 44)) == 1  # 2% would be too coarse
     assert decimals_of((3, 1000), (0, 50)) == 2
     assert decimals_of((0, 50)) == 1
 
@@ -134,7 +134,7 @@ def test_a_share_that_is_not_nothing_never_reads_as_nothing() -> None:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> Files:
-    """The files that a page offers, by name: each made when it is called, as a click makes it."""
+    """Return functions by file name; each makes the file as a click does."""
     offered: Files = {}
 
     def note(_label: str, name: str, _mime: str, made: Callable[[], bytes]) -> None:
@@ -169,7 +169,7 @@ def test_on_every_page_the_file_has_the_rows_of_the_table(small: Path, files: Fi
                 check_cell(column["full"] or column["title"], cell, row)
 
 
-# A number with a unit, written down here without a look at what reads it.
+# Matches a number with a unit; written independently of the code under test.
 AMOUNT = re.compile(
     r"[<>]?[$€£]?[-+−]?\d[\d,.]* ?(%|ms|s|min|h|d|B|kB|MB|GB|k|M|G)( \d+ (s|min|h))?"
     r"|<?[$€£][\d,.]+|[\d,]+ / [\d,]+|\d+="
@@ -189,7 +189,7 @@ def page_of(name: str) -> str:
 
 @pytest.fixture
 def measured(store: Path) -> Path:
-    """The small store, whose calls also say how long they and the models took."""
+    """Return the small store with durations of calls and replies."""
     tables = small_tables()
     times = {"model_latency_ms": 2_400.0, "result_bytes": 2_100}
     calls = enumerate(tables["tool_calls"])
@@ -221,7 +221,7 @@ def test_no_file_holds_numbers_as_texts(
 
 
 def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
-    """What the cell shows is in the row: a rate that is k of n, a difference within its interval, a text."""
+    """Assert that the row has the cell's content: a rate as k of n, a difference with interval, or text."""
     name = written(title)
     amount = {unit: row[f"{name} {unit}"] for unit in ("ms", "share", "bytes") if row.get(f"{name} {unit}")}
     if f"{name} k" in row and f"{name} rate" not in row:
@@ -246,7 +246,7 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
         assert written(row[name]) == written(cell["order"])
     elif name in row and cell["order"] is None and not cell["bars"]:
         if not row[name]:
-            assert not re.search(r"\d", cell["text"])  # a dash, or that there is nothing to compare with
+            assert not re.search(r"\d", cell["text"])
             return
         if re.match(r"\d{4}-\d\d-\d\d", cell["text"]):
             assert row[name].startswith(cell["text"])

@@ -1,4 +1,4 @@
-"""What the team remembers is kept from the page where it is needed, and shown where it is needed."""
+"""Tests that decisions and notes are saved from pages and shown on the pages that they concern."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STRANGER = User("", "viewer", may_write=False)
 
 @pytest.fixture
 def nights(store: Path) -> MemoryFile:
-    """A store of 40 days in which one model fails more from 12 November on, and its empty memory."""
+    """Return a store of 40 days in which one model fails more from 12 November on, without notes."""
     publish_nights(store, regressed(SINCE))
     return MemoryFile(store)
 
@@ -70,7 +70,7 @@ def palette_views(app: AppTest) -> list[dict[str, Any]]:
 
 
 def dialog() -> AppTest:
-    """The dialog alone: an AppTest runs no fragment, so a dialog would be gone when its form is sent."""
+    """Run only the dialog: an AppTest runs no fragment, so the dialog would vanish when its form is sent."""
 
     def show() -> None:
         from callgauge.dashboard.components.memory.saved_views import ask_view_name
@@ -121,7 +121,7 @@ def test_others_see_shared_views_only_and_change_none(
         "mine",
         "of the team",
     ]
-    assert sum(button.label == "Delete view" for button in app.button) == 2  # both are Ada's
+    assert sum(button.label == "Delete view" for button in app.button) == 2
     sign_in(monkeypatch, READER)
     app = opened(PAGE["decisions"], about="views")
     assert "You can read the team's decisions and notes, but not change them." in said(app)
@@ -240,7 +240,7 @@ def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nig
     labels = [plain(str(link.proto.label)) for link in app.get("page_link")]
     (alert,) = (label for label in labels if "(rule: above 10%)" in label)
     assert "parse errors 30% since 14 Nov" in alert
-    assert "Needs attention (2)" in said(app)  # the rule, and the automatic alert
+    assert "Needs attention (2)" in said(app)
     memory = opened(PAGE["decisions"], about="rules")
     assert "fires]" in said(memory)
     assert "quiet]" in said(memory)
@@ -276,7 +276,7 @@ def signature_of(app: AppTest) -> str:
 @pytest.mark.thorough
 def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
     listed = opened(PAGE["errors"])
-    assert "Triage status" not in sheet_of(listed, "Errors by signature")[0]  # nobody has noted one
+    assert "Triage status" not in sheet_of(listed, "Errors by signature")[0]
     signature = signature_of(listed)
     app = opened(PAGE["errors"], signature=signature)
     app.selectbox(key="status_state").set_value("known").run()
@@ -428,7 +428,8 @@ def test_a_person_who_is_signed_in_writes_under_that_name(
     assert remembered(nights).notes[0].by == "ada@team.test"
     notes.add_note(nights, "day", "2026-11-12", "of somebody else", by="bob@team.test")
     app = opened(PAGE["decisions"], about="notes")
-    assert len([button for button in app.button if button.label == "Delete"]) == 1  # her own
+    # only her own note can be deleted
+    assert len([button for button in app.button if button.label == "Delete"]) == 1
 
 
 def test_a_run_of_a_page_asks_the_memory_nothing_twice(
@@ -445,7 +446,7 @@ def test_a_run_of_a_page_asks_the_memory_nothing_twice(
 
     monkeypatch.setattr(MemoryFile, "read_rows", count)
     opened()
-    # What the team decided, the nights and the sources.
+    # The three queries are about decisions, nightly runs and sources.
     assert len(questions) == len(set(questions)) == 3
 
 

@@ -1,4 +1,4 @@
-"""Test sets: what came before a call, in five shapes, read again by whoever reads that shape."""
+"""Tests test sets: the context of a call in five formats, each read by the program for that format."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def call(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def the_calls() -> Rows:
-    """A look around, the failed call beside a clean one, and the attempt that worked."""
+    """Return an earlier call, the failed call with a clean parallel call, and the successful retry."""
     return [
         call(1, tool="list", definition_id="d-list", raw_arguments='{"path": "."}', result_text="a b"),
         call(2, attempt=1, **CHAIN, **FAILED | {"parse_error": "json_parse_error:expected a comma"}),
@@ -118,7 +118,7 @@ def test_a_case_is_what_the_model_was_told_before_the_call(ask: Callable[..., te
 
 
 def calls_in(path: Path) -> Rows:
-    """What a load of this log holds: a call a row, with its prompt, definition and the user's text."""
+    """Return the calls after a load of this log, each with its prompt, definition and the user's text."""
     store = path.parent / f"{path.stem}-store"
     load([path], store)
     generation = published_generation(store)
@@ -310,7 +310,7 @@ def test_a_sample_without_a_right_call_is_left_out_with_a_reason(ask: Callable[.
 
 
 class _Stub(ModuleType):
-    """A module of inspect_ai in which every decorator changes nothing, and a class keeps its arguments."""
+    """Imitates a module of inspect_ai: decorators change nothing, and classes store their arguments."""
 
     def __getattr__(self, name: str) -> Any:
         if name in ("task", "solver"):
@@ -440,7 +440,7 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
 
 
 def trial_store(store: Path) -> None:
-    """A store whose failed calls become tasks."""
+    """Return a store whose failed calls become tasks."""
     tables = small_tables() | {
         "tool_calls": the_calls(),
         "tool_definitions": [definition(), definition("list")],
@@ -450,7 +450,7 @@ def trial_store(store: Path) -> None:
 
 
 def prepare_trial(app: AppTest, key: str) -> tuple[Plan, tuple[Task, ...]]:
-    """Prepare the download of a page; return its plan and tasks, as a trial reads them."""
+    """Prepare the page's download; return its plan and tasks, as a trial reads them."""
     app.button(key=f"{key}_testset_prepare").click().run()
     assert not app.exception
     made = app.session_state[f"_{key}_testset"]

@@ -1,4 +1,4 @@
-"""The Tools page: the worst tools first, and one of them down to the parameter and its definitions."""
+"""Tests the Tools page: the worst tools first, and the details of one tool with its definitions."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def test_all_rates_and_the_latency_of_each_tool_are_behind_a_fold(many_sessions:
     table = sheets(opened(PAGE, all_rates="1"))["All rates of tools"]
     assert [column["title"] for column in table["columns"][-2:]] == ["Latency p50", "Latency p95"]
     assert texts(table, 0) == ["search", "read_file"]
-    assert [row[-1]["text"] for row in table["rows"]] == ["–", "–"]  # no log has a time
+    assert [row[-1]["text"] for row in table["rows"]] == ["–", "–"]
     assert [row[-2]["sub"] for row in table["rows"]] == ["not measured", "not measured"]
 
 
 @pytest.fixture
 def many_sessions(store: Path) -> Path:
-    """Two real tools in many sessions, one in one session, and one that no log offers."""
+    """Return two tools in many sessions, one in one session, and one that no log offers."""
     bad = {"fault_layer": "schema", "outcome": "failed", "parse_error": "missing_required:limit"}
     unknown = {"fault_layer": "schema", "outcome": "failed", "parse_error": "unknown_tool:serach"}
     offered = {"tools_offered": True}
@@ -158,7 +158,9 @@ def test_too_few_sessions_are_said(two_tools: Path) -> None:
 
 @pytest.fixture
 def as_text(store: Path) -> Path:
-    """A tool that one of two models calls with text for an integer; some calls have broken JSON, too."""
+    """Return a tool that one of two models calls with text instead of an integer; some calls have broken
+    JSON.
+    """
     sent = {"raw_arguments": '{"limit": "20"}', "outcome": "coerced", "model": "slate"}
     many = {"raw_arguments": '{"limit": "many"}', "outcome": "failed", "fault_layer": "schema"}
     broken = {"raw_arguments": '{"limit": "20",}', "outcome": "repaired"}
@@ -200,11 +202,11 @@ def as_text(store: Path) -> Path:
 
 
 def replayed(**query: str) -> AppTest:
-    """The page of the tool once its calls were replayed in the background."""
+    """Return the page of the tool after a background replay of its calls."""
     app = opened(PAGE, tool_open="search", **query)
     for _ in range(120):
         if "Replaying" not in said(app):
-            return app.run()  # it may have ended after this run had drawn the sentence
+            return app.run()  # the replay may have ended after this run drew the sentence
         time.sleep(0.5)
         app.run()
     raise AssertionError("the replay did not end")

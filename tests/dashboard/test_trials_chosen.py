@@ -1,4 +1,6 @@
-"""A run or an arm of trials is chosen in the filter bar or in Compare; a line says what is left out."""
+"""Tests the choice of a trial run or variant in the filter bar or in Compare, and the note on excluded
+trials.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ LEFT_OUT = "7 trial sessions of 1 run are not counted here"
 
 @pytest.fixture
 def nights_and_a_run(tmp_path: Path, store: Path) -> Path:
-    """A store of three calls of a night, twelve of a run of trials two weeks later, and a probe."""
+    """Return a store with three calls of one day, twelve of a trial run two weeks later, and a probe."""
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "night.jsonl").write_text(session("night", day=5))

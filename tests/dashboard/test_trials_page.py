@@ -1,4 +1,4 @@
-"""Trials: the list of runs, one run with its verdict, what proves it, and how many tasks a next one needs."""
+"""Tests the page Trials: the list, one run with its verdict and evidence, and the size of a next run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OLD, NEW = MadeArm("old", 0.35), MadeArm("new", 0.03)
 
 
 def plain(text: object) -> str:
-    """As it reads, without the signs that keep Markdown from reading anything in it."""
+    """Return Markdown as plain text, without its escapes."""
     return re.sub(r"\\(.)", r"\1", str(text)).replace("\u2060", "")
 
 

@@ -1,4 +1,4 @@
-"""A page declares what it keeps in the URL, and Reset drops it."""
+"""Tests that each page declares its URL keys, and that Reset removes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Service managers read the same words and paths that callgauge.toml names, with any characters."""
+"""Tests that service managers read the paths of callgauge.toml unchanged, with any characters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def nightly_of(installation: Installation) -> list[str]:
 
 
 def read_unit(text: str) -> dict[str, list[str]]:
-    """Return the settings of a unit, each with its values; rejects lines that continue on the next line."""
+    """Return the settings of a unit, each with its values; fail for continued lines."""
     values: dict[str, list[str]] = {}
     for line in text.splitlines():
         assert not line.endswith("\\")
@@ -71,7 +71,7 @@ def read_unit(text: str) -> dict[str, list[str]]:
 
 
 def split_as_systemd_does(value: str) -> list[str]:
-    """Return the words of a command or of a list of paths: quotes, backslashes, then specifiers."""
+    """Split a command or a list of paths as systemd does: quotes, backslashes, then specifiers."""
     if variables := value.startswith(":"):
         value = value[1:]
     words = shlex.split(value)
@@ -87,7 +87,8 @@ def test_systemd_starts_what_the_configuration_says(folder: str) -> None:
     night = read_unit(files["callgauge-nightly.service"])
     assert split_as_systemd_does(night["ExecStart"][0]) == nightly_of(installation)
     (paths,) = night["ReadWritePaths"]
-    paths_of_unit = split_as_systemd_does(paths if "$" not in paths else ":" + paths)  # no variables in paths
+    # systemd replaces no variables in paths
+    paths_of_unit = split_as_systemd_does(paths if "$" not in paths else ":" + paths)
     assert paths_of_unit == [str(installation.store), "/var/backups/call gauge"]
     environment = night["EnvironmentFile"][0]
     assert environment.removeprefix("-").replace("%%", "%") == str(installation.environment_file)
@@ -124,14 +125,14 @@ def test_systemd_does_not_hide_what_the_service_reads(folder: str, home: str, pr
 
 
 def run_as_cron_does(line: str) -> list[str]:
-    """Return the words that a shell gets from a crontab line, after cron has processed its % signs."""
+    """Return the words that a shell gets from a crontab line after cron's handling of %."""
     command = line.split(None, 5)[5].rstrip("\n")
     assert not re.search(r"(?<!\\)%", command)
     return run_words(command.replace("\\%", "%"))
 
 
 def run_words(command: str) -> list[str]:
-    """Return the words that the program of a shell command receives."""
+    """Return the arguments that the program of a shell command receives."""
     listed = re.sub(r"(^|exec )(?=/opt/)", r"\1printf '%s\\0' ", command, count=1)
     assert listed != command
     listed = listed.replace("exec printf", "printf")

@@ -1,1 +1,1 @@
-"""Documents made of plain data: HTML, Markdown, SVG."""
+"""Tests of documents that are made from plain data: HTML, Markdown, SVG."""

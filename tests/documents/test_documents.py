@@ -1,4 +1,4 @@
-"""A document holds its figures, needs nothing but itself, and log text stays text in it."""
+"""Tests that a document contains its figures, needs no other file, and escapes text from logs."""
 
 from __future__ import annotations
 

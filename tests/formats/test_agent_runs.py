@@ -1,4 +1,4 @@
-"""The end of a run in logs of a run that has not ended."""
+"""Tests the end of a run in logs of runs that have not ended."""
 
 from __future__ import annotations
 

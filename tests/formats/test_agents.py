@@ -1,4 +1,4 @@
-"""Agents' logs: a copy counts once, reading a grown log resumes, a long one is read in bounded memory."""
+"""Tests agents' logs: copies count once, reading a grown log resumes, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, r
 
 
 def case(name: str, stem: str) -> list[dict[str, Any]]:
-    """Return the objects of a case of JSON Lines."""
+    """Return the objects in a case file in JSON Lines."""
     path = CASES / "formats" / name / f"{stem}.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 

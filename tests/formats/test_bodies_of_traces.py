@@ -1,4 +1,4 @@
-"""Bodies and attributes are read in the form of every API and framework."""
+"""Tests that bodies and attributes of traces are read in the format of every API and framework."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that no format reads but one knows: the reason explains them."""
+"""Tests the messages for files that a format recognises but cannot read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of decoded records are read as the requested type; messages use JSON's type names."""
+"""Tests that fields of records are read as the requested type; messages use JSON's type names."""
 
 from __future__ import annotations
 

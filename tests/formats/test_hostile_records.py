@@ -1,4 +1,4 @@
-"""A format survives any record: whatever a field contains, each line gives events or a reject."""
+"""Tests that each line gives events or a reject, whatever its fields contain."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ STRANGE: st.SearchStrategy[Any] = st.sampled_from(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every value inside a record."""
+    """Yield the path of every value in a record."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield (*path, key)
@@ -100,7 +100,7 @@ def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
     name: str, data: st.DataObject, torn: bool, junk: bytes
 ) -> None:
     records = changed_somewhere(data, RECORDS[name])
-    # One byte per line, drawn together: one draw per line took longer than everything else.
+    # All bytes are drawn together, because one draw per line took most of the time.
     chosen = data.draw(st.binary(min_size=len(records), max_size=len(records)))
     lines = [
         json.dumps(record, ensure_ascii=byte % 2 == 1) for record, byte in zip(records, chosen, strict=True)

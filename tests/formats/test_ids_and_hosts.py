@@ -1,4 +1,4 @@
-"""Which ids are globally unique, and which provider an address belongs to."""
+"""Tests which ids are globally unique, and which provider an address belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With any number of open sessions in a file, each gives the same events as alone."""
+"""Tests that a session gives the same events alone and among many open sessions in a file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ingest.sessions import open_sessions
 from ingest.sessions.open_sessions import OpenSessions
 from tests.formats.test_cases import LOGS, SAMPLES, case_name, plain, record_of, records_of
 
-OF_MANY_SESSIONS = ("claude_code", "session_history")  # one file may hold any number, mixed
+# formats in which one file may contain many sessions, mixed
+OF_MANY_SESSIONS = ("claude_code", "session_history")
 
 
 def round_robin(name: str, sessions: int, records: list[dict[str, Any]]) -> Iterator[Record | Rejected]:
-    """Yield each record for every session before the next record."""
+    """Yield each record once for every session before the next record."""
     number = 0
     for record in records:
         for session in range(sessions):
@@ -115,7 +116,7 @@ def test_texts_that_wait_are_not_held_in_memory() -> None:
 
 
 class Counted:
-    """A session that counts its records; its nesting decides whether it can be written to a file."""
+    """A session that counts its records; deep nesting prevents its storage in a file."""
 
     def __init__(self, depth: int = 0) -> None:
         self.weight = 1_000_000_000
@@ -154,7 +155,7 @@ def test_the_session_heard_last_stays_in_memory_whatever_the_others_do() -> None
         sessions.open("deep", lambda: Counted(100_000))
         sessions.spill("deep")
         heard = sessions.open("heard", Counted)
-        for _ in range(3):  # weighed repeatedly without being requested: a translator continues with it
+        for _ in range(3):
             sessions.spill("heard")
             heard.records += 1
         assert sessions.open("heard", Counted) is heard

@@ -1,4 +1,4 @@
-"""Answer keys are refused whole; one or two such lines among answers do not make a key."""
+"""Tests that files of answer keys are rejected, but files of answers with one or two key lines are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published session log: page, schema, example, made sample and reader agree with each other."""
+"""Tests that page, schema, example, sample and reader of the published session log agree."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def columns_of(item: dict[str, Any]) -> str:
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (path, schema) of every field with a value of its own."""
+    """Yield (path, schema) of every field that is not an object."""
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item
@@ -136,7 +136,7 @@ def test_the_example_becomes_one_failed_one_retried_and_one_clean_call() -> None
     ("writer", "raw", "source"),
     [
         ("server", '{"path": 3}', "reserialised"),
-        ("server", '{"path": ', "raw"),  # no server writes that
+        ("server", '{"path": ', "raw"),
         ("server", '"a text"', "raw"),
         ("unknown", '{"path": 3}', "unattributed"),
         ("unknown", '{"path": ', "unattributed"),

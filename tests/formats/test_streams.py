@@ -1,4 +1,4 @@
-"""Deltas become the streamed text, and bodies in any stored form become the sent objects."""
+"""Tests that deltas are joined to the streamed text, and that stored bodies become the sent objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENT = st.lists(TEXTS, min_size=1, max_size=4)
 
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
-    """Return the text in parts, also empty ones, as servers send them."""
+    """Return the text in parts, some of them empty, as servers send them."""
     ends = sorted(cut % (len(text) + 1) for cut in cuts)
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
@@ -85,7 +85,7 @@ def test_arguments_are_exactly_the_text_that_was_streamed(texts: list[str], cuts
     (chat,) = join_chunks(chat_chunks(texts, cuts))
     assert raw_of(openai_chat.read_replies(chat)) == texts
     (message,) = join_chunks(anthropic_events(texts, cuts))
-    # Anthropic streams nothing for a call without arguments.
+    # For a call without arguments, Anthropic streams no text.
     assert raw_of(anthropic_messages.read_replies(message)) == [text or None for text in texts]
     (response,) = join_chunks(responses_events(texts, cuts))
     assert raw_of(openai_responses.read_replies(response)) == texts
@@ -174,7 +174,7 @@ PACKED = gzip.compress(TEXT.encode(), mtime=0)
 )
 def test_a_body_is_read_however_it_was_kept(body: Any) -> None:
     if isinstance(body, str) and body.startswith("data:"):
-        return  # not a chunk: a stream of whole objects does not count
+        return
     assert decode_body(body).objects == (BODY,)
 
 

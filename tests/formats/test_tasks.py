@@ -1,4 +1,4 @@
-"""Task names in formats: trials of a task share a name, different benchmarks never do."""
+"""Tests task names: trials of a task share a name, tasks of different benchmarks never do."""
 
 from __future__ import annotations
 

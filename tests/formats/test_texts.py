@@ -1,4 +1,4 @@
-"""Texts in logs are classified; hostile texts take time linear in their length."""
+"""Tests how texts in logs are classified, in time linear in their length."""
 
 from __future__ import annotations
 

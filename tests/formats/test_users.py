@@ -1,4 +1,4 @@
-"""The user in a log is stored, because `callgauge forget --user` needs it."""
+"""Tests that the user in a log is stored, because `callgauge forget --user` needs the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`python -m tests.fuzz [TARGET…] --seconds N` → each target for its share; exit code 1 = findings."""
+"""Runs fuzz targets: `python -m tests.fuzz [TARGET…] --seconds N`. Exit code 1 means findings.
+
+The targets share the time equally.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from tests.fuzz.driver import FINDINGS
 
 TARGETS = ("arguments", "calls", "definitions", "replies")
 WAYS = (("--random", 0.25), ("", 0.75))
-"""Each target runs a quarter of its time with random inputs: many more a second than a fuzzer that counts."""
-_GRACE = 120  # maximum seconds for one input and for the end of a run
+"""Each target uses a quarter of its time for random inputs, which run much faster than guided ones."""
+_GRACE = 120  # maximum seconds for one input, and for the end of a run
 
 
 def main() -> int:
@@ -37,7 +40,7 @@ def main() -> int:
 
 
 def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:
-    """Run one target in its own process, so that a hang or a crash of the interpreter is detected."""
+    """Run one target in its own process, so that a hang or a crash of Python is detected."""
     option, share = way
     command = [
         sys.executable,

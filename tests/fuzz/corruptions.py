@@ -1,7 +1,7 @@
 """Adds one defect to a text, of the kinds that models and transports make.
 
-Each corruption is one function; `Choices` decides the place and the character. The intended value may be
-lost, so only the promises for any text apply afterwards.
+Each corruption is one function; `Choices` selects the position and the character. The intended value may be
+lost, so tests check only rules for arbitrary text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _at(text: str, choices: Choices) -> int:
 
 
 def _place_of(text: str, signs: str, choices: Choices) -> int | None:
-    """Return the place of one of these characters, None when the text has none."""
+    """Return the position of one of these characters, or None if the text has none."""
     places = [at for at, sign in enumerate(text) if sign in signs]
     return choices.one_of(places) if places else None
 
@@ -159,7 +159,7 @@ def surrounded(text: str, choices: Choices) -> str:
 
 def encoded_again(text: str, choices: Choices) -> str:
     for _ in range(1 + choices.below(10)):
-        if len(text) > 4_000:  # each layer may double it
+        if len(text) > 4_000:  # each level of escaping may double the text
             break
         text = json.dumps(text, ensure_ascii=False)
     return text
@@ -205,7 +205,7 @@ CORRUPTIONS: Mapping[str, Corruption] = {
 
 
 def damaged(raw: bytes, choices: Choices) -> bytes:
-    """Return the bytes with one changed, one left out, or cut within a character."""
+    """Return the bytes with one byte changed or removed, or cut within a character."""
     if not raw:
         return b"\xff"
     at = choices.below(len(raw))

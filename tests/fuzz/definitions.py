@@ -1,4 +1,4 @@
-"""A fixed set of tool definitions for the fuzz targets, from plain to nasty. Data only."""
+"""Contains fixed tool definitions for the fuzz targets, from simple to difficult."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Runs one target for some seconds and saves an input for each distinct failure.
+"""Runs one target for some seconds, and saves an input for each distinct failure.
 
-With atheris, inputs follow the coverage in `lenient` and in the gateway; without it they are random, from a
-seed. A finding does not end the run; another input that breaks the same promise at the same line is the same
-finding. `python -m tests.fuzz` starts this in its own process.
+With atheris, code coverage in `lenient` and in the gateway guides the inputs; without atheris they are
+random, with a seed. The run continues after a failure. Failures with the same message at the same line count
+once. `python -m tests.fuzz` starts this module in its own process.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 FINDINGS = Path(__file__).parent / "findings"
 CORPUS = Path(__file__).parent / ".corpus"
-MAX_LENGTH = 2_000  # bytes of choices; one choice can be a repetition of 60,000 characters
+MAX_LENGTH = 2_000  # bytes of choices; one choice can produce 60,000 characters
 _LENGTHS = (4, 10, 20, 40, 80, 200, 800)
 
 
 class Collector:
-    """Runs a target and keeps the first input of each distinct finding."""
+    """Runs a target, and keeps the first input for each distinct failure."""
 
     def __init__(self, name: str, target: Callable[[bytes], None]) -> None:
         self.name = name
@@ -61,7 +61,7 @@ def at_random(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
-    """Run the target with inputs chosen by coverage; the next run starts from the saved corpus.
+    """Run the target with inputs guided by coverage, starting from the saved corpus.
 
     Does not return.
     """
@@ -81,7 +81,7 @@ def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def targets(*, counted: bool) -> dict[str, Callable[[bytes], None]]:
-    """Return the targets by name; with `counted`, atheris counts the branches of the parser."""
+    """Return the targets by name; with `counted`, atheris measures coverage of the parser."""
     if counted:
         import atheris
 

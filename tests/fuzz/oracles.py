@@ -1,8 +1,7 @@
-"""Finds corrupted texts that three other readers of broken JSON read equally, but ours reads differently.
+"""Finds corrupted texts for which three other JSON repairers agree, but our parser differs.
 
-A person must judge the result: it is only a possible bug, because the three may be wrong. `intended` is True
-when their result is the value that the text was made from. The three are installed by hand in a separate
-environment: tests/fuzz/README.md.
+This shows only possible bugs, because the other three may be wrong. `intended` is True if their result is the
+original value. The three packages are installed by hand in a separate environment, see tests/fuzz/README.md.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _NAMES = ("path", "content", "limit", "tags", "filters", "city", "query")
 
 
 class Disagreement(NamedTuple):
-    """A text read differently; `silent`: our result had no lossy and no error diagnostic."""
+    """A text with different results. `silent` is True if our result had no lossy and no error diagnostic."""
 
     corruption: str
     text: str
@@ -50,7 +49,7 @@ def readers() -> list[Callable[[str], Any]]:
 
 
 def value(choices: Choices, depth: int = 0) -> Any:
-    """Return an object like the arguments of a tool."""
+    """Return a random object like the arguments of a tool."""
     result: dict[str, Any] = {}
     for _ in range(1 + choices.below(3)):
         kind = choices.below(6)
@@ -68,18 +67,18 @@ def _too_slow(*_: object) -> None:
 
 
 def read_by(reader: Callable[[str], Any], text: str) -> Any:
-    """Return the result of a reader within one second; it may raise any exception."""
+    """Return the result of a parser within one second. Raises any exception of the parser."""
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         return reader(text)
-    except Exception:  # each reader has its own exceptions
+    except Exception:
         return _UNREAD
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def compared(readers: list[Callable[[str], Any]], choices: Choices) -> Disagreement | None:
-    """Read one corrupted text with all readers."""
+    """Parse one corrupted text with all parsers."""
     intended = value(choices)
     name = choices.one_of(tuple(CORRUPTIONS))
     text = CORRUPTIONS[name](json_text(choices, intended), choices)
@@ -111,7 +110,7 @@ def main() -> int:
 
 
 def show(disagreements: list[Disagreement], each: int) -> None:
-    """Print the shortest of each kind, the most likely bugs first."""
+    """Print the shortest text of each kind, with the most likely bugs first."""
     shown: Counter[tuple[bool, bool, str]] = Counter()
     for disagreement in sorted(
         disagreements, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))

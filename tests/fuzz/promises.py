@@ -1,7 +1,7 @@
-"""Checks every promise of the parser on the result for a text and perhaps a definition.
+"""Checks every general rule about the parser's result for a text and an optional definition.
 
-The promises for any input are defined only here, for the property tests and the fuzz targets. Raises
-AssertionError with the name of the promise.
+The rules hold for any input; property tests and fuzz targets use them. Raises AssertionError with the name of
+the broken rule.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 from tests.fuzz.conformance import misfit
 
 MAX_SECONDS = 2.0
-"""Processor time that a text of up to `GUARDED` characters may take, under a fuzzer's instrumentation too."""
+"""Maximum CPU time in seconds for a text of up to `GUARDED` characters, even with a fuzzer's counters."""
 GUARDED = 64 * 1024
 SUSPICIOUS_SECONDS = 0.4
-"""A text that takes longer is read by half, too: linear is twice the time of half, quadratic four times."""
+"""Seconds. A slower text is also read by half: linear time is then twice, quadratic time four times."""
 Result = TypeVar("Result")
 
-_HALVES = re.compile(r"[\ud800-\udfff]")  # the parser replaces these first
+_HALVES = re.compile(r"[\ud800-\udfff]")  # the parser replaces surrogates first
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
 _SAID_ABOUT_JSON = {
     "duplicate_key",
@@ -43,13 +43,13 @@ _SAID_ABOUT_JSON = {
     "string_encoding_removed",
     "empty_arguments",
 }
-"""What may be said about text that is JSON: it says a key twice, holds 1e999, or is a string of JSON text."""
+"""Codes allowed for a text that is JSON: a repeated key, 1e999, or a string that contains JSON text."""
 _NOT_QUOTED_WHERE_IT_STANDS = {
-    "json_parse_error",  # quotes the start of the text
+    "json_parse_error",  # `found` quotes the start of the text
     "nested_too_deep",
     "too_many_findings",
-    "invalid_utf8",  # shows bytes
-    "parameter_name_normalised",  # the span is that of the value, `found` is its name
+    "invalid_utf8",  # `found` shows bytes
+    "parameter_name_normalised",  # the span is that of the value, but `found` is the name
     "duplicate_key",  # the span includes the quotes, `found` does not
     "repeated_member",
 }
@@ -59,11 +59,11 @@ _DECODES = {
     "string_literal_converted_to_object",
     "string_literal_converted_to_array",
 }
-"""After these, what was found is text that came out of a string: the raw text writes it with escapes."""
+"""After these codes, `found` is text from within a string, which the raw text writes with escapes."""
 
 
 def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
-    """Return the result of `parse_arguments` after checking every promise that needs only one run."""
+    """Return the result of `parse_arguments`, after checking every rule that needs only one run."""
     request = _in_time(lambda text: parse_arguments(text, tool), raw)
     check_request(request, raw)
     check_fit(request, tool)
@@ -71,10 +71,11 @@ def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallReques
 
 
 def _in_time(read: Callable[[Any], Result], text: str | bytes) -> Result:
-    """Return the result of `read`; its time must not grow faster than the text."""
+    """Return the result of `read`, and check that its time grows linearly with the text."""
     result, seconds = _timed(read, text)
     assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
-    if seconds > SUSPICIOUS_SECONDS:  # again: a definition is compiled and garbage collected only once
+    # read again, because compilation and garbage collection happen only once
+    if seconds > SUSPICIOUS_SECONDS:
         whole = min(seconds, _timed(read, text)[1])
         half = _timed(read, text[: len(text) // 2])[1]
         linear = whole < max(3 * half, SUSPICIOUS_SECONDS)
@@ -89,10 +90,10 @@ def _timed(read: Callable[[Any], Result], text: str | bytes) -> tuple[Result, fl
 
 
 def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
-    """Check the promises about the result.
+    """Check the rules about a result.
 
-    `built` means that `raw` was not sent, but built from parameters that a dialect writes one by one; repairs
-    made while building are not visible in it.
+    `built` means that a dialect wrote each parameter separately and `raw` was built from them. Repairs made
+    while building do not appear in the result.
     """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
@@ -103,7 +104,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
     _check_policies(request)
     if not built:
         _check_strict_first(request, raw)
-    written(request.arguments).encode()  # UnicodeEncodeError: half a surrogate pair
+    written(request.arguments).encode()  # raises UnicodeEncodeError for half a surrogate pair
     for diagnostic in request.diagnostics:
         assert diagnostic.code in CODES, f"one table of codes: {diagnostic.code}"
         assert diagnostic.message, f"a diagnostic is a sentence: {diagnostic}"
@@ -111,7 +112,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
 
 
 def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
-    """Check that each span is in the raw text and that `found` is the text at the span."""
+    """Check that each span is in the raw text, and that `found` is the text of the span."""
     decoded = built
     for diagnostic in request.diagnostics:
         decoded |= diagnostic.code in _DECODES
@@ -131,7 +132,7 @@ def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
 
 
 def _check_stages(request: ToolCallRequest) -> None:
-    """Check that repairs of the text come before conversions of values, except for text inside a value."""
+    """Check that repairs of the text come before conversions of values, except for text within a value."""
     values = False
     for diagnostic in request.diagnostics:
         if diagnostic.code in _DECODES and diagnostic.stage is Stage.COERCE:
@@ -159,7 +160,7 @@ def _check_outcome(request: ToolCallRequest) -> None:
 
 
 def _check_policies(request: ToolCallRequest) -> None:
-    """Check that each policy accepts all that a stricter policy accepts, with the same diagnostics."""
+    """Check that each policy accepts everything that a stricter policy accepts, with the same diagnostics."""
     accepted = [request.accepted_under(policy) for policy in (Policy.STRICT, Policy.SAFE, Policy.LENIENT)]
     assert accepted == sorted(accepted), f"policies are nested: {accepted}"
     for policy in Policy:
@@ -168,7 +169,7 @@ def _check_policies(request: ToolCallRequest) -> None:
 
 
 def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
-    """Check that a JSON object is never repaired, and other text never accepted without a report."""
+    """Check that a valid JSON object is never repaired, and that other text never passes unreported."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -180,29 +181,29 @@ def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
         return
     for diagnostic in request.diagnostics:
         if diagnostic.stage is Stage.COERCE and diagnostic.code in _DECODES:
-            return  # the following diagnostics are about the text inside a string
+            return
         allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _SAID_ABOUT_JSON
         assert allowed, f"valid JSON never meets a repair: {diagnostic}"
     if request.outcome is Outcome.CLEAN:
-        sent = json.loads(raw)  # orjson, used above, rounds integers beyond 64 bits
+        sent = json.loads(raw)  # not orjson, which rounds integers beyond 64 bits
         assert same(request.arguments, sent), f"clean means untouched: {request.arguments!r}"
 
 
 def check_fit(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
-    """Check that the arguments fit the definition or that an error is reported."""
+    """Check that the arguments fit the definition, or that an error is reported."""
     if tool is None or request.arguments is None or request.outcome is Outcome.FAILED:
         return
     if any(
         diagnostic.code in ("schema_keyword_unsupported", "pattern_not_checked")
         for diagnostic in request.diagnostics
     ):
-        return  # reported in the result
+        return
     problem = misfit(tool.to_json_schema(), request.arguments)
     assert problem is None, f"the result fits the definition, or there is an error: {problem}"
 
 
 def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) -> None:
-    """Check that reading our own output changes nothing."""
+    """Check that parsing our own output changes nothing."""
     if request.arguments is None or request.outcome is Outcome.FAILED:
         return
     again = parse_arguments(written(request.arguments), tool)
@@ -212,14 +213,14 @@ def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) ->
 
 
 def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
-    """Check that two readings of the same text are equal."""
+    """Check that two results for the same text are equal."""
     assert request.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
     assert same(request.arguments, other.arguments), "the same text gives the same arguments"
     assert same(dict(request.rejected), dict(other.rejected)), "the same text gives the same rejections"
 
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
-    """Return the result of `extract_tool_calls` after checking its promises."""
+    """Return the result of `extract_tool_calls` after checking its rules."""
     calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
     reached = 0
     for call in calls:
@@ -236,7 +237,7 @@ def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCa
 
 
 def same(value: Any, other: Any) -> bool:
-    """Return True for equal values and types: 1 is neither true nor 1.0, and NaN equals NaN."""
+    """Return True if values and types are equal: 1 is neither true nor 1.0, and NaN equals NaN."""
     return repr(value) == repr(other)
 
 

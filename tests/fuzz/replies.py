@@ -1,7 +1,7 @@
-"""Turns bytes into a damaged answer of one of the four APIs, reads it, and writes it back as history.
+"""Tests readers with damaged answers of the four APIs that are made from bytes.
 
-A reader returns a reply or raises one of its two errors, the same each time. The reply, with its calls,
-becomes a history that the API can write.
+A reader returns a reply or raises one of its two errors, and the same each time. The API must be able to
+write the reply into a conversation history.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIELDS = (
 
 
 def replies(data: bytes) -> None:
-    """Run on the events of a stream and the body of a whole answer, for any API."""
+    """Test one API with the events of a stream, and with the body of a whole answer."""
     choices = Choices(data)
     wire = WIRES[choices.one_of(tuple(WIRES))]
     events, body = _answer(choices, wire.name)
@@ -66,7 +66,7 @@ def _text(choices: Choices) -> str:
 
 
 def _damage(choices: Choices, events: list[Any]) -> None:
-    """Leave an event out, repeat or move it, end early, or corrupt one of its fields."""
+    """Remove, repeat or move an event, end the stream early, or corrupt a field."""
     if not events:
         return
     at, how = choices.below(len(events)), choices.below(6)
@@ -79,12 +79,12 @@ def _damage(choices: Choices, events: list[Any]) -> None:
     elif how == 3:
         del events[at:]
     else:
-        events[at] = json.loads(json.dumps(events[at]))  # apart from the others
+        events[at] = json.loads(json.dumps(events[at]))  # a copy, because events share values
         _spoil(choices, events[at])
 
 
 def _spoil(choices: Choices, value: Any) -> None:
-    """Change one field somewhere in a JSON value."""
+    """Change one field at any depth of a JSON value."""
     inner = [value]
     for part in inner:
         children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
@@ -99,7 +99,7 @@ def _spoil(choices: Choices, value: Any) -> None:
 
 
 def _read(wire: Wire, answer: Sequence[str] | bytes) -> Reply | None:
-    """Return the reply, None if the reader rejects the answer; both reads must be equal."""
+    """Return the reply, or None if the reader rejects the answer; check that two reads are equal."""
     answers = [_read_once(wire, answer) for _ in range(2)]
     assert repr(answers[0]) == repr(answers[1]), "the same answer reads alike"
     return answers[0] if isinstance(answers[0], Reply) else None

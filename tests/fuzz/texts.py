@@ -1,6 +1,6 @@
 """Generates texts like those of models: sequences of tokens, corrupted JSON, repetitions, raw bytes.
 
-They use the punctuation of JSON and of the dialects in which calls are written.
+The tokens are punctuation of JSON and of the dialects in which models write calls.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def json_object(choices: Choices, depth: int = 0) -> dict[str, Any]:
 
 
 def json_text(choices: Choices, value: Any) -> str:
-    """Return the value as JSON, in one of the usual spellings."""
+    """Return the value as JSON, in one of the usual formats."""
     options: dict[str, Any] = choices.one_of(
         ({"ensure_ascii": False}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")})
     )
@@ -74,7 +74,7 @@ def json_text(choices: Choices, value: Any) -> str:
 
 
 def corrupted(choices: Choices, text: str, most: int = 4) -> str:
-    """Return the text after a few corruptions."""
+    """Return the text after several corruptions."""
     names = tuple(CORRUPTIONS)
     for _ in range(choices.below(most) + 1):
         text = CORRUPTIONS[choices.one_of(names)](text, choices)[:100_000]
@@ -89,7 +89,7 @@ def tokens_in_a_row(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
-    """Return a unit repeated up to about 60,000 characters, to reveal non-linear time."""
+    """Return a text repeated up to about 60,000 characters, to detect non-linear time."""
     size = choices.one_of((500, 5_000, 60_000))
     head, unit, tail = (
         "".join(choices.one_of(tokens) for _ in range(choices.below(most) + least))
@@ -99,7 +99,7 @@ def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def raw_arguments(choices: Choices) -> str | bytes:
-    """Return raw arguments of one of the kinds."""
+    """Return raw arguments of a random kind."""
     kind = choices.below(8)
     if kind == 0:
         return choices.rest()

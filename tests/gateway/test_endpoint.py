@@ -1,4 +1,4 @@
-"""One request: what is asked again, what is the model's own, and what no second try can mend."""
+"""Tests one request: which errors are retried, which are the model's, and which are permanent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REQUEST = ChatRequest("m", (ChatMessage("user", "Find it."),), (TOOL,))
 
 
 def replies(*emitted: Emitted) -> Any:
-    """A brain that gives one answer after the other, the last one for ever."""
+    """Return a scripted model that gives these answers in order, and then repeats the last one."""
     waiting: Iterator[Emitted] = iter(emitted)
     last = emitted[-1]
     return lambda _asked: next(waiting, last)

@@ -1,4 +1,4 @@
-"""One conversation with a real model server where this machine has one; elsewhere a skip says why."""
+"""Tests one conversation with a real model server on this machine; skipped if there is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from callgauge.gateway import Endpoint, Gateway, Turn, tool
 from tests.event_loops import run
 
-# Ollama, llama-server, vLLM, LM Studio: where each listens unless told otherwise.
+# The default addresses of Ollama, llama-server, vLLM and LM Studio.
 USUAL = (
     "http://127.0.0.1:11434/v1",
     "http://127.0.0.1:8080/v1",

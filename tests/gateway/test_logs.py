@@ -1,4 +1,4 @@
-"""What the gateway logs, loaded: nothing is rejected, and the counts are what the models were told to do."""
+"""Tests that a load reads the gateway's logs without rejects, and counts the scripted faults."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def search_orders(customer: str, limit: int = 10) -> str:
     return f"{customer} has {limit} orders."
 
 
-# How the first call of a session is spoilt: raw arguments → outcome and fault layer in the store.
+# Faulty raw arguments of a session's first call → outcome and failure stage in the store.
 KINDS: dict[str, tuple[str, str, str | None]] = {
     "clean": ('{"customer": "Acme", "limit": 3}', "clean", None),
     "coerced": ('{"customer": "Acme", "limit": "3"}', "coerced", None),
@@ -54,11 +54,11 @@ KINDS: dict[str, tuple[str, str, str | None]] = {
     "broken tool": ('{"customer": "nobody"}', "clean", "execution"),
 }
 GOOD = KINDS["clean"][0]
-TIMES = 3  # sessions a kind
+TIMES = 3  # sessions of each kind
 
 
 def spoiling(raw: str, *, as_text: bool) -> Brain:
-    """A model that sends this call first, a good one after a refusal, and then an answer."""
+    """Return a model that sends this call first, a valid one after an error, and then an answer."""
     sent = 0
 
     def brain(request: Asked) -> Emitted:

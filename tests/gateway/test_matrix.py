@@ -1,6 +1,6 @@
-"""Four wires × ten kinds of models, each with faults at a scripted rate: the store counts exactly those.
+"""Tests four APIs × ten kinds of models with faults at scripted rates: the store has the exact counts.
 
-What a model does in a task is drawn from a seed, so the counts are known before a conversation is held.
+A seed determines the behaviour of a model in each task, so the counts are known in advance.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
 
-TASKS = 8  # sessions an arm
+TASKS = 8  # sessions per variant
 GOOD = '{"customer": "Acme", "limit": 3}'
-# A fault of a call's arguments → what the model writes, and the outcome and fault layer in the store.
+# Name of a fault → the arguments that the model writes, and outcome and failure stage in the store.
 FAULTS: dict[str, tuple[str, str, str | None]] = {
     "clean": (GOOD, "clean", None),
     "repaired": ("{'customer': 'Acme', 'limit': 3}", "repaired", None),
@@ -32,7 +32,7 @@ FAULTS: dict[str, tuple[str, str, str | None]] = {
     "missing": ('{"limit": 3}', "failed", "schema"),
 }
 REPORT = [("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')]
-Counts = Counter[tuple[str, str | None]]  # outcome, fault layer
+Counts = Counter[tuple[str, str | None]]  # (outcome, failure stage) → count
 CLEAN: Counts = Counter([("clean", None)])
 OVERLOADED = {"error": {"message": "overloaded"}}
 LEAK = f'<tool_call>{{"name": "search_orders", "arguments": {GOOD}}}</tool_call>'
@@ -52,7 +52,7 @@ def draw(kind: str, task: int) -> random.Random:
 
 
 def draw_fault(kind: str, task: int, rate: float) -> str:
-    """The fault of a task's first call: one of four at this rate."""
+    """Return the fault of a task's first call; one of four faults occurs at this rate."""
     dice = draw(kind, task)
     return dice.choice([name for name in FAULTS if name != "clean"]) if dice.random() < rate else "clean"
 
@@ -65,9 +65,9 @@ def is_hit(kind: str, task: int, rate: float) -> bool:
 class Kind:
     """A kind of model.
 
-    `first` is its first reply to a task; a good call follows where that one `runs` not, and then the answer.
-    `counts` are the calls of a task as the store has them. `refuses` and `network` come before all replies:
-    a server that takes no tools, an answer that is the network's fault.
+    `first` is its first reply to a task. If that call never `runs`, a valid call follows, and then the
+    answer. `counts` are the calls of a task in the store. `refuses` (a server that rejects tools) and
+    `network` (a failed answer) come before all replies.
     """
 
     first: Callable[[str, int], Emitted]
@@ -84,13 +84,13 @@ def one_call(fault: str) -> Emitted:
 
 
 def count_fault(fault: str) -> Counts:
-    """A first call with this fault; a good one follows where no tool ran."""
+    """Count a first call with this fault, and the valid call that follows if no tool ran."""
     _, outcome, layer = FAULTS[fault]
     return Counter([(outcome, layer)]) + (Counter() if layer is None else CLEAN)
 
 
 def count_native_fault(wire: str, fault: str) -> Counts:
-    """The same for a native call: what is no JSON, Gemini's API reports as a malformed call."""
+    """Count a native first call with this fault; Gemini's API reports invalid JSON as a malformed call."""
     if wire == "gemini" and fault == "repaired":
         return Counter([("repaired", "syntax")]) + CLEAN
     return count_fault(fault)
@@ -127,14 +127,14 @@ def fails_in(task: int) -> bool:
 
 
 def count_bad_among(wire: str, _task: int) -> Counts:
-    """A good call, one that ends in the middle (the mend loses meaning), one of a tool that is not there."""
-    if wire == "gemini":  # its API drops all calls of a reply with a malformed one
+    """Count a valid call, a cut call (its repair loses data), and a call of an unknown tool."""
+    if wire == "gemini":  # Gemini's API drops all calls of a reply if one is malformed
         return Counter([("repaired", "syntax")]) + CLEAN
     return CLEAN + Counter([("repaired", "schema"), ("failed", "schema")])
 
 
 def seen_on(wire: str, kind: Kind, counts: Counts) -> Counts:
-    """Gemini sends objects, never the model's text: whether that was clean cannot be told."""
+    """Return the measured outcome; Gemini sends decoded objects, so clean syntax cannot be measured."""
     visible: Counts = Counter()
     for (outcome, layer), count in counts.items():
         is_hidden = wire == "gemini" and not kind.is_text and outcome in ("clean", "coerced")
@@ -203,7 +203,7 @@ ARMS = [(wire, name) for wire in WIRES for name in KINDS]
 
 @dataclass
 class Model:
-    """A scripted model of one arm: what it has said in each task so far."""
+    """The scripted model of one variant, with its replies so far in each task."""
 
     wire: str
     kind: Kind
@@ -238,7 +238,7 @@ class Model:
 
 @dataclass
 class Held:
-    """One arm after all its conversations."""
+    """One variant after all its conversations."""
 
     probe: Probe
     turns: list[Turn]
@@ -274,7 +274,7 @@ async def hold_session(
 def matrix(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]:
-    """All arms, and the store that their logs were loaded into."""
+    """Return all variants, and the store with their logs."""
     folder, store = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("stores") / "store"
 
     async def hold_all() -> dict[tuple[str, str], Held]:

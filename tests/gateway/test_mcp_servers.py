@@ -1,4 +1,4 @@
-"""MCP servers as tools: in this process, over pipes and over HTTP, and what becomes of bad ones."""
+"""Tests MCP servers as tools: in this process, over pipes and over HTTP, and faulty servers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def raw_server(kind: str, **options: Any) -> McpServer:
 
 
 def with_tools(asking: Callable[[list[Tool]], Awaitable[Any]], *servers: McpServer, **options: Any) -> Any:
-    """Open the servers, and return what a coroutine says of their tools."""
+    """Open the servers, and return a coroutine's result for their tools."""
 
     async def inside() -> Any:
         async with open_mcp_servers(servers, **options) as tools:
@@ -69,7 +69,7 @@ def call(server: McpServer, name: str, raw: str) -> ToolResult:
 
 
 def orders_program() -> Any:
-    """A server of the SDK's own class."""
+    """Return a server made with the SDK."""
     program = mcp_server.MCPServer("orders", log_level="CRITICAL")
 
     def search_orders(customer: str, limit: int = 10) -> str:
@@ -109,7 +109,7 @@ def test_the_definition_is_the_servers_own() -> None:
 
 
 def test_a_command_is_started_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # the SDK may lie anywhere
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     script = tmp_path / "orders.py"
     script.write_text(
         "import os, pathlib\n"
@@ -129,7 +129,7 @@ def test_a_command_is_started_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @contextmanager
 def served_over_http(app: Any) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Serve an application on a port; give its address and the headers of what was asked."""
+    """Serve an application on a port; yield its address and the headers of each request."""
     uvicorn = pytest.importorskip("uvicorn")
     headers: list[dict[str, str]] = []
 

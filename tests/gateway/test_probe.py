@@ -1,4 +1,4 @@
-"""The probe: what each answer means, and that a server which is not reached leaves everything unknown."""
+"""Tests the probe: what each answer shows, and that nothing is known if the server cannot be reached."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_model_that_can_do_all_of_it(wire: str) -> None:
         "probed" if wire in ("openai-chat", "openai-responses") else "wire"
     )
     assert probed.requests == len(endpoint.asked)
-    # Never forced: a grammar would make any model say yes.
+    # The probe must not force a call, because then every model would make one.
     assert "required" not in json.dumps(endpoint.asked[0].body.get("tool_choice", "auto"))
 
 
@@ -156,7 +156,7 @@ def test_an_answer_that_is_cut_before_a_call_is_unknown() -> None:
 
 
 class SlowEndpoint(BrainEndpoint):
-    """An endpoint that never answers after some requests."""
+    """An endpoint that stops answering after some requests."""
 
     fast = 0
 
@@ -451,4 +451,4 @@ def test_what_a_server_refuses_is_told_from_what_it_did_not_answer(emitted: Emit
 def test_a_server_that_is_not_reached_is_not_asked_for_more() -> None:
     probed, endpoint = probe(lambda _: AWAY, is_full=True)
     assert (probed.features.to_log(), probed.requests) == ({}, 1)
-    assert len(endpoint.asked) == 3  # attempts
+    assert len(endpoint.asked) == 3

@@ -1,4 +1,4 @@
-"""What a server says about when to ask again, as seconds."""
+"""Tests how the server's Retry-After header is converted to seconds."""
 
 from __future__ import annotations
 

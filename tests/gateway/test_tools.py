@@ -1,4 +1,4 @@
-"""Tools that run: what stands between a call and its function, and what goes back to the model."""
+"""Tests how tools run: the checks between a call and its function, and the result for the model."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_lossy_mend_never_reaches_a_tool_that_did_not_ask_for_it() -> None:
     cut = '{"limit": 3, "customer": "Acme"'
     request = parse_arguments('{"customer": "Acme", "limit": 3, "cust', search_orders.definition)
     assert request.lossy
-    assert execute(cut).status == "success"  # a brace alone is not lossy
+    assert execute(cut).status == "success"  # adding only a brace is not lossy
     refused = execute('{"customer": "Acme", "limit": 3, "cust')
     assert refused.status == "input_invalid"
     assert refused.text.startswith("The tool was not run. The arguments lost meaning when they were read: ")
@@ -335,7 +335,7 @@ def test_an_execution_that_is_closed_from_outside_ends() -> None:
         task = asyncio.ensure_future(asyncio.sleep(0))
         running.send(None)
         await task
-        running.close()  # raises RuntimeError where the coroutine goes on after it
+        running.close()  # raises RuntimeError if the coroutine continues after `close`
 
     run(close_it())
 
@@ -436,7 +436,7 @@ def test_a_tools_own_timeout_or_cancellation_is_its_failure_and_is_named() -> No
 
     @tool
     def empty() -> int:
-        return next(iter(()))  # asyncio cannot carry its StopIteration out of a thread
+        return next(iter(()))  # asyncio cannot pass a StopIteration out of a thread
 
     assert execute("{}", slow_database).text == "TimeoutError: the database is slow"
     assert execute("{}", inner).text == "CancelledError: something within"

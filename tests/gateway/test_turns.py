@@ -1,4 +1,4 @@
-"""Whole turns: both strategies, what goes back to the model, and a history that is always valid."""
+"""Tests whole turns: both strategies, the messages to the model, and a history that is always valid."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def converse(
     server: str | None = None,
     **options: Any,
 ) -> tuple[list[Turn], BrainEndpoint]:
-    """Have a conversation with a brain; return its turns and the endpoint with what was asked."""
+    """Run a conversation with a scripted model; return its turns, and the endpoint with its requests."""
     endpoint = BrainEndpoint(brain, wire, server=server)
 
     async def talk() -> list[Turn]:
@@ -79,7 +79,7 @@ def converse(
 
 
 def script(*emitted: Emitted) -> Brain:
-    """A brain that gives one answer after the other, the last one for ever."""
+    """Return a scripted model that gives these answers in order, and then repeats the last one."""
     waiting = list(emitted)
     return lambda _asked: waiting.pop(0) if len(waiting) > 1 else waiting[0]
 
@@ -370,7 +370,7 @@ def test_without_tools_no_text_is_a_call_and_nothing_is_probed() -> None:
 
 
 def probed_brain(request: Asked) -> Emitted:
-    """A model that answers the probe with a call, and then the user with words."""
+    """Return a model that answers the probe with a call, and the user with text."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     return DONE
@@ -590,7 +590,7 @@ def test_a_reply_whose_calls_cannot_be_read_does_not_stop_for_tools(tmp_path: Pa
 def test_a_log_that_cannot_be_written_breaks_no_conversation(tmp_path: Path) -> None:
     folder = tmp_path / "log"
     folder.mkdir()
-    (folder / "s.jsonl").mkdir()  # where the file should be
+    (folder / "s.jsonl").mkdir()
     [turn], _ = converse(script(DONE), log=folder, session_id="s")
     assert turn.status == "ok"
 

@@ -1,4 +1,4 @@
-"""The four wires: what is sent, and that a reply reads the same streamed and whole, or not at all."""
+"""Tests the four APIs: the requests, and that streamed and whole replies are read equally or rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.gateway.served.in_process import BrainEndpoint, ask_with
 TOOL = ToolDefinition.from_json_schema(
     name="search", schema={"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
 )
-RAW = '{"q": "Zürich \\u4f60 \\"x\\"",  "n":1}'  # its spaces and escapes are the model's own
+RAW = '{"q": "Zürich \\u4f60 \\"x\\"",  "n":1}'  # must be kept with its spaces and escapes
 BROKEN = '{"q": "cut'
 EMITTED = Emitted("Let me see. 你好", [("search", RAW), ("search", '{"q": "b"}')], ids=["call_a", "call_b"])
 
@@ -66,7 +66,7 @@ def test_text_calls_tokens_and_stop_are_read(wire: str, streams: bool) -> None:
         ("openai-responses", True, True),
         ("openai-responses", False, True),
         ("anthropic", True, True),
-        ("anthropic", False, False),  # the API has decoded it
+        ("anthropic", False, False),  # the API has already decoded the arguments
         ("gemini", True, False),
         ("gemini", False, False),
     ],
@@ -193,7 +193,7 @@ def test_a_history_with_calls_and_results_is_written_in_order(wire: str) -> None
     assert spoken[-1].text == "and now?"
     if wire == "gemini":
         assert '"thoughtSignature": "c2ln"' in json.dumps(endpoint.asked[0].body)
-    if wire == "anthropic":  # results and the user's words are one message
+    if wire == "anthropic":  # results and the user's text are one message
         roles = [message["role"] for message in endpoint.asked[0].body["messages"]]
         assert roles == ["user", "assistant", "user"]
         assert endpoint.asked[0].body["messages"][-1]["content"][1]["is_error"] is True

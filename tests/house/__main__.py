@@ -1,6 +1,6 @@
-"""`./dev house [REVISION]`: layout, names and docstrings of the working tree beside another revision (HEAD).
+"""`./dev house [REVISION]`: compares layout, names and docstrings with another revision (default HEAD).
 
-`./dev house list [FOLDER]` prints the names behind the figures, module by module.
+`./dev house list [FOLDER]` prints the names behind the numbers, by module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def call_path_in(root: Path) -> str:
-    """Calls and modules on the way of one call with one coercion, in the parser below `root`."""
+    """Return the calls and modules that run for one call with one coercion, in the parser below `root`."""
     run = subprocess.run(
         [sys.executable, "-P", "-c", MEASURED_CALL.format(root=str(root))], capture_output=True, text=True
     )
@@ -32,7 +32,7 @@ def measure_tree(root: Path) -> dict[str, str]:
 
 
 def list_findings(folder: str) -> None:
-    """What a person can mend: names that are riddles or no verbs, folder by folder."""
+    """Print the names that a person should change, by folder: unclear names, and names without a verb."""
     modules = [module for module in read_modules(ROOT) if module.path.startswith(folder)]
     for one, other in mutual_imports(modules):
         print(f"both ways: {one} and {other}")

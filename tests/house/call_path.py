@@ -1,4 +1,4 @@
-"""Counts the Python functions that reading one call's arguments runs through.
+"""Counts the Python functions that run when the arguments of one call are parsed.
 
 python tests/house/call_path.py ['{"limit": "10"}']
 """
@@ -24,15 +24,15 @@ MEASURED_CALL = (
     "import sys; sys.path[:0] = [{root!r}, " + repr(str(Path(__file__).parent)) + "]; "
     "from call_path import count_calls; print('%d calls through %d modules' % count_calls())"
 )
-"""Source for another process: measures the parser below `root`, which may be another revision."""
+"""The source for a new process that measures the parser below `root`, which may be another revision."""
 
 
 def list_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> list[tuple[str, str]]:
-    """Return the module and the name of each Python function of lenient that runs, in order.
+    """Return the module and name of each Python function of lenient that runs, in order.
 
-    Another text is read first, so that compiling the definition is not counted. Comprehensions and
+    Another text is parsed first, so that compiling the definition does not count. Comprehensions and
     generators count as functions.
     """
     parse_arguments('{"warm": "up"}', tool)
@@ -55,7 +55,7 @@ def list_calls(
 def count_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> tuple[int, int]:
-    """Return how many functions run, and from how many modules."""
+    """Return how many functions run, and how many modules contain them."""
     calls = list_calls(raw, tool)
     return len(calls), len({module for module, _ in calls})
 

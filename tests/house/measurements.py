@@ -1,4 +1,4 @@
-"""Measures the layout, the names and the docstrings of a source tree, of any revision."""
+"""Measures layout, names and docstrings of a source tree of any revision."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.house.words import begins_with_verb, is_one_word, is_riddle
 
 PACKAGES = ("lenient", "ingest", "callgauge")
 MODULES = ("app.py",)
-LONG_FOLDERS = ("ingest/formats",)  # one module a producer: its length is the number of producers
-# "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
+LONG_FOLDERS = ("ingest/formats",)  # this folder has one module per log format, so many modules are normal
+# Matches docstrings such as "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
 FORMULA = re.compile(
     r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows\s+(no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE
 )
@@ -26,14 +26,14 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class SourceModule:
-    """One module of the tree: its path below the root, and its text."""
+    """One module: its path below the root, and its text."""
 
     path: str
     text: str
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The syntax tree, made when a test asks for it: pytest collects in several processes."""
+        """The syntax tree, parsed only when needed, because pytest collects in several processes."""
         return ast.parse(self.text)
 
     @property
@@ -50,7 +50,7 @@ class SourceModule:
 
 
 def read_modules(root: Path) -> list[SourceModule]:
-    """All modules of the packages below `root`, without the tests."""
+    """Return all modules of the packages below `root`, except the tests."""
     paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
     paths += [root / name for name in MODULES]
     texts = {path: path.read_text(encoding="utf-8") for path in paths}
@@ -66,7 +66,7 @@ def imported_names(module: SourceModule) -> Iterator[str]:
 
 
 def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
-    """The pairs of folders whose modules import each other both ways."""
+    """Return the pairs of folders whose modules import each other."""
     by_name = {module.name: module for module in modules}
     arrows = set()
     for module in modules:
@@ -78,7 +78,7 @@ def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
 
 
 def functions(modules: list[SourceModule]) -> list[FunctionNode]:
-    """Every function, method and inner function but those that Python names (`__init__`)."""
+    """Yield every function, method and inner function, except special methods such as `__init__`."""
     return [
         node
         for module in modules
@@ -88,27 +88,27 @@ def functions(modules: list[SourceModule]) -> list[FunctionNode]:
 
 
 def class_names(modules: list[SourceModule]) -> Counter[str]:
-    """How often each class name is used on the top level of a module."""
+    """Return how many modules define each class name at their top level."""
     return Counter(
         node.name for module in modules for node in module.tree.body if isinstance(node, ast.ClassDef)
     )
 
 
 def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, int]:
-    """The folders with more than `most` modules, and how many each has; `__init__.py` does not count."""
+    """Return the folders with more than `most` modules, and their counts, without `__init__.py`."""
     sizes = Counter(module.folder for module in modules if not module.path.endswith("__init__.py"))
     return {folder: n for folder, n in sizes.items() if n > most and folder not in LONG_FOLDERS}
 
 
 def repeated_filter_clauses(root: Path) -> int:
-    """How many times the filter by model and prompt is written out in the metrics' `.sql` files."""
+    """Return how often the metrics' `.sql` files contain the filter by model and prompt."""
     metrics = root / "callgauge" / "analysis" / "metrics"
     texts = [path.read_text(encoding="utf-8") for path in metrics.rglob("*.sql")]
     return sum(len(FILTER_CLAUSE.findall(text)) for text in texts)
 
 
 def measure_house(root: Path) -> dict[str, str]:
-    """The rows of the table: what is measured, and its value as text."""
+    """Return the rows of the table: the name of each measurement, and its value as text."""
     modules = read_modules(root)
     names = [function.name for function in functions(modules)]
     lengths = sorted(module.text.count("\n") for module in modules)

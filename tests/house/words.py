@@ -1,4 +1,4 @@
-"""The words by which `./dev house` judges the name of a function; the lists lie beside this module."""
+"""Defines the words by which `./dev house` judges function names; the lists are next to this module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ with one of them does not count, even where a verb is meant.
 """
 PARTICLES = read_words("particles.txt")
 PARTICIPLES = read_words("participles.txt")
-"""Irregular participles; the regular ones end in `-ed`."""
+"""Irregular participles; regular ones end in `-ed`."""
 
 
 def first_word(name: str) -> str:

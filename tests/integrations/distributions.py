@@ -1,4 +1,4 @@
-"""Distributions in their own folder, programs that see them, and the examples of docs/integrations.md."""
+"""Installs packages in their own folder and runs programs with them; reads docs/integrations.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_example(heading: str, language: str, name: str = "") -> str:
 def install_distribution(
     site: Path, name: str, entry_points: EntryPoints, files: Mapping[str, str] | None = None
 ) -> None:
-    """Write the files and the metadata of a distribution, as an installer does."""
+    """Write the files and metadata of a package, as an installer does."""
     metadata = site / f"{name.replace('-', '_')}-1.0.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -42,13 +42,13 @@ def install_distribution(
 
 
 def install_callgauge(site: Path) -> None:
-    """Install what pyproject.toml declares, which a checkout alone does not."""
+    """Install the entry points of pyproject.toml, which a checkout does not have."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install_distribution(site, "callgauge", project["entry-points"])
 
 
 def run_python(site: Path, cwd: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run Python in a process that sees the distributions of `site` and the checkout."""
+    """Run Python in a process that can import the packages in `site` and the checkout."""
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", "COLUMNS": "200"}
     for name in [name for name in environment if name.startswith(("PYTEST_", "CALLGAUGE_"))]:
         del environment[name]

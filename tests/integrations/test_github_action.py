@@ -1,4 +1,4 @@
-"""The action of integrations/github-action: its schema, and its steps as a runner runs them."""
+"""Tests integrations/github-action: its schema, and its steps as a GitHub runner runs them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOSTILE = 'x"; touch pwned; $(touch pwned) `touch pwned` ${{ github.token }}\n::
 
 @dataclass(frozen=True, slots=True)
 class ActionRun:
-    """One run of the action. `code`: that of the step which failed, else 0."""
+    """One run of the action. `code` is the exit code of the failed step, else 0."""
 
     code: int
     outputs: dict[str, str]
@@ -35,7 +35,9 @@ class ActionRun:
 
 
 def run_action(folder: Path, stubs: Mapping[str, str] | None = None, **inputs: str) -> ActionRun:
-    """Run the steps in `folder`, as a runner does: inputs replace expressions, each step is one bash."""
+    """Run the steps in `folder` as a runner does: replace expressions by inputs, and start bash for each
+    step.
+    """
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     stub = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m callgauge "$@"\n'
@@ -169,7 +171,7 @@ def test_hostile_inputs_stay_words(tmp_path: Path) -> None:
     done = run_action(tmp_path, {"callgauge": RECORDS, "python": RECORDS}, **inputs)
     assert done.code == 0, done.log
     assert not (tmp_path / "pwned").exists()
-    assert f"<{HOSTILE}>" in done.log  # the package is one argument
+    assert f"<{HOSTILE}>" in done.log
     assert f"<--baseline={HOSTILE}>" in done.log
     assert f"<--store={HOSTILE}>" in done.log
     assert done.outputs == {"verdict": "not-worse", "exit-code": "0"}

@@ -1,4 +1,4 @@
-"""Stores as data frames: the numbers of the API, their types, and errors that say what to do."""
+"""Tests stores as data frames: the same numbers as in the API, their types, and helpful errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALL = {"days": "all"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with turns, retries and hostile names."""
+    """Return a store with turns, retries and hostile names."""
     folder = tmp_path_factory.mktemp("small") / "store"
     publish(folder, small_tables())
     return folder

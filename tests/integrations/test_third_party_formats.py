@@ -1,4 +1,4 @@
-"""Log formats of other distributions: installed for real, listed, used by loads, and kept apart."""
+"""Tests log formats of other packages: they are installed, listed, used by loads, and isolated."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_an_installed_format_is_listed_and_read_in_worker_processes(site: Path, 
     assert (source["distribution"], source["title"]) == ("acme-logs 1.0", "Acme agent")
     words = ("ingest", "logs", "--store", "store", "--workers", "2")
     load = run_python(site, tmp_path, "-m", "callgauge", *words)
-    assert load.returncode == 3, load.stderr  # a line of each file has no arguments
+    assert load.returncode == 3, load.stderr
     expected = [("acme", f"r{number}", "t", "repaired", "m") for number in range(4) for _ in range(2)]
     assert read_calls(tmp_path / "store") == expected
 

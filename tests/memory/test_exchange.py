@@ -1,4 +1,4 @@
-"""A memory is written as JSON and read into another one: all of a valid file, nothing of another."""
+"""Tests the export and import of decisions and notes as JSON; an invalid file changes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.memory.test_remembered import FIGURES, HOSTILE
 
 @pytest.fixture
 def full(tmp_path: Path) -> MemoryFile:
-    """A memory with a record of every kind, hostile texts in all of them."""
+    """Return a memory with a record of every kind, all with hostile texts."""
     (tmp_path / "full").mkdir()
     memory = TeamMemory(tmp_path / "full")
     file = memory.file

@@ -1,4 +1,4 @@
-"""Views, notes, baselines, decisions, alert rules and states of signatures: kept, changed, taken away."""
+"""Tests views, notes, baselines, decisions, alert rules and triage status: saved, changed, deleted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(file: MemoryFile) -> TeamRecords:
 
 
 def test_a_memory_of_version_1_is_brought_up_to_date_and_keeps_all(tmp_path: Path) -> None:
-    """The file was written by the last Callgauge with version 1."""
+    """The last Callgauge with version 1 wrote the file."""
     shutil.copy(Path(__file__).with_name("version_1.sqlite"), tmp_path / FILE)
     records = TeamMemory(tmp_path).read()
     (seen,) = records.acknowledgements.values()
@@ -197,7 +197,7 @@ def test_a_record_that_cannot_be_read_is_named_with_the_next_step(file: MemoryFi
 
 
 class FullDisk(MemoryFile):
-    """A memory whose file cannot grow."""
+    """A memory whose file cannot grow, as on a full disk."""
 
     @contextmanager
     def _open(self, address: str) -> Iterator[sqlite3.Connection]:

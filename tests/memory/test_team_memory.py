@@ -1,4 +1,4 @@
-"""The memory keeps what people decide: beside the store, through crashes, for several processes at once."""
+"""Tests the file of decisions and notes: it survives crashes, and several processes may use it."""
 
 from __future__ import annotations
 

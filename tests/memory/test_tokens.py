@@ -1,4 +1,4 @@
-"""Tokens are shown once, kept as hashes, and found again until they expire or are revoked."""
+"""Tests tokens: shown once, stored as hashes, and valid until they expire or are revoked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text that Prometheus reads: it can be parsed whatever the logs hold, and its length is bounded."""
+"""Tests the metrics for Prometheus: the text is valid for any log, and its length is limited."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def read(text: str) -> Samples:
-    """The samples of a text by name and labels. Prometheus drops a whole answer with one of them twice."""
+    """Return the samples by name and labels; fail for duplicates, which Prometheus rejects."""
     found: Samples = {}
     for family in text_string_to_metric_families(text):
         assert family.documentation
@@ -183,7 +183,8 @@ def test_every_rate_that_is_written_exists() -> None:
 def test_the_command_prints_or_replaces_a_file(store: Path, tmp_path: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)]})
     command = [sys.executable, "-m", "callgauge", "metrics", "--store", str(store)]
-    printed = subprocess.run(command, capture_output=True, text=True)  # a process that loaded nothing before
+    # a new process, which has loaded nothing yet
+    printed = subprocess.run(command, capture_output=True, text=True)
     assert (printed.returncode, printed.stderr) == (0, "")
     file = tmp_path / "callgauge.prom"
     file.write_text("old")

@@ -1,4 +1,4 @@
-"""Who gets an answer of the routes for programs that watch, and what it is."""
+"""Tests the routes for monitoring programs: who gets an answer, and its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store is well when it opens and its newest load is young enough; nothing of its content is said."""
+"""Tests that a store is healthy if it opens and its newest load is recent; the answer has no data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.analysis.store_fixture import publish
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = 0.0

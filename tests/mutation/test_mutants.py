@@ -1,4 +1,4 @@
-"""The mistakes that `./dev mutate` makes."""
+"""Tests the mistakes that `./dev mutate` makes."""
 
 from __future__ import annotations
 

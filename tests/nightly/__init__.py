@@ -1,1 +1,1 @@
-"""The night's work of a team's service."""
+"""Tests of the nightly run of a team's service."""

@@ -1,8 +1,8 @@
-"""A night that dies by SIGKILL again and again; a module: FOLDER STEP….
+"""Runs a nightly job that SIGKILL ends repeatedly. Run as a module: FOLDER STEP….
 
-FOLDER holds a callgauge.toml and its logs. The night is begun once for each STEP and killed at it, then once
-more without a kill. Prints a JSON line for each: what the records and the store say then. Everything is
-imported once and then forked: to start a process for each would take most of the time.
+FOLDER contains a callgauge.toml and its logs. For each STEP, the nightly run starts and is killed at this
+step; a last run is not killed. Prints one JSON line per run with the records and the state of the store.
+Processes are forked after all imports, because starting Python would take most of the time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Nights to test: run in this process, and what they leave behind."""
+"""Runs nightly runs in this process for tests, and reads their results."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def do_night(
 
 
 def list_outcomes(store: Path) -> dict[str, Any]:
-    """Return the recorded outcome of each step of the newest night, and how often it began."""
+    """Return the outcome of each step of the newest nightly run, and how often the step began."""
     return {step.step: (step.outcome, step.told["tries"]) for step in NightRecords(store).list_steps(1)}

@@ -1,4 +1,4 @@
-"""The night and its load: alone, stopped, on a full disk, gone on with where it failed."""
+"""Tests a nightly run and its load: locked, stopped, on a full disk, and resumed after a failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def loads_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A night of one step: the others are slow, and `test_whole_nights` has them."""
+    """Limit the nightly run to one step; `test_whole_nights` tests the other, slow steps."""
     monkeypatch.setattr(nightly_run, "NIGHT_STEPS", {"load": run_load})
 
 
@@ -236,7 +236,7 @@ def test_the_sources_remember_how_new_their_data_is(tmp_path: Path) -> None:
     assert (eu.newest, us.name) == (newest, "us")
     assert not eu.is_silent(newest + timedelta(days=2))
     assert eu.is_silent(newest + timedelta(days=2, hours=1))
-    (tmp_path / "eu" / "a.jsonl").unlink()  # what is gone takes nothing back
+    (tmp_path / "eu" / "a.jsonl").unlink()  # a missing log removes no data
     file.write_text(TOML.partition("[sources.us]")[0] + "silent_after = 0\n")
     do_night(file, again=True)
     (eu,) = SourceStates(tmp_path / "store").read()

@@ -1,4 +1,4 @@
-"""Whole nights: load, retention, backup, report; and the same end after kills."""
+"""Tests whole nightly runs: load, retention, backup, report; killed runs end with the same result."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def test_a_night_lets_old_texts_go_backs_up_and_reports(tmp_path: Path) -> None:
     file = write_team(tmp_path, FULL)
     reports = tmp_path / "store" / "reports"
     reports.mkdir(parents=True)
-    (reports.parent / LOCK).touch()  # so it is a store
+    (reports.parent / LOCK).touch()
     for name in ("2020-01-03.html", "2020-01-03.json", "notes.html"):
         (reports / name).write_text("ENOENT of somebody")
-    (tmp_path / "backup").touch()  # a file stands where the folder should
+    (tmp_path / "backup").touch()
     result = do_night(file)
     assert {name: step.outcome for name, step in result.steps.items()} == {
         "load": "done", "retention": "done", "backup": "failed", "report": "done",
@@ -72,7 +72,7 @@ def kill_night(folder: Path, *steps: str) -> list[dict[str, Any]]:
 
 @pytest.mark.thorough
 def test_a_night_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    """Killed at each of its own records in turn, and where a load publishes."""
+    """The run is killed at each of its records in turn, and when a load publishes."""
     of_load = ["load begins", "load begun", "switch", "load ends"]
     of_others = [f"{step} {when}" for step in list(NIGHT_STEPS)[1:] for when in ("begins", "begun", "ends")]
     *between, after = kill_night(tmp_path / "killed", *of_load, "load ended", *of_others)

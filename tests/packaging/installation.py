@@ -1,7 +1,7 @@
-"""Fresh environments with the built wheels in them, as a person who has no checkout would have them.
+"""Makes environments with the built wheels, like those of a user without a checkout.
 
-The dependencies are not downloaded again: an environment reads them from the one that runs the tests. That
-one finds the checkout through a `.pth` file, which a second environment does not follow.
+A new environment uses the dependencies of the environment that runs the tests. That environment finds the
+checkout through a `.pth` file, which the new one ignores.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class Installation:
     def run(
         self, program: str, *words: object, cwd: Path, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in `cwd`, without any variable that could lead to the checkout."""
+        """Run a program of the environment in `cwd`, without environment variables that point to the
+        checkout.
+        """
         return subprocess.run(
             [str(self.programs / program), *map(str, words)],
             cwd=cwd,
@@ -72,7 +74,7 @@ def build_distribution(project: Path, folder: Path, target: str) -> Path:
 
 
 def make_environment(folder: Path, packages: Path) -> Installation:
-    """Make an empty environment that can import what lies in `packages`, and nothing else of this machine."""
+    """Make an environment that can import the packages in `packages`, and nothing else of this machine."""
     venv.create(folder, with_pip=False, symlinks=os.name != "nt")
     variables = {"base": str(folder), "platbase": str(folder)}
     site_packages = Path(sysconfig.get_path("purelib", vars=variables))
@@ -81,7 +83,7 @@ def make_environment(folder: Path, packages: Path) -> Installation:
 
 
 def installed_callgauge(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """The environment with callgauge's wheel in it, made once for all processes of a test run."""
+    """Return the environment with callgauge's wheel; all test processes of a run share it."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent

@@ -1,4 +1,4 @@
-"""Messages that name an extra print the command for the environment that runs them."""
+"""Tests messages about a missing extra: the install command fits the running environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a package index gets: both distributions, with READMEs that render without the repository."""
+"""Tests what a package index gets: both packages, with READMEs that do not need the repository."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Breaks the text of a value without losing anything, and returns the codes that reading it must report.
+"""Adds lossless defects to the text of a value, and returns the codes that the parser must report.
 
-The text is built from the parts of its JSON, so that a defect is between parts and never inside a string.
+The text is built from the tokens of its JSON, so that a defect is between tokens and never in a string.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _CLOSERS = ("}", "]")
 
 
 class Broken(NamedTuple):
-    """A broken text and the codes for its defects. No codes: the defect had no place in the text."""
+    """A broken text and the codes of its defects; no codes if the text has no position for the defect."""
 
     text: str
     codes: frozenset[str]
 
 
 def parts(value: Any) -> list[str]:
-    """Return the parts of the value's JSON text: brackets, separators, strings, numbers and literals."""
+    """Return the tokens of the value's JSON text: brackets, separators, strings, numbers and literals."""
     return list(_parts(value))
 
 

@@ -1,7 +1,4 @@
-"""Hypothesis strategies for JSON values, definitions, values that fit a definition, and corrupted texts.
-
-The tests contain the properties.
-"""
+"""Defines Hypothesis strategies for JSON values, definitions, fitting values, and corrupted texts."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ THOROUGH = os.environ.get("PROPERTIES") == "thorough"
 
 
 def examples(number: int) -> settings:
-    """Return the settings of one property; the quick tier draws half of its examples."""
+    """Return the settings of one property; ordinary runs draw half as many examples."""
     if THOROUGH:
         number *= 100
     elif "ALL_TIERS" not in os.environ:
@@ -75,7 +72,7 @@ def corrupted(draw: st.DrawFn, raw: st.SearchStrategy[str]) -> str:
 
 
 def spelled(value: Any) -> st.SearchStrategy[str]:
-    """Return the value as JSON, in one of the usual spellings."""
+    """Return the value as JSON, in one of the usual formats."""
     return st.sampled_from(
         [
             written(value),

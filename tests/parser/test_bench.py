@@ -1,4 +1,4 @@
-"""The parser's benchmark counts correctly: tiny corpora with known answers."""
+"""Tests the parser's benchmark with tiny corpora whose results are known."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ def test_a_value_that_must_be_refused_has_to_be_an_error_at_its_path() -> None:
     assert verdict(refused, Reading({"b": "x"}, findings=(elsewhere,)), partial=True) is TOLD
     assert verdict(refused, Reading({"b": "other"}, findings=(ERROR,)), partial=True) is TOLD
     assert verdict(refused, Reading(refusal="no"), partial=True) is REFUSED
-    assert verdict(refused, Reading(refusal="no")) is RIGHT  # the best that a reader without parts can do
+    # a parser that returns no partial data cannot do better
+    assert verdict(refused, Reading(refusal="no")) is RIGHT
 
 
 def test_a_null_equals_absence_only_for_typed_readers_or_where_the_definition_allows_it() -> None:
@@ -185,7 +186,7 @@ def test_a_call_in_a_text_without_one_is_wrong() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two groups of broken texts with known verdicts."""
+    """Return a folder with two groups of broken texts whose verdicts are known."""
     tool = {"name": "count", "description": "Counts.", "input_schema": NUMBER.schema}
     texts = {
         "quotes": [

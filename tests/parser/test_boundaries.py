@@ -1,4 +1,4 @@
-"""Calls that lost characters at a boundary of a member: the texts differ, and the verdicts are fair."""
+"""Tests calls that lost characters at the boundary of a member: different texts, fair verdicts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lenient import ToolDefinition, parse_arguments
 
 EACH = 300
 SILENT_REACHED = 1
-"""Readings of this share that are wrong without a mark. Lower it when the parser gets better."""
+"""The number of silently wrong results in this part of the mutants. Lower it when the parser improves."""
 WRONG_REACHED = 2
-"""Readings of this share that are not right: silent, lossy or refused."""
+"""The number of results in this part that are not right: silently wrong, lossy or rejected."""
 MARKED = (Finding("unclosed_string", 3, 4, warns=True),)
 WRITE = Tool(
     "write",
@@ -33,7 +33,7 @@ CALL = {"path": "a.py", "content": "x = 1"}
 
 
 def loss(text: str) -> Mutant:
-    """Return the mutant with this text, among those of one call."""
+    """Return the mutant with this text among the mutants of one call."""
     random = Random(1)
     for _ in range(20000):
         made = lose(WRITE, CALL, random)
@@ -119,7 +119,7 @@ CODE = 'x = ["a", "b"]; y.get("t", "?"); ' * 4
         (f'{{"path": "p", "content": "{CODE}"}}', False),
         (f'{{"content": "{CODE}", "path": "p"}}', False),
         (f'{{"content": "{CODE} "path": "p"}}', True),  # the code contains a declared name
-        (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),  # so does another name
+        (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),  # the code contains another name
     ],
 )
 def test_quotes_of_code_are_text_unless_a_name_stands_among_them(raw: str, marked: bool) -> None:

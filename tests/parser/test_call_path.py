@@ -1,4 +1,4 @@
-"""A call takes a short path through the parser."""
+"""Tests that few functions run when a call is parsed."""
 
 from __future__ import annotations
 

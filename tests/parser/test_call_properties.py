@@ -1,4 +1,4 @@
-"""Properties of the search for calls in any text."""
+"""Tests properties of the search for calls in any text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Calls written as text: every dialect returns what a model wrote in it, and nothing else counts as a call.
+"""Tests calls in text: every dialect is read as the model meant it, and other text is no call.
 
-The work grows linearly with the length of the text.
+The time grows linearly with the length of the text.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TOOL = ToolDefinition.from_json_schema(
 OTHER = ToolDefinition.from_json_schema(name="ls", schema={"type": "object", "properties": {}})
 CATALOG = ToolCatalog.from_definitions([TOOL, OTHER])
 
-# Text from code and prose, without the tokens of any dialect.
+# Text like code and prose, without tokens of any dialect.
 words = st.text(st.sampled_from(list("abc XY09 \t\n\"'`<>&{}[](),:;=\\/#$%é日😀-_.")), max_size=40)
 lines = words.filter(lambda text: text == text.strip() and "\n" not in text and "`" not in text)
 arguments = st.fixed_dictionaries(
@@ -65,12 +65,12 @@ arguments = st.fixed_dictionaries(
 
 
 def plain(value: Any) -> str:
-    """Return a parameter between tags: text unchanged, anything else as JSON."""
+    """Return the parameter text between two tags: a string unchanged, any other value as JSON."""
     return value if isinstance(value, str) else written(value)
 
 
 def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str]:
-    """Return a writer for a dialect with tags: `parameter` is a template with `{key}` and `{value}`."""
+    """Return a writer for a dialect with tags. `parameter` is a template with `{key}` and `{value}`."""
 
     def write(sent: Arguments) -> str:
         parts = (parameter.replace("{key}", key).replace("{value}", plain(sent[key])) for key in sent)
@@ -80,7 +80,7 @@ def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str
 
 
 def around(before: str, after: str) -> Callable[[Arguments], str]:
-    """Return a writer for a dialect that puts the arguments, as JSON, between two texts."""
+    """Return a writer for a dialect that puts the JSON arguments between two texts."""
     return lambda sent: before + written(sent) + after
 
 
@@ -196,7 +196,7 @@ def test_a_call_comes_back_as_it_was_written(dialect: str, sent: dict[str, Any])
         call = only(extract_tool_calls(text, CATALOG, dialect=dialect_given))
         codes = {diagnostic.code for diagnostic in call.request.diagnostics}
         if codes & set(GUESSED):
-            return  # a guess that the dialect leaves open, and that was reported
+            return  # the dialect is ambiguous here, and the guess was reported
         assert call.dialect == dialect
         assert call.complete
         assert call.request.arguments == sent, call.request.raw_arguments
@@ -284,7 +284,7 @@ UNITS = (
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """Return the number of Python and C functions called during the block."""
+    """Count the Python and C functions that are called during the block."""
     count = [0]
 
     def step(_frame: FrameType, event: str, _argument: Any) -> None:
@@ -302,7 +302,7 @@ def counted() -> Iterator[list[int]]:
 def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> None:
     steps = []
     for size in (10_000, 20_000):
-        text = unit * (size // len(unit) // 2 * 2)  # even: the last of an odd number of quotes is open
+        text = unit * (size // len(unit) // 2 * 2)  # an even number, so that each quote is closed
         with counted() as count:
             assert isinstance(extract_tool_calls(text, CATALOG), tuple)
         steps.append(count[0])
@@ -311,7 +311,9 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> N
 
 
 def test_no_pattern_repeats_what_it_may_give_back() -> None:
-    """Every unbounded repetition in the dialects' patterns is possessive, or ends at a fixed character."""
+    """Unbounded repetitions in the patterns must be possessive or end at a fixed character, against
+    backtracking.
+    """
     import lenient.calls
 
     for name, module in sys.modules.items():

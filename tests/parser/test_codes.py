@@ -1,4 +1,4 @@
-"""Every code is declared, explained, shown by an example that runs, and used in a case."""
+"""Tests that every code is declared, explained, shown by a working example, and used in a case."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_declared_code_is_emitted_somewhere_in_the_parser() -> None:
 
 
 def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]]:
-    """Return what one case sends to each parameter of the tool `everything`, with the reported code."""
+    """Return the values that one case sends to each parameter of the tool `everything`, with the codes."""
     kinds = {
         "text": ValueKind.STRING,
         "flag": ValueKind.BOOLEAN,
@@ -77,7 +77,7 @@ def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]
     }
     try:
         sent = json.loads(case.get("raw", ""))
-    except ValueError:  # broken on purpose, or a number that Python does not read
+    except ValueError:  # invalid on purpose, or a number that Python cannot read
         return set()
     if not isinstance(sent, dict):
         return set()

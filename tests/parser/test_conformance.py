@@ -1,4 +1,4 @@
-"""For any input, the result fits the definition or an error is reported, as a second validator confirms."""
+"""Tests with a second validator that the result fits the definition or an error is reported."""
 
 from __future__ import annotations
 

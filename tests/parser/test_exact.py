@@ -1,4 +1,4 @@
-"""The fast paths give exactly the same result as the full path."""
+"""Tests that the fast paths give exactly the same result as the full path."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return the request with and without the fast paths."""
+    """Return the results with and without the fast paths."""
     with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
 
 def broken(text: str) -> list[str]:
-    """Draw a text with each of the plain defects."""
+    """Draw a text with several of the simple defects."""
     return [
         f"```json\n{text}\n```",
         f"\n```\n{text}```  ",
@@ -106,14 +106,14 @@ def test_an_object_within_prose_is_read_alike(
 
 
 class Writer:
-    """Writes a value as models do: each comma, quote, literal and key in one of several forms."""
+    """Writes a value as models do: commas, quotes, literals and keys vary in their form."""
 
     def __init__(self, chosen: random.Random, habits: int) -> None:
         self.chosen = chosen
         self.habits = habits
 
     def has(self, habit: int) -> bool:
-        """Return True when the text has this habit and shows it here."""
+        """Return True if this text has the variation, and uses it at this position."""
         return bool(self.habits >> habit & 1) and self.chosen.random() < 0.6
 
     def write(self, value: Any) -> str:
@@ -195,7 +195,8 @@ def test_texts_of_plain_parts_are_read_at_once() -> None:
 def test_each_plain_defect_is_read_the_quick_way() -> None:
     text = json.dumps({"path": "a b.txt", "limit": 3, "content": "one\ntwo"})
     quick = [read_one_defect(raw, _decoded(raw), _read_any) for raw in broken(text)]
-    assert [exact is not None for exact in quick].count(False) == 1  # the text cut within a string
+    # only the text that is cut within a string has no fast path
+    assert [exact is not None for exact in quick].count(False) == 1
     assert all(exact is None or exact.diagnostics for exact in quick)
 
 
@@ -348,7 +349,7 @@ def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
 
 
 def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return the request from the fast path, and the request with each value located and examined."""
+    """Return the result of the fast path, and the result of the full path."""
     with (
         patch("lenient.arguments.parse.convert_misfits", return_value=None),
         patch("lenient.coerce.validator._MAX_CHECKED_DEPTH", 0),
@@ -359,7 +360,7 @@ def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest
 
 def agree_on_conversions(raw: str, tool: ToolDefinition) -> None:
     quick, long_way = converted_both_ways(raw, tool)
-    assert repr(quick) == repr(long_way)  # the order of members and the types of numbers count
+    assert repr(quick) == repr(long_way)  # compares the order of members and the types of numbers, too
     assert (quick.parse_error, quick.parse_warning) == (long_way.parse_error, long_way.parse_warning)
     assert quick.steps == long_way.steps
 
@@ -376,7 +377,7 @@ misfits: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def misfitting(draw: st.DrawFn, arguments: Any) -> Any:
-    """Draw arguments in which some values are changed and some names are changed, missing or new."""
+    """Draw arguments with some values changed, and some names changed, missing or added."""
     if isinstance(arguments, list):
         return [draw(misfitting(item)) if draw(st.booleans()) else item for item in arguments]
     if not isinstance(arguments, dict):

@@ -1,4 +1,4 @@
-"""A Python function, method or class is a definition, by its signature, hints, defaults and docstring."""
+"""Tests definitions made from Python functions, methods and classes: signature, hints, docstring."""
 
 from __future__ import annotations
 

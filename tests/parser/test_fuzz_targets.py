@@ -1,4 +1,4 @@
-"""The fuzz targets, with seeded bytes and without a fuzzer: what `./dev fuzz` runs for longer."""
+"""Tests the fuzz targets with seeded bytes; `./dev fuzz` runs them longer, with a fuzzer."""
 
 from __future__ import annotations
 

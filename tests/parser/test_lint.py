@@ -1,4 +1,4 @@
-"""The lint of definitions: every code is tested, suggestions help, and sound definitions have no findings."""
+"""Tests the checks of definitions: every code, useful suggestions, no diagnostics for good definitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def findings(declared: Any) -> tuple[DefinitionFinding, ...]:
 
 
 def of_parameter(schema: Any, *, name: str = "value", required: bool = False) -> list[str]:
-    """Return the codes for one described parameter of an otherwise sound tool."""
+    """Return the codes for one parameter with this schema in a tool without other problems."""
     described = {"description": "What it is.", **schema} if isinstance(schema, dict) else schema
     parameters = {"type": "object", "properties": {name: described}, "additionalProperties": False}
     if required:
@@ -64,7 +64,7 @@ def test_every_code_is_emitted_by_a_check() -> None:
 
 
 def patched(target: Any, patch: Any) -> Any:
-    """Apply a merge patch (RFC 7396)."""
+    """Return a value after a merge patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}

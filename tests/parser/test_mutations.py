@@ -1,4 +1,4 @@
-"""Calls with seeded defects: none is silently read as another call, except the few known ones."""
+"""Tests calls with seeded defects: none is silently read as another call, except a few known ones."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from bench.peers import OURS, PEERS, read_with
 
 EACH = 4
 SILENT_REACHED = 0
-"""Readings of this share that are wrong without a mark. Lower it when the parser gets better."""
+"""The number of silently wrong results in this part of the mutants. Lower it when the parser improves."""
 WRONG_REACHED = 4
-"""Readings of this share that are not right: silent, lossy or refused."""
+"""The number of results in this part that are not right: silently wrong, lossy or rejected."""
 LOSSY = Finding("unclosed_string", 3, 4, warns=True)
 FILTERS = Tool(
     "search",
@@ -46,7 +46,7 @@ CALL: dict[str, Any] = {"filters": {"tags": ["red", "blue"], "range": {"min": 1}
 
 @cache
 def judged() -> list[JudgedMutant]:
-    """Judge a share of the mutants, without and with the definition; any exception is an error."""
+    """Judge a part of the mutants, with and without the definition; any exception is an error."""
     made = []
     for kind, mutant in mutants(EACH):
         for defined in (False, True):
@@ -81,7 +81,8 @@ def test_every_kind_of_defect_is_made_and_breaks_the_text() -> None:
     made = {kind for kind, _ in mutants(1)}
     assert made == {*KINDS, "two defects", "three defects"}
     valid = {kind for kind, mutant in mutants(2) if _read_by_json(mutant.text) == mutant.intended}
-    assert valid <= {"member repeated", "member contradicted"}  # JSON in which the last one counts
+    # this text is valid JSON, in which the last member counts
+    assert valid <= {"member repeated", "member contradicted"}
 
 
 def _read_by_json(text: str) -> Any:

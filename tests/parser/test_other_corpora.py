@@ -1,4 +1,4 @@
-"""The corpora of coercions, calls as text and single defects are complete; `./dev bench` runs them."""
+"""Tests that the corpora of coercions, calls in text and single defects are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check_call` in a loop of one's own: the examples of docs/parser.md, with stubs."""
+"""Tests the examples for `check_call` in docs/parser.md, with stubs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_no_arguments_raise(raw: Any) -> None:
 
 
 def run_example(label: str, client: Any, messages: list[Any]) -> tuple[str, list[dict[str, Any]]]:
-    """Return the answer of the example's loop, and the arguments that the tool ran with."""
+    """Return the answer of the example's loop, and the arguments of its tool call."""
     ran: list[dict[str, Any]] = []
 
     def search(**arguments: Any) -> str:

@@ -1,4 +1,4 @@
-"""The result: policies, steps, texts of diagnostics, and hostile inputs."""
+"""Tests the parser's result: policies, steps, texts of diagnostics, and hostile inputs."""
 
 from __future__ import annotations
 
@@ -210,7 +210,8 @@ def test_a_repeated_key_shows_the_value_that_was_lost_and_where_the_other_stands
 
 def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in LENIENT.rglob("*.py"))
-    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # has its own code
+    # this error has its own code
+    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}
     assert raised == set(REASONS)
     [diagnostic] = parse_arguments("call me maybe", TOOL).diagnostics
     assert REASONS["no_object_found"] in diagnostic.message
@@ -345,7 +346,7 @@ def test_half_a_surrogate_pair_in_the_text_never_reaches_what_is_stored(raw: str
 
 
 def test_texts_within_texts_are_decoded_within_bounds() -> None:
-    """Unbounded, this text took a minute for 5,000 characters, and sixteen times as long for these."""
+    """Without a limit, 5,000 characters of this text took a minute, and this text sixteen times as long."""
     raw = "\ufeff\ufeff" + '"a": \ufeff' * 2_800
     assert isinstance(parse_arguments(raw, CATALOG.get("tree")), ToolCallRequest)
 

@@ -1,4 +1,4 @@
-"""Properties for any text and any definition; `tests.fuzz.promises` checks the promises of a result."""
+"""Tests properties for any text and any definition; `tests.fuzz.promises` contains the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns match the same on every Python, also before 3.11.5, where possessive groups are wrong."""
+"""Tests that patterns match equally on every Python; before 3.11.5 possessive groups were wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The repair of damaged realistic arguments: the object comes back complete, with a report."""
+"""Tests the repair of damaged realistic arguments: the object is complete, and the repair is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OBJECTS: list[dict[str, Any]] = [
 
 
 def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = "") -> str:
-    """Return the value as JSON, except the form of keys, commas and the text before a closing brace."""
+    """Return the value as JSON with these forms of keys, commas, and text before a closing brace."""
     if isinstance(value, dict):
         members = (key.format(name) + written(item, key=key, comma=comma) for name, item in value.items())
         return "{" + comma.join(members) + end + "}"

@@ -1,4 +1,4 @@
-"""Uses the package jsonschema as an oracle: we accept what it accepts, and report what it rejects."""
+"""Compares the parser with jsonschema: what jsonschema accepts is accepted, the rest is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALL = st.integers(0, 3)
 
 
 def keywords(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]:
-    """Return every checked keyword, with values that often collide."""
+    """Return every checked keyword with values that often conflict."""
     some = st.lists(inner, min_size=1, max_size=3)
     return {
         "type": TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
@@ -78,7 +78,7 @@ DOCUMENTS = st.builds(
 
 
 def without_references(schema: Any) -> Any:
-    """Remove references, because the oracle follows circular ones until it overflows."""
+    """Remove references, because jsonschema follows circular ones endlessly."""
     if isinstance(schema, list):
         return [without_references(inner) for inner in schema]
     if not isinstance(schema, dict):

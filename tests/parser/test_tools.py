@@ -1,4 +1,4 @@
-"""Definitions are read from every shape, declared by hand or from a function, and written out again."""
+"""Tests definitions: read from every format, declared in code or by a function, and written again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With msgspec and without it, the same text gives the same result."""
+"""Tests that a text gives the same result with and without msgspec."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WITHOUT = patch("lenient.coerce.compiled_tool._IS_INSTALLED", new=False)
 
 
 def agree(raw: str, tool: ToolDefinition) -> None:
-    """Assert that the text has the same result with msgspec and without."""
+    """Assert that the text has the same result with and without msgspec."""
     apart = replace(tool)
     with WITHOUT:
         compile_tool(apart)
     results = (parse_arguments(raw, definition)._replace(tool=None) for definition in (tool, apart))
-    with_it, without = map(repr, results)  # the order of members and the types of numbers count
+    with_it, without = map(repr, results)  # compares the order of members and the types of numbers, too
     assert with_it == without
 
 

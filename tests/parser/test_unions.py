@@ -1,4 +1,4 @@
-"""Branches of a union that exclude each other, and the field that names the branch."""
+"""Tests union branches that exclude each other, and the field that identifies the branch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NULLABLE = {"type": ["integer", "null"]}
 
 
 def compiled(*schemas: dict[str, Any]) -> list[Node]:
-    """Return each schema compiled separately, as the parameter of a tool."""
+    """Return each schema after compilation as the parameter of a tool."""
     fields = {f"p{at}": schema for at, schema in enumerate(schemas)}
     tool = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": fields})
     root = compile_tool(tool).root

@@ -1,4 +1,4 @@
-"""Calls as text, generated from a seed in every notation and with slips, are read as intended."""
+"""Tests seeded calls in text, in every notation and with slips: they are read as intended."""
 
 from __future__ import annotations
 

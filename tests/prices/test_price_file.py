@@ -1,4 +1,4 @@
-"""A team's file of prices: all of it in, or an error that names every bad line; nothing is half loaded."""
+"""Tests a team's price file: all prices are loaded, or the error names every bad line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which price holds for a model on a day: by its name, never by likeness; the team's before ours."""
+"""Tests which price applies to a model on a day: exact names only, and the team's prices first."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_price_holds_until_the_next_and_none_before_the_first() -> None:
 
 def test_the_team_prices_a_model_alone_even_by_a_looser_name() -> None:
     known = PriceList([price("gpt-4o", date(2026, 1, 1), amount=7)])
-    match = known.match("gpt-4o-2024-08-06")  # ours has just this name
+    match = known.match("gpt-4o-2024-08-06")
     assert match is not None
     assert (match.owner, match.how) == (Owner.TEAM, "without its date")
     assert [price.from_day for price in match.prices] == [date(2026, 1, 1)]

@@ -1,4 +1,4 @@
-"""Made-up values of every kind that redaction finds, each in a text that labels it."""
+"""Contains invented values of every kind that redaction finds, each in a text that labels it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 _MIXED = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zC0fR2hU5kX7bD9nG3qJ6"
 _BASIC = b64encode(b"svc-user:Wint3rIsLong").decode()
 
-# The value between the marks must not be in the result.
+# The value between the marks must not appear in the result.
 PLANTED: Mapping[str, tuple[str, ...]] = {
     "age": ("<<AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" + "QPZRY9X8GF2TVDW0S3JN54KHCE>>",),
     "airtable": (f"<<pat{_MIXED[:14]}.{_HEX * 2}>>",),
@@ -181,13 +181,13 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
 
 
 def split_marks(text: str) -> tuple[str, list[str]]:
-    """Return a planted text without its marks, and the values that were marked."""
+    """Return a text without its marks, and the marked values."""
     parts = [part.split(">>") for part in text.split("<<")]
     return "".join("".join(part) for part in parts), [part[0] for part in parts[1:]]
 
 
 def _spell_unicode(text: str) -> str:
-    r"""Return a value with every character as a JSON escape: `A` is `\u0041`."""
+    r"""Return a value with every character as a JSON escape: `A` becomes `\u0041`."""
     return "".join(
         f"\\u{ord(sign):04x}" if sign.isalnum() or sign in "=@&+/<>" else json.dumps(sign)[1:-1]
         for sign in text
@@ -195,7 +195,7 @@ def _spell_unicode(text: str) -> str:
 
 
 def _escape_some(text: str) -> str:
-    r"""Return JSON of careful writers: `=`, `&`, `@`, `<` and `>` as escapes, `/` as `\/`."""
+    r"""Return JSON with `=`, `&`, `@`, `<` and `>` as escapes, and `/` as `\/`, as some writers do."""
     escaped = json.dumps(text)[1:-1].replace("/", "\\/")
     return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in escaped)
 
@@ -207,7 +207,7 @@ def _spell_entities(text: str) -> str:
 
 
 def _break_value(text: str) -> str:
-    """Break each marked value in the middle, as a terminal does, and end the text behind the last one."""
+    """Insert a line break into each marked value, as a terminal does, and cut the text after the last one."""
     parts = text.split("<<")
     for at, part in enumerate(parts[1:], 1):
         value, _, rest = part.partition(">>")
@@ -217,7 +217,7 @@ def _break_value(text: str) -> str:
     return "<<".join(parts)
 
 
-# Spellings of a planted text with its marks; the values are searched for decoded.
+# Functions that rewrite a marked text; tests search for the decoded values.
 SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "plain": lambda text: split_marks(text)[0],
     "JSON": lambda text: _escape_some(split_marks(text)[0]),

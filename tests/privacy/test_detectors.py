@@ -1,4 +1,4 @@
-"""Detected values, texts that must stay, and the cost: one line per kind of value."""
+"""Tests redaction: detected values, texts that must stay, and the time, with one line per kind of value."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ HOSTILE = [
 
 
 def marked(text: str) -> tuple[str, str, int, int]:
-    """Return the text without its marks, the value, and its place."""
+    """Return the text without its marks, the value, and its position."""
     before, _, rest = text.partition("<<")
     value, _, after = rest.partition(">>")
     return before + value + after, value, len(before), len(before) + len(value)

@@ -1,4 +1,4 @@
-"""Loads with redaction: no secret reaches the store's files, and nothing is lost or read twice."""
+"""Tests loads with redaction: no secret is in the store's files, and no line is lost or read twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOL = {
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Return a folder that names a person, with a session that has secrets in every text."""
+    """Return a folder with a person's name, and with a session that has secrets in every text."""
     folder = tmp_path / "home" / "alice"
     folder.mkdir(parents=True)
     log = session("s1", raw=RAW).replace("You write code.", f"You are the assistant of {MAIL}.")
@@ -54,7 +54,7 @@ def bytes_of(store: Path) -> bytes:
 
 
 def everything(store: Path) -> str:
-    """Return all text of the published generation, uncompressed."""
+    """Return all text of the published store file, uncompressed."""
     tables = [name for (name,) in ask(store, "SELECT table_name FROM duckdb_tables()")]
     return repr([ask(store, f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - our own tables
 

@@ -1,4 +1,4 @@
-"""No planted value stays, whatever its kind, place and spelling."""
+"""Tests that no planted value stays, for any kind, position and format."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tests.privacy.test_detectors import REDACTOR
 from tests.privacy.test_loads import bytes_of
 from tests.store.night import ask, claude_code_session, session
 
-_WHOLE = 8  # characters; a shorter value is also a part of other words
+_WHOLE = 8  # characters; shorter values also occur within other words
 _JSON = ("JSON", "JSON, every sign", "JSON in JSON", "URL in JSON", "broken, in JSON")
 TEXTS = [text for texts in PLANTED.values() for text in texts]
 
 
 def readings(text: str) -> Iterator[str]:
-    """Yield a text as its readers may decode it, with and without the ends of its lines."""
+    """Yield a text in each way in which readers may decode it, with and without line ends."""
     for shown in (text, *(view.text for view in decode_layers(text))):
         yield shown
         yield re.sub(r"\n  ", "", shown)
 
 
 def find_seen(text: str, values: Iterable[str]) -> list[str]:
-    """Return the values that a reader of the text sees."""
+    """Return the values that a reader of the text could see."""
     shown = "\0".join(readings(text))
     return [value for value in values if is_seen(value, shown)]
 
@@ -86,7 +86,7 @@ def test_broken_arguments_fail_at_the_same_places_and_decode_to_nothing_planted(
 
 
 def write_logs(folder: Path) -> list[str]:
-    """Write logs with every planted text in every place, in several spellings; return all values."""
+    """Write logs with every planted text at every position, in several formats; return all values."""
     spellings = cycle(spelling for spelling in SPELLINGS if "broken" not in spelling)
     lines: list[str] = []
     values: list[str] = []
@@ -95,8 +95,8 @@ def write_logs(folder: Path) -> list[str]:
         values += marked
         for spelled in (plain, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
             lines.append(spoken_session(f"s{len(lines)} ({plain})", spelled))
-            lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')  # not JSON
-            cut = json.dumps(plain)[1:]  # at the end of the line's snippet
+            lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')
+            cut = json.dumps(plain)[1:]  # the value ends where the stored excerpt of the line ends
             lines.append(f'{{"type": "turn_start", "x": {"-" * 150} {cut}\n')
         (folder / f"{number}.jsonl").write_text(chat(plain, SPELLINGS[next(spellings)](text)))
     (folder / "history.jsonl").write_text("".join(lines))
@@ -111,7 +111,7 @@ def write_logs(folder: Path) -> list[str]:
 
 
 def spoken_session(name: str, text: str) -> str:
-    """Return a session in which every text is the same."""
+    """Return a session in which all texts are equal."""
     raw = f'{{"note": {json.dumps(text)}, "limit": 3'
     log = session(name, turns=(2,), raw=raw)
     for phrase in ("You write code.", "question 1", "text of the file", "Done."):

@@ -1,4 +1,4 @@
-"""The configuration file: valid settings, and one sentence for an invalid file."""
+"""Tests the redaction settings: valid ones are read, and an invalid file gives a one-sentence error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every text of every event passes the redactor; results can be dropped; other values stay."""
+"""Tests that every text of every event is redacted; results can be dropped, and other values stay."""
 
 from __future__ import annotations
 

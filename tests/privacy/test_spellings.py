@@ -1,4 +1,4 @@
-"""A named secret is found in any spelling of people, shells, configurations and tables; words stay."""
+"""Tests that a labelled secret is found in prose, shells, configurations and tables; words stay."""
 
 from __future__ import annotations
 

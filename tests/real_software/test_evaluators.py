@@ -1,4 +1,4 @@
-"""Inspect and promptfoo score mock models on the files of `export-tests`: only right calls pass."""
+"""Tests exported files in Inspect and promptfoo, which score a mock model: only right calls pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Four calls of read_file and list whose right arguments are known, and one whose are not."""
+    """Return a store with four calls whose correct arguments are known, and one call whose are unknown."""
     count = definition("count", properties={"n": {"type": "integer"}}, required=["n"])
     lost = call(6, step=6, **FAILED) | {"tool": "count", "definition_id": "d-count"}
     tables = store_tables([*the_calls(), lost], definitions=[definition(), definition("list"), count])

@@ -1,4 +1,4 @@
-"""A recorder in front of a server whose every byte the test decides, and a client that counts bytes."""
+"""Runs a recorder in front of a scripted server, with a client that sends and reads exact bytes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import uvicorn
 from callgauge.recorder import ExchangeLog, RecordingProxy
 from callgauge.recorder.exchange import PassingExchange
 
-WAIT = 60  # seconds, on a busy machine
+WAIT = 60  # seconds, enough for a busy machine
 
 Answer = Callable[["Received", asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
 class Received:
-    """One request as the server behind the recorder got it."""
+    """One request as received by the server behind the recorder."""
 
     head: str
     body: bytes
@@ -38,7 +38,7 @@ class Received:
 
 @dataclass
 class Recorded:
-    """A running recorder: its port, its folder, and what reached the server behind it."""
+    """A running recorder: its port, its folder, and the requests to the server behind it."""
 
     port: int
     folder: Path
@@ -53,7 +53,7 @@ class Recorded:
 
 
 async def read_message(reader: asyncio.StreamReader) -> tuple[str, bytes]:
-    """Return head and body of one HTTP message; chunks are put together."""
+    """Return head and body of one HTTP message, with chunks joined."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     lowered = head.lower()
     if "transfer-encoding: chunked" in lowered:
@@ -73,7 +73,7 @@ async def read_message(reader: asyncio.StreamReader) -> tuple[str, bytes]:
 async def recording(
     folder: Path, answer: Answer, path: str = "", log: ExchangeLog | None = None, **options: Any
 ) -> AsyncIterator[Recorded]:
-    """Serve a recorder before a server that answers with `answer`, for the length of the block."""
+    """Run a recorder until the block ends, in front of a server that answers with `answer`."""
     recorded = Recorded(0, folder)
     connections: set[asyncio.Task[None] | None] = set()
 
@@ -148,7 +148,7 @@ async def ask(
 
 
 def whole(content: bytes, kind: str = "application/json", status: str = "200 OK", more: str = "") -> bytes:
-    """Return an answer with a length."""
+    """Return an answer with a Content-Length header."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(content)}\r\n{more}\r\n"
     return head.encode() + content
 

@@ -1,4 +1,4 @@
-"""The base URLs of a recorded command: each request has one version in its path."""
+"""Tests the base URLs for a recorded command: each request path contains one version."""
 
 from __future__ import annotations
 

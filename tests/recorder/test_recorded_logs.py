@@ -1,4 +1,4 @@
-"""What `callgauge record` wrote, loaded: the same calls as in the session logs of the same conversations."""
+"""Tests that a load of recorded traffic gives the same calls as session logs of these conversations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def search_orders(customer: str, limit: int = 10) -> str:
 
 
 def slip(request: Asked) -> Emitted:
-    """A model that makes the call which the user names by its number, and answers after its result."""
+    """Return a model that makes the call with the user's number, and answers after its result."""
     if request.last.role != "user" or "was not run" in request.last.text:
         return Emitted("All done.")
     return Emitted("Let me see.", [("search_orders", RAW[int(request.user)])])

@@ -1,1 +1,1 @@
-"""The morning report and the gate of a store."""
+"""Tests of the morning report and of the gate of a store."""

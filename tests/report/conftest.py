@@ -1,4 +1,4 @@
-"""Stores of made nights, each published once for all tests that only read it."""
+"""Provides stores of several days; tests that only read a store share it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS = "https://gauge.example.com"
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store in which a model got worse on the 19th, and a new error of a hostile text came on the 20th."""
+    """Return a store in which a model got worse on the 19th, and a hostile new error came on the 20th."""
     folder = tmp_path_factory.mktemp("made") / "store"
     failed = {"fault_layer": "refused", "result_status": "denied", "result_text": f"most {HOSTILE}"}
     when = {"day": "2026-11-20", "ts": "2026-11-20T10:00:00"}
@@ -32,13 +32,13 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(published: Path, tmp_path: Path) -> Path:
-    """A copy of the store, for tests that write into its memory."""
+    """Return a copy of the store, for tests that write decisions and notes."""
     return Path(shutil.copytree(published, tmp_path / "store"))
 
 
 @pytest.fixture(scope="session")
 def report(published: Path) -> MorningReport:
-    """The report of the last night, against that of two nights before."""
+    """Return the report of the last day, compared with that of two days before."""
     return report_of(published, LAST, since=date(2026, 11, 18))
 
 

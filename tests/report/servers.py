@@ -1,4 +1,4 @@
-"""Servers on this machine that take a report, or answer as servers do on bad days."""
+"""Runs servers on this machine that accept a report or fail in typical ways."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SmtpAct = Literal[
 
 @dataclass(slots=True)
 class HttpPlace:
-    """What a server got: the path and the body of each request. It acts once for each, the last for ever."""
+    """An HTTP server that records the path and body of each request.
+
+    Each request gets the next action, and the last action repeats.
+    """
 
     acts: Sequence[HttpAct]
     address: str = ""
@@ -70,7 +73,7 @@ def serve_webhook(*acts: HttpAct) -> Iterator[HttpPlace]:
 
 @dataclass(slots=True)
 class MailPlace:
-    """What a mail server got: the recipients and the text of each message that came to its end."""
+    """A mail server that records recipients and text of each complete message."""
 
     acts: Sequence[SmtpAct]
     port: int = 0

@@ -1,4 +1,4 @@
-"""A report reaches its channels in spite of bad days of servers, and none of them twice."""
+"""Tests that a report reaches its channels despite server failures, and no channel twice."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Sender:
-    """Sends one report to the channels of some settings, and notes how long it would have waited."""
+    """Sends one report to some channels, and records the waiting times."""
 
     def __init__(self, report: MorningReport, folder: Path) -> None:
         self.report = report
@@ -115,7 +115,7 @@ def test_a_server_on_a_bad_day(
     with serve_webhook(*acts) as place:
         delivery = sender.post(place.address)
         assert (delivery.result, len(place.got), sender.waits) == (result, requests, waits)
-        # What may be there is never sent again; what is surely not there, is.
+        # A report that may have arrived is not sent again; one that surely failed is sent again.
         again = sender.post(place.address).result
         assert (len(place.got) > requests) is (result == "failed")
         assert result == "failed" or again == {"sent": "sent before", "unknown": "unknown"}[result]
@@ -123,7 +123,7 @@ def test_a_server_on_a_bad_day(
 
 @pytest.fixture(scope="module")
 def _loaded_apprise() -> None:
-    with warnings.catch_warnings():  # of what its services import
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         apprise.Apprise.instantiate("json://example.com")  # loads all services, which takes a second
 
@@ -275,7 +275,8 @@ def test_a_process_that_was_killed_sends_no_report_twice(
     died = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), when], check=False)
     assert died.returncode == -9
     with serve_webhook(200) as place:
-        assert sender.post(place.address).result == "sent by another"  # it may be at work still
+        # the other process may still be sending
+        assert sender.post(place.address).result == "sent by another"
         MemoryFile(tmp_path).write(
             (
                 "UPDATE deliveries SET at = ?",
@@ -297,7 +298,7 @@ def nightly(
 
 @pytest.mark.parametrize("texts", [True, False])
 def test_a_store_that_shows_no_texts_sends_none(store: Path, texts: bool) -> None:
-    """The new error of the fixture is told by its text, which stands in a log."""
+    """The text of the new error is from a log, so the report must not contain it."""
     with serve_webhook(200) as hook:
         configuration = Configuration(
             path=store.parent / "callgauge.toml",

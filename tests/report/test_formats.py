@@ -1,4 +1,4 @@
-"""Every format holds the same report within its limits, and log text stays text in each of them."""
+"""Tests that every format contains the same report within its size limit, and escapes log text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVIL = "<script>alert(1)</script> <!channel> @everyone [x](http://evil.test) **b
 
 @pytest.fixture(scope="module")
 def hostile(report: MorningReport) -> MorningReport:
-    """A report whose every text is hostile, and long."""
+    """Return a report whose texts are all hostile and long."""
     evil = EVIL + "&" * 3000
     items = [
         replace(item, text=evil, counts=evil, link=write_link("compare", {"a_model": EVIL + "x" * 5000}))
@@ -84,7 +84,7 @@ def test_hostile_text_stays_text(hostile: MorningReport, form: str) -> None:
         return
     assert "\x1b" not in text
     assert "\u202e" not in text
-    if form == "email":  # its first part is plain text
+    if form == "email":
         text = str(message_from_string(text, policy=policy.default).get_body(("html",)))
     assert "<script>" not in text
     assert "<!channel>" not in text
@@ -102,7 +102,7 @@ def test_a_message_of_slack_keeps_its_limits(hostile: MorningReport) -> None:
         texts = [block["text"]] if "text" in block else block.get("elements", [])
         for text in texts:
             assert 0 < len(text["text"]) <= LONGEST_TEXT
-            # What is left of < and > are our own links.
+            # Only our own links contain < and >.
             without_links = re.sub(r"<https://gauge\.example\.com/[^<>|]*\|[\w ]+>", "", text["text"])
             assert "<" not in without_links
             assert ">" not in without_links

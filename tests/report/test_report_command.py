@@ -1,4 +1,4 @@
-"""`callgauge report` on the command line."""
+"""Tests the command `callgauge report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate of a store: its verdict, its exit code, and its numbers, which are those of the page Compare."""
+"""Tests the gate of a store: verdict, exit code, and the same numbers as on the page Compare."""
 
 from __future__ import annotations
 

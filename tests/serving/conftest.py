@@ -1,4 +1,4 @@
-"""A gate before an application that answers every request with a secret, for each sign-in method."""
+"""Provides a gate for each sign-in method, in front of an application that returns a secret."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOKEN = "a token that holds"  # noqa: S105 - of nobody
 
 
 def offer_files(text: str) -> bytes:
-    """Return a message of Streamlit's that offers a file, and texts that name another one."""
+    """Return a Streamlit message that offers one file, and mentions another file in its texts."""
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/abc123.csv"
     message.delta.new_element.download_button.label = f"{text} /media/typed123.csv"
@@ -60,7 +60,7 @@ def find_token(text: str) -> User | None:
 
 
 class Site:
-    """The gate, and browsers that use it. `address`: the address of a browser."""
+    """Creates the gate, and browsers that use it. `address` is the address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
         self.settings, self.folder = settings, folder

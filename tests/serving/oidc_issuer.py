@@ -1,4 +1,4 @@
-"""A small OpenID provider on this machine that a test configures."""
+"""Runs a small OpenID provider on this machine, which tests configure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ CLIENT, SECRET = "callgauge", "the client's own secret"
 
 @dataclass(slots=True)
 class Issuer:
-    """The provider. `claims` go into each id token over the usual ones; None leaves a claim out.
+    """The configuration and state of the provider.
 
-    `key`: what tokens are signed with; `published`: the keys that it publishes. `metadata` goes over the
-    usual configuration. `asked`: the parameters of each exchange of a code. `make_token`: makes the answer to
-    an exchange from the claims. `answers`: what a path answers instead of the usual.
+    `claims` are added to each id token; a claim with the value None is removed. `key` signs the tokens, and
+    `published` are the keys that the provider publishes. `metadata` overrides the configuration. `asked` has
+    the parameters of each request that exchanged a code. `make_token` makes the answer to such a request from
+    the claims. `answers` has the answers of paths that do not answer as usual.
     """
 
     url: str = ""
@@ -40,7 +41,7 @@ class Issuer:
     _begun: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def authorize(self, address: str) -> str:
-        """Grant the request as a person at `address` would; return where the browser is sent."""
+        """Confirm a sign-in as the person with this e-mail address; return the address of the redirect."""
         parts = urlsplit(address)
         query_fields = dict(parse_qsl(parts.query))
         assert parts.path == "/authorize"
@@ -51,7 +52,7 @@ class Issuer:
         return f"{query_fields['redirect_uri']}?{urlencode({'code': code, 'state': query_fields['state']})}"
 
     def answer(self, path: str, body: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the answer to a request, or None."""
+        """Return the answer to a request; None if there is no such route."""
         if path == "/.well-known/openid-configuration":
             return {
                 "issuer": self.url,
@@ -118,13 +119,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def make_key(name: str) -> Any:
-    """Return a key pair of the provider."""
+    """Return a new key pair for the provider."""
     return jwk.RSAKey.generate_key(2048, {"kid": name, "use": "sig"}, auto_kid=False)
 
 
 @contextmanager
 def running_issuer(key: Any) -> Iterator[Issuer]:
-    """Run a provider that signs with `key`."""
+    """Run a provider whose tokens are signed with `key`."""
     issuer = Issuer(key=key, published=[key])
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.issuer = issuer  # type: ignore[attr-defined]

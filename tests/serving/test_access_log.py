@@ -1,4 +1,4 @@
-"""`callgauge forget` removes ids from the access log, while servers write into it."""
+"""Tests that `callgauge forget` removes ids from the access log while servers write it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_nothing_is_deleted_while_the_log_cannot_be_rewritten(
 
 
 def test_no_line_of_a_running_server_is_lost(tmp_path: Path) -> None:
-    """Two servers write, and rotate the log, while ids are removed again and again."""
+    """Two servers write and rotate the log while ids are removed repeatedly."""
     stop = threading.Event()
     written = [0, 0]
 

@@ -1,4 +1,4 @@
-"""Idle connections: closed after some seconds, or earlier if too many wait."""
+"""Tests that idle connections are closed after some seconds, or earlier if too many wait."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = 30_000_000  # bytes: more than the kernel buffers
 
 
 async def slow_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """An application that takes longer for its answer than a connection may wait for a request."""
+    """Answer more slowly than a connection may wait for a request."""
     if scope["type"] == "http" and scope["path"] == "/long":
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(LONG // 100_000):
@@ -67,7 +67,7 @@ def ask(connection: socket.socket) -> bytes:
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Return True once the server has closed a connection; waits for it."""
+    """Wait until the server closes a connection; return False if it stays open."""
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:

@@ -1,4 +1,4 @@
-"""The front process: which worker gets a connection, and what happens when a process ends."""
+"""Tests the front process: which worker gets a connection, and what happens when a process ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callgauge.serving.processes.front_process import FrontProcess
 from callgauge.serving.processes.worker import Worker
 from tests.serving.test_users import run
 
-# A worker that answers each connection with its number, its process, and the client's port.
+# This worker answers each connection with its number, its process id, and the client's port.
 _WORKER = """
 import asyncio, os, socket, sys
 from callgauge.serving.processes.handed_connections import HandedConnections, worker_place
@@ -129,11 +129,11 @@ def front(tmp_path: Path) -> Iterator[Front]:
 
 
 def test_a_browser_stays_at_its_worker_and_a_client_keeps_its_address(front: Front) -> None:
-    assert {front.worker_of("/") for _ in range(4)} == {1, 2}  # new browsers, in turns
+    assert {front.worker_of("/") for _ in range(4)} == {1, 2}
     for number in (1, 2):
         cookie = f"a=1; callgauge_worker={number}; b=2"
         assert {front.worker_of(path, cookie) for path in ("/", "/models?x=1", "/media/a.csv")} == {number}
-        # Limits on guesses and on programs count in one place.
+        # One worker must count all these requests, because they are limited.
         for path in ("/sign-in", "/sign%2Din", "/sign-out", "/api/v1/rates", "/mcp", "/metrics", "/healthz"):
             assert front.worker_of(path, cookie) == 1
     for unknown in ("0", "3", "99999", "x", "2x"):
@@ -168,7 +168,7 @@ def test_a_worker_that_ends_starts_again(front: Front) -> None:
     assert unavailable.startswith("HTTP/1.1 503 Service Unavailable")
     assert "This page loads again by itself" in unavailable
     assert front.pid_of(1) == other
-    assert front.worker_of("/") == 1  # a new browser does not wait
+    assert front.worker_of("/") == 1
     while front.ask("/", "callgauge_worker=2").startswith("HTTP/1.1 503"):
         time.sleep(0.05)
     assert front.pid_of(2) not in (first, other)
@@ -211,7 +211,7 @@ def test_a_taken_port_is_an_error_without_a_traceback(tmp_path: Path) -> None:
 
 
 def parse(*parts: bytes) -> FirstRequest | None:
-    """Return what is read from a connection that gets these parts and is then closed."""
+    """Send these parts over a connection, close it, and return the parsed request."""
 
     async def read() -> FirstRequest | None:
         ours, theirs = socket.socketpair()
@@ -223,7 +223,7 @@ def parse(*parts: bytes) -> FirstRequest | None:
                 await asyncio.sleep(0.03)
             theirs.shutdown(socket.SHUT_WR)
             request = await reading
-            if request is not None:  # nothing was taken from the connection
+            if request is not None:
                 assert ours.recv(request.size) == b"".join(parts)[: request.size]
             return request
 

@@ -1,4 +1,4 @@
-"""The gate: unknown users get no byte, with each sign-in method; and the limits of known users."""
+"""Tests that the gate gives unknown users no data with any sign-in method, and limits known users."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
 from tests.serving.test_users import put_quickly
 
 HTML = {"accept": "text/html,*/*"}
-# Addresses that once answered anonymous clients, and one of every other kind.
+# Addresses that once gave data to anonymous clients, and one address of each other kind.
 ROUTES = (
     "/",
     "/models",
@@ -61,7 +61,7 @@ ROUTES = (
     "/sign-in/../models",
     "/%2e%2e/models",
 )
-# What proxies add to a request, one kind each.
+# One example of each kind of header that proxies add to a request.
 OF_PROXIES = (
     {"x-forwarded-for": "192.0.2.1"},
     {"x-forwarded-proto": "https"},
@@ -218,15 +218,16 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(20)]
         assert statuses == [403] * 20
         assert paused.await_count == 4  # after twenty tries, each further try waits
-        assert fill(browser, "bob", PASSWORD).status_code == 303  # a colleague behind the same proxy
+        # a colleague behind the same proxy can sign in
+        assert fill(browser, "bob", PASSWORD).status_code == 303
         assert paused.await_count == 5
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(40)]
-        assert statuses[-1] == 429  # guesses for one name, from any address
+        assert statuses[-1] == 429  # too many attempts for one name, even from different addresses
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 429
     assert (
         fill(known_browser, "ann", PASSWORD).status_code == 303
-    )  # the browser in which she signed in before
-    for _ in range(25):  # a correct password is not a guess: a team may share one address
+    )  # she signed in with this browser before, so the limit does not apply
+    for _ in range(25):  # correct passwords do not count as attempts: a team may share one address
         assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
     assert PASSWORD not in password_site.log()
@@ -261,9 +262,9 @@ def test_only_so_many_wait_for_their_slow_turn() -> None:
 def test_another_sites_form_signs_nobody_in(password_site: Site) -> None:
     ours, theirs = password_site.browser(), password_site.browser()
     form = read_hidden(theirs.get("/sign-in").text) | {"name": "bob", "password": PASSWORD}
-    assert ours.post("/sign-in", data=form).status_code == 403  # no cookie
+    assert ours.post("/sign-in", data=form).status_code == 403  # without the cookie
     ours.get("/sign-in")
-    assert ours.post("/sign-in", data=form).status_code == 403  # another user's cookie
+    assert ours.post("/sign-in", data=form).status_code == 403  # with the cookie of another user
     assert ours.post("/sign-in", data=form | {"form": ""}).status_code == 403
     assert DATA not in ours.get("/").text
 
@@ -274,7 +275,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     assert DATA in stolen.get("/").text
     with stolen.websocket_connect(STREAM) as socket:
         socket.receive_bytes()
-        answer = browser.get("/sign-out")  # by another site's link, as far as we know
+        answer = browser.get("/sign-out")  # could come from a link on another site
         assert "Sign out?" in answer.text
         assert DATA in stolen.get("/").text
         assert browser.post("/sign-out", data=read_hidden(answer.text)).status_code == 200
@@ -282,7 +283,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
         with pytest.raises(WebSocketDisconnect):
             socket.receive_bytes()
     assert DATA not in stolen.get("/").text
-    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
+    again = Site(SignInSettings(method="password"), password_site.folder)
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
     assert '"event": "sign_out", "user": "ann"' in password_site.log()
 
@@ -290,7 +291,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
 def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     password_site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder in the place of the file has the effect of a full disk, also for root."""
+    """A folder with the name of the file makes writing fail like a full disk, even for root."""
     browser = _signed_in(password_site, "ann")
     stolen = password_site.browser(cookies=dict(browser.cookies))
     in_the_way = password_site.folder / "signed_out.new"
@@ -308,7 +309,7 @@ def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     assert "signed_out.new" in (sessions.find_problem() or "")
     in_the_way.rmdir()
     assert sessions.find_problem() is None
-    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
+    again = Site(SignInSettings(method="password"), password_site.folder)
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
 
 
@@ -355,7 +356,7 @@ def test_a_sign_out_at_one_server_counts_at_the_other_servers_of_the_store(passw
         browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
     assert DATA not in at_other.get("/").text
     again = Site(SignInSettings(method="password"), password_site.folder)
-    for browser in browsers:  # neither server removed what the other server wrote
+    for browser in browsers:
         assert DATA not in again.browser(cookies=dict(browser.cookies)).get("/").text
     assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 2
 
@@ -371,7 +372,7 @@ def test_a_damaged_list_of_sign_outs_stops_the_start_of_a_server(password_site: 
 
 
 def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> None:
-    """Session fixation: somebody else put a cookie of a session into the browser before the sign-in."""
+    """Session fixation: an attacker put a session cookie into the browser before the sign-in."""
     planted = dict(_signed_in(password_site, "bob").cookies)["callgauge_session"]
     victim = password_site.browser(cookies={"callgauge_session": planted})
     assert fill(victim, "ann", PASSWORD).status_code == 303
@@ -386,7 +387,7 @@ def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> N
 def test_a_server_whose_store_was_removed_lets_nobody_in(
     password_site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither people whose session is open nor anybody with the right password."""
+    """This applies to open sessions, and to sign-ins with a correct password."""
     browser = _signed_in(password_site, "ann")
     assert DATA in browser.get("/").text
     shutil.rmtree(password_site.folder)
@@ -400,7 +401,7 @@ def test_a_server_whose_store_was_removed_lets_nobody_in(
 def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
     users = UsersFile(password_site.folder / FILE)
     ann, bob = _signed_in(password_site, "ann"), _signed_in(password_site, "bob")
-    put_quickly(users, "bob", "admin", None)  # another role: bob has to sign in again
+    put_quickly(users, "bob", "admin", None)  # after a change of the role, bob has to sign in again
     assert DATA not in bob.get("/").text
     users.remove("ann")
     assert DATA not in ann.get("/").text
@@ -447,7 +448,7 @@ def test_a_link_works_once(tmp_path: Path) -> None:
     site = Site(SignInSettings(method="link"), tmp_path)
     text = users.make_link("bob")
     browser, late = site.browser(), site.browser()
-    for _ in range(2):  # looking at it, as programs do with links in mails, uses nothing up
+    for _ in range(2):
         assert "Sign in as bob" in late.get(f"/sign-in/link?token={text}").text
     page = browser.get(f"/sign-in/link?token={text}&next=/models").text
     answer = browser.post("/sign-in/link", data=read_hidden(page))
@@ -496,11 +497,11 @@ def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Pat
     local = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
     assert "role='admin', may_write=True" in local.get("/").text
     assert "role='admin', may_write=True" in local.get("/", headers={"host": "[::1]:8501"}).text
-    # Through a proxy that says nothing of its client, or by a name that another site made lead here.
+    # A proxy without headers about its client, or another site's name that points to this machine.
     for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
         assert "role='viewer', may_write=False" in local.get("/", headers={"host": host}).text
     assert "role='viewer', may_write=False" in local.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
-    # Through a proxy that sends its own name instead of the host of the browser.
+    # A proxy that sends its own host name instead of the browser's.
     for headers in OF_PROXIES:
         assert "role='viewer', may_write=False" in local.get("/", headers=headers).text, headers
     for origin in ("http://localhost:8501", "http://127.0.0.1:8501", "http://[::1]:8501"):
@@ -511,7 +512,7 @@ def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Pat
     assert "role='viewer', may_write=False" in direct.get("/").text
     remote = site.browser("192.0.2.7").get("/", headers=OURS).text
     assert "User(name='', role='viewer', may_write=False)" in remote
-    assert not list(tmp_path.iterdir())  # only users who sign in are logged
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
@@ -521,7 +522,7 @@ def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
         socket.receive_bytes()
     assert DATA in ann.get("/media/abc123.csv").text
     assert bob.get("/media/abc123.csv").status_code == 404
-    assert ann.get("/media/typed123.csv").status_code == 404  # it was only text on the page
+    assert ann.get("/media/typed123.csv").status_code == 404
     assert '"event": "export", "user": "ann", "role": "admin", "file": "calls.csv"' in password_site.log()
     logged = password_site.log()
     assert ann.get("/media/abc123.csv", headers={"range": "bytes=0-"}).status_code == 206
@@ -544,7 +545,7 @@ def test_a_client_that_asks_too_much_waits(password_site: Site, monkeypatch: pyt
     monkeypatch.setattr(password_site.gate, "_requests", RateLimit(5, 60, clock=lambda: now[0]))
     statuses = [browser.get("/").status_code for _ in range(7)]
     assert statuses == [200] * 5 + [429] * 2
-    assert browser.get("/static/js/x.js").status_code == 200  # the same for everybody
+    assert browser.get("/static/js/x.js").status_code == 200
     with pytest.raises(WebSocketDisconnect), browser.websocket_connect(STREAM):
         pass
     assert password_site.browser("192.0.2.9").get("/sign-in").status_code == 200
@@ -598,5 +599,5 @@ def test_limits_forget_the_oldest_of_too_many() -> None:
     limit = RateLimit(1, 60, keys=3, clock=lambda: 0.0)
     assert all(limit.take(key) for key in "abcd")
     assert not limit.take("d")
-    assert limit.take("a")  # forgotten
+    assert limit.take("a")  # the limit has forgotten this key
     assert len(limit._left) == 3

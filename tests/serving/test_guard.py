@@ -1,4 +1,4 @@
-"""The guard: the host names that the server accepts, and the origins whose pages may send requests."""
+"""Tests which host names the guard accepts, and which origins may send requests."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NAMES = ("localhost", "gauge.test")
     ("host", "origin", "may"),
     [
         ("gauge.test", "https://gauge.test", True),
-        ("gauge.test:443", "https://gauge.test", True),  # as some proxies write it
+        ("gauge.test:443", "https://gauge.test", True),  # some proxies add the port
         ("gauge.test:8501", "http://gauge.test:8501", True),
         ("GAUGE.test.", "https://gauge.test", True),
-        ("localhost:8501", "https://gauge.test", True),  # a proxy that names its own way here
-        ("gauge.test", "https://gauge.test:8443", False),  # another server of the same host
+        ("localhost:8501", "https://gauge.test", True),  # the proxy sends its own host name for this server
+        ("gauge.test", "https://gauge.test:8443", False),  # another server on the same host
         ("gauge.test:8501", "http://gauge.test:3000", False),
         ("gauge.test:8501", "http://gauge.test", False),
         ("localhost:8501", "https://gauge.test:8443", False),
@@ -44,7 +44,8 @@ def test_pages_of_another_port_are_another_site(host: str, origin: str, may: boo
         ("localhost:8501", "https://gauge.test:8443", True),
         ("gauge.test", "https://gauge.test:8443", True),
         ("gauge.test", "https://gauge.test", False),
-        ("gauge.test:8443", "http://gauge.test:8443", False),  # anybody on the way can write this page
+        # this page came over plain HTTP, so an attacker may have changed it
+        ("gauge.test:8443", "http://gauge.test:8443", False),
         ("localhost:8501", "http://localhost:8501", True),
     ],
 )
@@ -58,9 +59,9 @@ def test_behind_a_proxy_the_address_alone_counts(host: str, origin: str, may: bo
     [
         ("same-origin", "cors", True),
         ("none", "navigate", True),
-        ("cross-site", "navigate", True),  # a link in a mail
-        ("cross-site", "no-cors", False),  # an image whose address is a query
-        ("same-site", "no-cors", False),  # of another port of this machine
+        ("cross-site", "navigate", True),  # a click on a link in a mail
+        ("cross-site", "no-cors", False),  # an image whose address runs a query
+        ("same-site", "no-cors", False),  # a page on another port of this machine
     ],
 )
 def test_pages_of_other_sites_make_no_query_run(site: str, mode: str, may: bool) -> None:

@@ -1,4 +1,4 @@
-"""Addresses of renamed or merged pages redirect to the current page."""
+"""Tests that addresses of renamed or merged pages redirect to the current page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID provider: who is admitted, and every provider answer that is rejected."""
+"""Tests sign-in with an OpenID provider: who is admitted, and which answers of the provider are rejected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HTML = {"accept": "text/html"}
 
 
 def begin(browser: TestClient, then: str = "/") -> str:
-    """Start a sign-in at the provider; return its address."""
+    """Start a sign-in, and return the provider's address."""
     answer = browser.get(f"/sign-in/oidc?next={quote(then, safe='')}")
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
@@ -116,7 +116,7 @@ def refuse(site: Site, issuer: Issuer, reason: str) -> None:
 
 def test_a_token_that_another_key_signed_lets_nobody_in(oidc_site: Site, issuer: Issuer) -> None:
     issuer.claims = ANN
-    issuer.key = make_key("first")  # the same name, another key
+    issuer.key = make_key("first")  # the key has the same id, but is another key
     refuse(oidc_site, issuer, "bad_signature")
 
 
@@ -150,7 +150,8 @@ def test_an_answer_counts_once_and_in_one_browser(oidc_site: Site, issuer: Issue
     issuer.claims = ANN
     browser, other = oidc_site.browser(), oidc_site.browser()
     back = issuer.authorize(begin(browser))
-    assert other.get(back).status_code == 403  # an attacker's own callback, sent to a victim
+    # an attacker sends the answer to the attacker's own sign-in to a victim
+    assert other.get(back).status_code == 403
     begun = dict(browser.cookies)
     assert browser.get(back).status_code == 303
     assert oidc_site.browser(cookies=begun).get(back).status_code == 403

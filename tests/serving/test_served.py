@@ -1,6 +1,6 @@
-"""A served dashboard with a sign-in and without texts: what each user really gets over the network.
+"""Tests which data each user receives from a served dashboard with sign-in and hidden content.
 
-It also tests the parts of Streamlit's code that the gate relies on; if they change, a test fails.
+Some tests check the parts of Streamlit's code that the gate relies on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.serving.test_gate import HTML, ROUTES, read_hidden
 from tests.serving.test_users import PASSWORD, put_quickly
 
 ROOT = Path(__file__).parents[2]
-# Fields of the hostile log that are arguments, messages, results, errors, or somebody's name.
+# These fields of the hostile log contain arguments, messages, results, errors, or a person's name.
 TEXTS = (
     *("broken", "sent", "more", "CHOSEN", "path", "asks", "prompttext", "snippet", "reason", "nolog", "user"),
     *("probe", "enginesaid", "steptext", "result", "leakedtext", "answer", "turnstatus", "task", "exit"),
@@ -55,7 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def cookies(site: Served) -> dict[str, str]:
-    """The session's cookie of each user, as a header."""
+    """Return the session cookie of each user as a header."""
     return {name: sign_in(site, name) for name in ("ann", "bob")}
 
 
@@ -75,7 +75,8 @@ def test_nobody_gets_a_byte_before_the_sign_in(site: Served) -> None:
             for route in ROUTES:
                 answer = browser.get(route, headers=headers)
                 assert answer.status_code in (303, 401, 404), route
-                assert len(answer.content) < 400, route  # why, and the next step
+                # the answer contains only the reason and the next step
+                assert len(answer.content) < 400, route
         for headers in ({}, {"cookie": "callgauge_session=x"}, {"x-callgauge-role": "admin"}):
             with pytest.raises(InvalidStatus) as refused:
                 open_socket(site.url, headers)
@@ -109,13 +110,13 @@ def test_no_text_comes_over_the_network(site: Served, cookies: dict[str, str]) -
         ]
         traffic_of = {(name, query): run_page(socket, name, query, names[name]) for name, query in opened}
     everything = b"".join(traffic.data for traffic in (first, *traffic_of.values()))
-    for name in ("model", "tool", "session", "provider"):  # the pages do show the log
+    for name in ("model", "tool", "session", "provider"):
         assert f"{hostile_log.MARK}{name}".encode() in everything
     for (name, query), traffic in traffic_of.items():
         assert not crashed(traffic), (name, query)
         for field in TEXTS:
             assert f"{hostile_log.MARK}{field} ".encode() not in traffic.data, (name, query, field)
-    assert str(ROOT).encode() not in everything  # and not the folder of the server
+    assert str(ROOT).encode() not in everything
     assert b"my_own_column" in traffic_of["sql", urlencode({"sql": sql})].data
 
 
@@ -146,7 +147,7 @@ def test_a_viewer_sees_pages_and_asks_no_sql(site: Served, cookies: dict[str, st
 def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
     site: Served, cookies: dict[str, str]
 ) -> None:
-    """A user who knows the id of another user's session gets a new session."""
+    """A user who sends the id of another user's session gets a new session."""
     with open_socket(site.url, {"cookie": cookies["ann"]}) as socket:
         new = next(message for message in run_page(socket).messages if message.HasField("new_session"))
         session = new.new_session.initialize.session_id
@@ -161,7 +162,7 @@ def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
 
 
 def leave_early(url: str, method: str, path: str, size: int) -> None:
-    """Send a request with less data than announced, and reset the connection."""
+    """Announce more data than is sent, and reset the connection."""
     address = urlsplit(url)
     request = (
         f"{method} {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAccept: text/html\r\n"
@@ -193,7 +194,7 @@ def test_a_browser_that_leaves_early_leaves_no_error_in_the_log(tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_a_page_that_finds_no_user_shows_nothing(site: Served, tmp_path: Path) -> None:
-    """The page shows nothing even if Streamlit stops passing on the gate's headers."""
+    """The page must show nothing if Streamlit no longer passes on the gate's headers."""
     from streamlit.testing.v1 import AppTest
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Two workers over one store, as real processes: what each user gets, and what both workers must know."""
+"""Tests two real worker processes over one store: answers to users, and state that both must share."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @contextmanager
 def browser_of(site: Served, worker: int, name: str = "ann") -> Iterator[httpx2.Client]:
-    """Open a browser of this worker, in which a user is signed in."""
+    """Return a browser that uses this worker, with a signed-in user."""
     with httpx2.Client(base_url=site.url, timeout=90, headers={"origin": site.url}) as browser:
         browser.cookies.set(WORKER, str(worker), "127.0.0.1")
         data = read_hidden(browser.get("/sign-in").text) | {"name": name, "password": PASSWORD}
         assert browser.post("/sign-in", data=data).status_code == 303
-        assert browser.cookies[WORKER] == str(worker)  # the first worker answered, and set no other cookie
+        # the first worker answered, and did not change the worker cookie
+        assert browser.cookies[WORKER] == str(worker)
         yield browser
 
 
@@ -55,7 +56,7 @@ def cookie_of(browser: httpx2.Client) -> dict[str, str]:
 
 
 def move(browser: httpx2.Client) -> dict[str, str]:
-    """Return the cookies of a browser, as a header that names the other worker."""
+    """Return the cookies of a browser as a header, with the number of the other worker."""
     other = 3 - int(browser.cookies[WORKER])
     return {"cookie": re.sub(rf"{WORKER}=\d", f"{WORKER}={other}", cookie_of(browser)["cookie"])}
 
@@ -114,7 +115,7 @@ def test_signing_out_and_removing_a_user_count_in_both_workers(site: Served) -> 
 
 def test_a_guess_counts_whatever_worker_the_browser_names(site: Served) -> None:
     took = []
-    for number in range(25):  # 20 are quick, and one more each 30 seconds
+    for number in range(25):  # 20 attempts are fast; after them, one more is fast every 30 seconds
         with httpx2.Client(base_url=site.url, timeout=90, headers={"origin": site.url}) as browser:
             browser.cookies[WORKER] = str(1 + number % 2)
             data = read_hidden(browser.get("/sign-in").text) | {"name": f"n{number}", "password": "x"}
@@ -122,7 +123,7 @@ def test_a_guess_counts_whatever_worker_the_browser_names(site: Served) -> None:
             assert browser.post(f"/sign{'%2d' if number % 3 else '-'}in", data=data).status_code == 403
             took.append(time.monotonic() - started)
     assert min(took) < 5.0
-    assert max(took) >= 5.0  # the pause after too many tries of one client
+    assert max(took) >= 5.0  # the delay after too many attempts of one client
 
 
 def test_both_workers_show_a_new_load(tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ def test_a_killed_worker_comes_back_and_the_other_goes_on(tmp_path: Path) -> Non
             assert run_page(page).messages
         front = parent_of(find_worker(site.store, 1))
         workers = [find_worker(site.store, number) for number in WORKERS]
-        os.kill(front, signal.SIGSTOP)  # a front process that is stopped, not ended, keeps its workers
+        os.kill(front, signal.SIGSTOP)
         time.sleep(0.5)
         assert [find_worker(site.store, number) for number in WORKERS] == workers
         os.kill(front, signal.SIGCONT)
@@ -175,7 +176,8 @@ def test_a_killed_worker_comes_back_and_the_other_goes_on(tmp_path: Path) -> Non
 def test_a_killed_front_process_leaves_no_worker(tmp_path: Path) -> None:
     store = tmp_path / "store"
     publish(store, small_tables())
-    with suppress(AssertionError), serving(store, tmp_path, options=("--workers", "2")):  # no exit code 0
+    # the exit code is not 0, so `serving` raises AssertionError
+    with suppress(AssertionError), serving(store, tmp_path, options=("--workers", "2")):
         os.kill(parent_of(find_worker(store, 1)), signal.SIGKILL)
         until = time.monotonic() + 30
         while any(find_worker(store, number) for number in WORKERS) and time.monotonic() < until:

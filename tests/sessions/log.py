@@ -1,4 +1,4 @@
-"""A log of events as a format would write it, and its rows."""
+"""Makes a log of events like those of a log format, and the rows of the log."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READ = {
 
 
 class Log:
-    """Writes events of one session as a format would, one second and one line apart."""
+    """Makes events of one session, one second and one line apart."""
 
     def __init__(self, session: str = "s1") -> None:
         self.session, self.line, self.events = session, 0, list[Event]()

@@ -1,4 +1,4 @@
-"""Attempt chains: which call retries which, and how the chain ended."""
+"""Tests retry sequences: which call retries which, and how the sequence ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nesting depth of a call's arguments, for any text, in linear time."""
+"""Tests the nesting depth of arguments, for any text, in linear time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_depth_of_a_text(text: str | None, depth: int | None) -> None:
 @pytest.mark.parametrize(
     ("text", "depth"),
     [
-        ('{"a": {"b": [', 3),  # cut off
+        ('{"a": {"b": [', 3),
         ('{"a": "never closed {[{[', 1),
         ('{"a": "never closed \\', 1),
         ('{"a": "\\', 1),

@@ -1,4 +1,4 @@
-"""Calls in a model's text that did not reach a tool, and names with a leaked channel."""
+"""Tests calls in a model's text that did not reach a tool, and tool names with channel tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result whose content reports a failure is a failure; one that returns such words as data is not."""
+"""Tests which results report a failure in their content, and which only contain failure words as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call and its result: outcome, fault layer, and what could be seen."""
+"""Tests the verdict on a call and its result: outcome, failure stage, and what was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session in the temporary file comes back unchanged, whatever the log contains."""
+"""Tests that a session survives storage in the temporary file, whatever the log contains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.sessions.log import Log
 
 
 def sessions_come_back(events: list[Event]) -> int:
-    """Return the number of sessions packed and unpacked, at every seventh event and the last."""
+    """Return how many sessions were packed and unpacked, at every seventh event and the last."""
     work, packed = SessionBuilder(file_id=1, source="test", catalog=ToolCatalog.from_definitions([])), 0
     for number, event in enumerate(events):
         work.take(event)

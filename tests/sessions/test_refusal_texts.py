@@ -1,4 +1,4 @@
-"""One table of failures for all formats: a tool's message, and the layer at which the call failed."""
+"""Tests the table of failure messages for all formats: a tool's message, and its failure stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ingest.sessions.results.refusal_texts import find_refusal, settle_layer
 
 REJECTED, REFUSED = FaultLayer.TOOL_REJECTED, FaultLayer.REFUSED
 SAID = [
-    # an edit whose text is missing
+    # The text to replace does not exist.
     ("Claude Code Edit", "String to replace not found in file.\nString: foo", REJECTED),
     ("Claude Code Edit", "<tool_use_error>String to replace not found in file.</tool_use_error>", REJECTED),
     ("Claude Code Edit", "Found 3 matches of the string to replace, but replace_all is false.", REJECTED),
@@ -31,11 +31,11 @@ SAID = [
         "The tool execution failed with the following error:\n<error>\nThe SEARCH block:\nx",
         REJECTED,
     ),
-    # a file in another state than the model assumed
+    # The file is in another state than the model assumed.
     ("Claude Code Write", "File has not been read yet. Read it first before writing to it.", REJECTED),
     ("Claude Code Edit", "File has been modified since read, either by the user or by a linter.", REJECTED),
     ("OpenCode edit", "File /a/b c.ts has been modified since it was last read.", REJECTED),
-    # a file that does not exist
+    # The file does not exist.
     ("Claude Code Read", "File does not exist. Note: your current working directory is /a.", REJECTED),
     ("Claude Code Grep", "Path does not exist: /a/b. Note: your current working directory is /a", REJECTED),
     ("Copilot CLI view", "Path does not exist", REJECTED),
@@ -44,18 +44,18 @@ SAID = [
     ("OpenHands read", "ERROR:\nInvalid `path` parameter: /a. The path /a does not exist.", REJECTED),
     ("SWE-agent view", "The path /testbed/a.py does not exist. Please provide a valid path.", REJECTED),
     ("an MCP server", "Error executing tool read_file: [Errno 2] No such file or directory: '/a'", REJECTED),
-    ("Kimi ReadFile", "`/a` does not exist.", None),  # nothing shows that it is a path
+    ("Kimi ReadFile", "`/a` does not exist.", None),  # nothing shows that `/a` is a path
     ("Claude Code Read", "EISDIR: illegal operation on a directory, read", REJECTED),
     ("OpenCode read", "Error: Offset 1460 is out of range for this file (1447 lines)", REJECTED),
     ("Claude Code Read", "File content (27364 tokens) exceeds maximum allowed tokens (25000).", REJECTED),
-    # the tool ran and failed
+    # The tool ran and failed.
     ("a shell", "cat: /a: No such file or directory", None),
     ("a shell", "python: can't open file '/a.py': [Errno 2] No such file or directory", None),
     ("Claude Code Grep", "ENOENT: no such file or directory, posix_spawn '/a/claude'", None),
     ("a shop", "Error: Reservation IFOYWZ not found", None),
     ("a shell", "Permission denied", None),
     ("a web tool", "Request failed with status code 404", None),
-    # the call was denied
+    # The call was denied.
     ("Claude Code, auto mode", "Permission for this action has been denied. Reason: it is risky.", REFUSED),
     ("Claude Code", "Permission to use Bash has been denied because of don't ask mode.", REFUSED),
     ("Claude Code", "The user doesn't want to proceed with this tool use.", REFUSED),

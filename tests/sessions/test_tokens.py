@@ -1,4 +1,4 @@
-"""Tokens are counted by price class, for steps with token counts in the log."""
+"""Tests token counts by price class, for steps whose log has token counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_step_counts_only_when_input_and_output_are_known() -> None:
     log = started().add(StepMade, input_tokens=100, cached_tokens=60)
     row = turn_of(log.add(StepMade, output_tokens=3).add(StepMade, input_tokens=5, output_tokens=1))
     assert [row[name] for name in COUNTED] == [1, 5, 0, 0, 1]
-    assert row["steps"] == 4  # the first has no counts
+    assert row["steps"] == 4  # the first step has no counts
 
 
 def test_a_call_has_the_tokens_of_its_step() -> None:
@@ -50,7 +50,8 @@ def counts(*numbers: int | None) -> dict[str, int | None]:
     [
         (count_whole_input(100, 60, 30), (100, 60, 30)),
         (count_whole_input(100), (100, None, None)),
-        (count_whole_input(10, 60, 30), (100, 60, 30)),  # smaller than its parts: counted without them
+        # the total is smaller than its parts, so it is counted without them
+        (count_whole_input(10, 60, 30), (100, 60, 30)),
         (count_whole_input(0, 0, 0), (None, None, None)),
         (count_whole_input("9", True, -1), (None, None, None)),
         (count_input_parts(10, 60, 30), (100, 60, 30)),
@@ -65,7 +66,7 @@ def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(counted: Any, expected
 @pytest.mark.parametrize(
     ("counted", "expected"),
     [
-        # Anthropic counts the cache separately; OpenAI, DeepSeek, Moonshot and Gemini within the input.
+        # Anthropic counts cached tokens separately; OpenAI, DeepSeek, Moonshot and Gemini within the input.
         (
             anthropic_messages.count_input(
                 {"input_tokens": 3, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 7}

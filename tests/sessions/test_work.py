@@ -1,4 +1,4 @@
-"""From events to rows: numbering, joining, prompts, models, probes, definitions."""
+"""Tests how events become rows: numbers, joins, prompts, models, probes, definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An S3 server, and folders of this machine that belong to one shared store in it."""
+"""Provides an S3 server, and local folders that belong to one shared store in it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.bucket import BUCKET, s3, s3_server
 
 __all__ = ["s3", "s3_server"]
 ADDRESS = f"s3://{BUCKET}/team/store"
-AT_ONCE = timedelta(seconds=-2)  # the object store has whole seconds, so its time may be earlier
+AT_ONCE = timedelta(seconds=-2)  # object storage times are in whole seconds, so they may be earlier
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Callable[[str], Path]:
-    """Return a function that makes a folder of the shared store, like another machine's."""
+    """Return a function that makes a folder of the shared store, as another machine would."""
 
     def make(name: str) -> Path:
         link_folder(tmp_path / name, ADDRESS)

@@ -1,8 +1,8 @@
-"""Loads into a shared store that die by SIGKILL at a write, at each kind of them; a module: LOGS OUT.
+"""Runs loads into a shared store that SIGKILL ends at writes of each kind. Run as a module: LOGS OUT.
 
-LOGS holds `a` and `b`: `a` is loaded, then the load of both is killed. Prints one JSON line a kill: the step
-it died at, how many sessions another machine saw then, and what there was when it was loaded again.
-Everything is imported once and then forked: a process a load would take most of the time to start.
+LOGS contains `a` and `b`. The folder `a` is loaded, and then a load of both is killed. Prints one JSON line
+per kill: the step of the kill, the number of sessions that another machine saw, and the content after another
+load. Processes are forked after all imports, because starting Python would take most of the time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ shared_folder.GRACE = shared_folder.UNFINISHED = AT_ONCE
 
 
 def main(logs: str, out: str) -> None:
-    pa.array([0])  # imports what pyarrow imports at its first use
+    pa.array([0])  # import everything that pyarrow imports at first use
     formats()
     both, base, steps = [Path(logs)], Path(out) / "base", Path(out) / "steps"
 
@@ -49,7 +49,7 @@ def main(logs: str, out: str) -> None:
 
 
 def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
-    """Kill a load at its `number`-th write, and run the next one."""
+    """Kill a load at write number `number`, and run the next load."""
     folder = begin_from(base, place)
     assert forked(lambda: load(both, folder, on_write=dying_at(number, place / "step"))) == signal.SIGKILL
     forked(lambda: tell(place, both))
@@ -62,14 +62,14 @@ def link_all(place: Path) -> None:
 
 
 def begin_from(base: Path, place: Path) -> Path:
-    """Copy the store of one place to another, and return the loading folder there."""
+    """Copy a shared store to another address, and return the loading folder there."""
     link_all(place)
 
     def copy() -> None:
         files = s3fs.S3FileSystem()
         files.copy(f"{BUCKET}/killed/{base.name}/", f"{BUCKET}/killed/{place.name}/", recursive=True)
 
-    forked(copy)  # later child processes would lack the driver's thread
+    forked(copy)  # later child processes would lack the thread of the storage driver
     return place / "one"
 
 

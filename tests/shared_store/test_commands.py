@@ -1,4 +1,4 @@
-"""`--store s3://…` on the command line: each machine has a folder of its own for it."""
+"""Tests `--store s3://…` on the command line: each machine has its own folder for the store."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_one_machine_loads_and_another_asks(
     assert "model calls" in answer.stdout
     (folder,) = (tmp_path / "two").iterdir()
     assert folder.name.startswith("logs-team-store-")
-    assert run("verify", "--store", folder).exit_code == 0  # the folder may be named, too
+    assert run("verify", "--store", folder).exit_code == 0
     retained = run("retain", "--store", STORE, "--text-days", 1)
     assert retained.exit_code == 0, retained.output
 
@@ -58,7 +58,7 @@ def test_an_object_store_that_is_gone_is_told_and_what_was_fetched_is_read(
     assert "Data that was fetched earlier is in" in answer.stderr
     loaded = run("ingest", log, "--store", STORE)
     assert loaded.exit_code == 1
-    assert loaded.stderr.count("cannot be reached") == 2  # nothing is loaded
+    assert loaded.stderr.count("cannot be reached") == 2
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "other"))
     for words in (["models"], ["serve"], ["ingest", log]):
         refused = run(*words, "--store", STORE)

@@ -1,4 +1,4 @@
-"""A killed load into a shared store loses nothing and shows no partial data."""
+"""Tests that a killed load into a shared store loses nothing and shows no partial data."""
 
 from __future__ import annotations
 

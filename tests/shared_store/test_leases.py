@@ -1,4 +1,4 @@
-"""The lease for loading into a shared store: holding, expiry, and takeover."""
+"""Tests the lease for loading into a shared store: holding, expiry, and takeover."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_lease_that_is_not_renewed_is_taken_over(
     dead.renew()
     with pytest.raises(StoreBusy, match="lost its lease"):
         dead.check()
-    dead.release()  # it must not release another process's lease
+    dead.release()
     with pytest.raises(StoreBusy):
         take(folder("three"))
 

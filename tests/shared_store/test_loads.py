@@ -1,4 +1,4 @@
-"""A loader and readers of one shared store, each with its own folder; two loaders at the same time."""
+"""Tests one loader and several readers of a shared store, and two loaders at the same time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_one_machine_loads_others_read(s3: Any, logs: Path, folder: MakeFol
         assert contents(reader) == contents(loader)
     (logs / "b").write_text(session("s2"))
     load([logs], loader)
-    assert count(readers[0], "sessions") == 1  # until it fetches again
+    assert count(readers[0], "sessions") == 1
     for reader in readers:
         belongs(reader).fetch()
         assert contents(reader) == contents(loader)
@@ -80,7 +80,7 @@ def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder
 def test_of_two_loads_at_once_one_is_published_and_the_other_says_so(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first load's lease was taken over unnoticed, so only the condition of the commit protects."""
+    """Another process took over the first load's lease, so only the commit's conditional write protects."""
     (logs / "a").write_text(session("s1"))
     other = logs.with_name("others")
     other.mkdir()
@@ -119,7 +119,7 @@ def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
     belongs(folder("two")).fetch()
     assert count(folder("two"), "sessions") == 1
     assert len(list(folder("two").glob("gen-*"))) == 1
-    assert load([logs], folder("two")).generation is None  # it is not restored
+    assert load([logs], folder("two")).generation is None
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""DuckDB reads segments of a shared store in the object store."""
+"""Tests that DuckDB reads segments of a shared store directly from object storage."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_was_read_is_kept_within_a_limit(
     assert len(sizes) == 1
     files.read_bytes(NAME, 0, segment.stat().st_size)
     assert len(files._blocks) == 3
-    assert max(sizes) > 3 * 1024 * 1024  # sequential reads use large parts
+    assert max(sizes) > 3 * 1024 * 1024
 
 
 @pytest.mark.thorough
@@ -147,7 +147,7 @@ def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
 
     def find_together(place: SharedPlace, name: str) -> Any:
         fetched.append(name)
-        together.wait()  # passes when all are requested at the same time
+        together.wait()  # continues only when all parts are requested at the same time
         return find(place, name)
 
     def note(place: SharedPlace, name: str, start: int, end: int) -> bytes:

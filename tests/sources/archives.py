@@ -1,4 +1,4 @@
-"""Small archives and compressed files, made in the test that reads them."""
+"""Makes small archives and compressed files for tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ZSTD = 93  # the zip method that the standard library cannot write before 3.14
 
 
 def zipped(path: Path, members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    """Write a zip of these members."""
+    """Write a zip file with these members."""
     if method == ZSTD:
         path.write_bytes(_zip_of_zstd(members))
     else:
@@ -54,7 +54,7 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
 
 
 def tarred(members: Mapping[str, bytes], mtime: int = 1_700_000_000, form: int = tarfile.PAX_FORMAT) -> bytes:
-    """Write a tar archive of these members."""
+    """Write a tar archive with these members."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=form) as archive:
         for name, content in members.items():

@@ -1,4 +1,4 @@
-"""A folder for logs, a place for a store, and an S3 server, for every test here."""
+"""Provides a folder for logs, a path for a store, and an S3 server for the tests in this folder."""
 
 from __future__ import annotations
 

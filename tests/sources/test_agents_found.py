@@ -1,4 +1,4 @@
-"""Finding the logs of known agents: their places, hidden folders, and skipped files."""
+"""Tests how logs of known agents are found: their folders, hidden folders, and skipped files."""
 
 from __future__ import annotations
 

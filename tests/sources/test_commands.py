@@ -1,4 +1,4 @@
-"""`callgauge ingest` and its arguments: exit codes, and one sentence for every wrong argument."""
+"""Tests `callgauge ingest` and its arguments: exit codes, and one sentence for each wrong argument."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def heed_ctrl_c() -> None:
 
 @contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """End a process that a failed test left running, for which Popen would wait for ever."""
+    """End a process that a failed test left running, because Popen would wait for it forever."""
     try:
         yield
     except BaseException:
@@ -135,5 +135,5 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def until(lines: IO[str], text: str) -> None:
-    """Wait for a line with this text; the test's time limit ends a futile wait."""
+    """Wait for a line with this text, until the time limit of the test."""
     assert any(text in line for line in iter(lines.readline, "")), f"it ended without saying {text!r}"

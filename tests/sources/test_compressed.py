@@ -1,4 +1,4 @@
-"""A compressed log is a stream identified by its content, refused with one sentence when damaged."""
+"""Tests compressed logs: identified by their content, and rejected with one sentence if damaged."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_of_a_compressed_log_that_is_cut_the_whole_lines_are_read_and_the_rest_w
     whole = COMPRESSED[kind](data)
     (logs / "night").write_bytes(whole[:-20])
     report = load([logs], store)
-    if not report.loaded:  # bzip2 and zstd return only whole blocks
+    if not report.loaded:
         assert "data ends in the middle" in report.rejected[0].reason
     else:
         places = ask(store, "SELECT line, byte_offset, code, reason FROM rejects")
@@ -220,7 +220,7 @@ def test_a_bomb_costs_neither_memory_nor_the_night(
 ) -> None:
     monkeypatch.setattr(decompression, "SUSPECT", 16 * 1024 * 1024)
     (logs / "bomb").write_bytes(COMPRESSED[kind](bytes(48 * 1024 * 1024)))
-    load([logs], store)  # imports count, too
+    load([logs], store)  # first load: the time of imports must not count below
     tracemalloc.start()
     (rejected,) = load([logs], store, max_line=100_000).rejected
     peak = tracemalloc.get_traced_memory()[1]
@@ -260,7 +260,7 @@ def test_small_steps_lose_nothing_and_a_cut_is_noticed_at_any_of_them(kind: Comp
 
 
 class BytesRaw(io.RawIOBase):
-    """A stream that returns bytes in small pieces."""
+    """A raw stream that returns bytes in small pieces."""
 
     def __init__(self, data: bytes) -> None:
         self._stream = io.BytesIO(data)

@@ -1,4 +1,4 @@
-"""The container is detected from the first bytes, not the name; records have their places."""
+"""Tests that a file's first bytes, not its name, decide its type; records have their positions."""
 
 from __future__ import annotations
 

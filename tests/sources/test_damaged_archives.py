@@ -1,4 +1,4 @@
-"""Of a truncated, corrupt, encrypted or malicious archive, only it or the affected member fails."""
+"""Tests damaged, encrypted or malicious archives: only the archive or the bad member fails."""
 
 from __future__ import annotations
 

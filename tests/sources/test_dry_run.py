@@ -1,4 +1,4 @@
-"""`--dry-run` forecasts a load, which then does the same; it writes nothing and waits for no lock."""
+"""Tests `--dry-run`: the forecast equals the later load; it writes nothing and waits for no lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are not logs, summed up by kind and folder."""
+"""Tests the summary of files that are not logs, by kind and folder."""
 
 from __future__ import annotations
 

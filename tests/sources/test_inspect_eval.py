@@ -1,4 +1,4 @@
-"""An Inspect `.eval` archive is one log: its header is line 1, each sample a line of its own."""
+"""Tests Inspect `.eval` archives: one log, whose header is line 1 and each sample another line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs in object stores and on the web: an S3 server and a web server on this machine only."""
+"""Tests logs in object storage and on the web, with an S3 server and a web server on this machine."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_an_object_that_has_not_changed_is_not_asked_for(
 def test_an_object_that_was_rewritten_is_read_anew(s3: Any, store: Path) -> None:
     put(s3, "a", session("s1"))
     load([f"s3://{BUCKET}"], store)
-    put(s3, "a", session("s2"))  # as large, within the second
+    put(s3, "a", session("s2"))  # the new file has the same size, and the same time in whole seconds
     assert load([f"s3://{BUCKET}"], store).loaded == 1
     assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",)]
 
@@ -182,7 +182,10 @@ def test_neighbours_of_an_object_are_found(s3: Any) -> None:
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Serve `files`. `cuts` are the bytes after which the next answers end; `parts`: supports ranges."""
+    """A web server for `files`.
+
+    `cuts` has the number of bytes after which each next answer ends. `parts` means that ranges work.
+    """
 
     files: ClassVar[dict[str, bytes]] = {}
     cuts: ClassVar[list[int]] = []

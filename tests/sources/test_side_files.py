@@ -1,4 +1,4 @@
-"""Files that known agents keep next to their logs do not count as unreadable logs."""
+"""Tests that known files next to agents' logs do not count as unreadable logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs in UTF-16 and UTF-32 are read as if they were UTF-8, with or without a byte order mark."""
+"""Tests logs in UTF-16 and UTF-32, with or without a byte order mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--watch` loads after changes, reports each problem once, and ends with Ctrl-C."""
+"""Tests `--watch`: it loads after changes, reports each problem once, and ends at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ingest.pipeline.watch import EVERY, watch
 
 
 class Folder:
-    """The state at each look, the outcome of each load, and the messages; ends after the last look."""
+    """A fake folder: its state at each check, the result of each load, and the messages.
+
+    The watch ends after the last state.
+    """
 
     def __init__(self, *looks: object) -> None:
         self._looks: Iterator[object] = iter(looks)

@@ -1,4 +1,4 @@
-"""Rates of one table lend each other their intra-session correlation."""
+"""Tests that rates of one table share an estimate of their intra-session correlation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_SESSIONS = 0.8
 
 
 def table_of(*shares: Share, tables: list[object] | None = None) -> list[Share]:
-    """Return the shares as a page makes them: rows of one table, or of several."""
+    """Return the shares as a page computes them, for rows of one table or of several tables."""
     counts = [(share.k, share.n, share.sessions or 0) for share in shares]
     groups = np.stack([share.by_group for share in shares if share.by_group is not None])
     return make_shares(counts, groups, tables)
@@ -32,11 +32,13 @@ def draw_rows(several: int, alike: float, *, seed: int = 1, sessions: int = 100)
 
 
 FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
-"""Three hits in fifteen sessions: what it shows of its own spread is next to nothing."""
+"""With three hits in fifteen sessions, a row alone gives almost no information on its correlation."""
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
-    """The groups of its sessions are random; lending makes the interval depend less on them."""
+    """The assignment of sessions to groups is random; the shared estimate makes the interval depend less on
+    it.
+    """
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
     alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
@@ -51,7 +53,7 @@ def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
 
 
 def test_a_row_is_drawn_towards_what_the_common_correlation_makes_of_it() -> None:
-    """The hits of these sessions are spread evenly by chance; the correlation of the others corrects it."""
+    """The hits of these sessions are evenly spread by chance; the correlation in other rows corrects this."""
     apart = of_sessions([(2, 10)] * 10 + [(1, 10)] * 10)
     assert apart.design_effect == 0.8, "less is never taken for true"
     *_, lent = table_of(*draw_rows(10, 0.5), apart)
@@ -89,7 +91,7 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
-    """The number of sessions is estimated from their groups, so it is right on average."""
+    """The number of sessions is estimated from their groups, and the estimate is right on average."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
     placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)
@@ -123,7 +125,9 @@ def test_rows_without_a_hit_lend_nothing() -> None:
 
 
 def test_a_row_without_a_hit_goes_by_what_the_others_show() -> None:
-    """A session of ten calls counts as one call if nothing is known, as ten if its calls are independent."""
+    """A session of ten calls counts as one call if no correlation is known, and as ten if it is known to be
+    0.
+    """
     nothing = of_sessions([(0, 10)] * 30)
     placed = [of_sessions([(0, 10)] * 30, place_sessions(30, seed)).effective_n for seed in range(100)]
     assert np.median(placed) == pytest.approx(30, rel=0.1)

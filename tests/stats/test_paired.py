@@ -1,4 +1,4 @@
-"""Paired differences of tasks, and the same calls judged twice: published values and simulated coverage."""
+"""Tests paired differences of tasks and of calls judged twice: published values, simulated coverage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> D
 
 
 def test_with_one_trial_a_task_the_interval_is_that_of_tango() -> None:
-    """Fagerland, Lydersen & Laake (2014), airway hyper-responsiveness of 21 children (Bentur et al. 2009)."""
+    """The data are in Fagerland, Lydersen & Laake (2014): airway hyper-responsiveness of 21 children."""
     difference = of_tasks([1.0, -1.0, 0.0], [1, 7, 13])
     assert (difference.low, difference.high) == pytest.approx((-0.517, -0.026), abs=5e-4)
 
@@ -63,7 +63,7 @@ def test_tasks_that_all_went_alike_are_not_certain(value: float) -> None:
 
 
 def test_nothing_that_changed_bounds_the_change_by_the_number_of_tasks() -> None:
-    """Without any discordant pair Tango's interval ends at z² / (n + z²)."""
+    """Without discordant pairs, the upper end of Tango's interval is z² / (n + z²)."""
     assert of_tasks([0.0] * 54).high == pytest.approx(3.8415 / (54 + 3.8415), abs=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""Ranks with their uncertainty: worked examples, and properties for any table of differences."""
+"""Tests ranks with their uncertainty: worked examples, and properties for any table of differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def differ(estimate: float, p: float) -> Difference:
 
 
 WORKED = {(1, 0): differ(0.10, 0.001), (2, 0): differ(0.12, 0.0001), (2, 1): differ(0.02, 0.6)}
-"""The first arm has the lowest rate, and the other two cannot be told apart."""
+"""The first variant has the lowest rate; there is no clear difference between the other two."""
 
 
 def test_an_arm_that_is_better_than_two_is_the_best_and_these_share_the_ranks_below() -> None:
@@ -62,7 +62,7 @@ def test_an_arm_that_is_better_than_each_other_one_needs_no_correction() -> None
 
 
 def test_an_arm_is_ruled_out_as_the_best_at_the_level_shared_by_its_rivals() -> None:
-    """Holm alone would require 0.05 / 6 of the smallest p-value."""
+    """Holm's method alone would require a smallest p-value of at most 0.05 / 6."""
     pairs = {pair: differ(0.1, 0.9) for pair in combinations(range(4), 2)}
     ranking = rank_arms(4, pairs | {(0, 1): differ(-0.1, 0.016)}, high_is_good=False)
     assert ranking.best == [0, 2, 3]
@@ -78,7 +78,7 @@ def test_of_two_arms_the_one_difference_needs_no_correction() -> None:
 
 
 def check(ranking: Ranking, arms: int) -> None:
-    """Assert the properties of any ranking: the ranks, the best arms and the wins agree."""
+    """Assert that the ranks, the best variants and the wins of a ranking agree."""
     assert len(ranking.ranks) == arms
     for better, worse in ranking.wins:
         assert ranking.ranks[better][1] < arms, "there is one behind it"
@@ -127,7 +127,7 @@ def test_no_p_value_is_larger_than_holms() -> None:
 
 
 def test_of_equal_arms_none_is_named_and_each_is_left_out_as_often_as_any_other() -> None:
-    """Five arms with normal estimates: the ten pairs are not independent, as on a page."""
+    """The estimates of five variants are normal, and their ten differences are dependent, as on a page."""
     random = np.random.default_rng(33)
     pairs = list(combinations(range(5), 2))
     named, left_out = 0, np.zeros(5)
@@ -144,7 +144,7 @@ def test_of_equal_arms_none_is_named_and_each_is_left_out_as_often_as_any_other(
 
 
 def two_sided(difference: float) -> float:
-    """Return the p-value of a difference of two normal means with a variance of 1 each."""
+    """Return the p-value for the difference of two normal means with variance 1."""
     return float(2 * ndtr(-abs(difference) / np.sqrt(2)))
 
 

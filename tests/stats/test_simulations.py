@@ -1,6 +1,6 @@
-"""Short simulations of the pages' statistics: no result leaves its band by more than its own error.
+"""Runs short simulations of the statistics on pages; each result must be in its allowed range.
 
-`./dev bench statistics` runs the same simulations with more draws, and the whole grid.
+The range is widened by the simulation's own error. `./dev bench statistics` runs more draws and all settings.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench.statistics.alert_cells import (
 )
 from bench.statistics.cells import Cell
 
-# Changes and tasks are simulated in their own test files; alerts below.
+# Change points and tasks have simulations in their own test files; alerts are simulated below.
 DRAWS = {
     "rates": 1000,
     "rates_of_tables": 1500,

@@ -1,4 +1,4 @@
-"""Our special functions agree with those of scipy, which only the tests depend on."""
+"""Compares our special functions with those of scipy, which only the tests depend on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.stats import special_functions as ours
 
 INF, NAN = np.inf, np.nan
 FREEDOM = np.concatenate([[1, 2, 5, 6, 7, 160, 161], np.geomspace(0.1, 1e12, 160)])[:, None]
-Numbers = Any  # an array, or anything that numpy turns into one
+Numbers = Any  # an array, or a value that numpy converts to an array
 
 
 def worst_error(values: Numbers, expected: Numbers) -> float:
@@ -33,7 +33,7 @@ def test_the_normal_distribution() -> None:
 def test_the_distribution_of_students_t() -> None:
     t = np.concatenate([[0.0], np.geomspace(1e-3, 1e140, 400)])
     expected = scipy.special.stdtr(FREEDOM, -t)
-    is_normal = expected > 1e-300  # doubles lose digits below this
+    is_normal = expected > 1e-300  # smaller doubles lose digits
     assert worst_error(ours.stdtr(FREEDOM, -t)[is_normal], expected[is_normal]) < 1e-12
     assert worst_error(ours.stdtr(FREEDOM, t), scipy.special.stdtr(FREEDOM, t)) < 1e-13
 
@@ -41,13 +41,13 @@ def test_the_distribution_of_students_t() -> None:
 @pytest.mark.parametrize("chance", [0.5001, 0.6, 0.8, 0.95, 0.975, 0.999, 1 - 1e-6, 1 - 1e-12])
 def test_the_quantiles_of_students_t(chance: float) -> None:
     expected = scipy.special.stdtrit(FREEDOM, chance)
-    allowed = 1e-10 if chance < 0.6 else 1e-12  # near the median the error is absolute
+    allowed = 1e-10 if chance < 0.6 else 1e-12  # near the median, the absolute error is limited instead
     assert worst_error(ours.stdtrit(FREEDOM, chance), expected) < allowed
     assert worst_error(ours.stdtrit_of(chance)(FREEDOM), expected) < allowed
 
 
 def test_far_quantiles_of_students_t_lead_back_to_their_chance() -> None:
-    """scipy.special.stdtrit is wrong there, by a factor of 2 and more."""
+    """The test cannot use scipy.special.stdtrit, which is wrong there by a factor of 2 or more."""
     chances = np.geomspace(1e-290, 1e-3, 100)
     freedom = np.geomspace(4, 1e9, 60)[:, None]
     back = scipy.special.stdtr(freedom, ours.stdtrit(freedom, chances))
@@ -56,7 +56,8 @@ def test_far_quantiles_of_students_t_lead_back_to_their_chance() -> None:
 
 def test_digamma_and_trigamma() -> None:
     x = np.geomspace(1e-8, 1e12, 4000)
-    far = np.abs(x - 1.4616321449683623) > 0.01  # from the zero of digamma
+    # far from the zero of digamma, where the relative error grows
+    far = np.abs(x - 1.4616321449683623) > 0.01
     assert worst_error(ours.digamma(x[far]), scipy.special.digamma(x[far])) < 1e-12
     assert np.abs(ours.digamma(x[~far]) - scipy.special.digamma(x[~far])).max() < 1e-14
     assert worst_error(ours.trigamma(x), scipy.special.polygamma(1, x)) < 1e-14
@@ -120,7 +121,7 @@ def test_numbers_give_a_number_and_arrays_keep_their_shape(function: Any, values
 
 
 def test_a_value_does_not_depend_on_the_other_elements_of_its_array() -> None:
-    """Else the same comparison would differ in its last digits between a table and a page of its own."""
+    """Otherwise the last digits of a comparison would differ between a table and a page of its own."""
     freedom = np.linspace(2.5, 80, 300)
     t = np.linspace(-4, 4, 300)
     assert (ours.stdtr(freedom, t) == [ours.stdtr(*pair) for pair in zip(freedom, t, strict=True)]).all()

@@ -1,4 +1,4 @@
-"""Two arms at the same mix of work: published examples, algebra, and the strata that are left out."""
+"""Tests rates of two variants at the same mix of work: published examples, algebra, and excluded strata."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callgauge.stats.rates import measure_spreads
 from tests.analysis.session_shares import draw_share, of_sessions, place_sessions
 
 KIDNEY_STONES = [(Share(81, 87), Share(234, 270)), (Share(192, 263), Share(55, 80))]
-"""Charig et al. (1986): treatment A is better for small and for large stones, and worse in the sum."""
+"""Charig et al. (1986): treatment A is better for small and for large stones, but worse in total."""
 
 
 def plain_sum(strata: list[tuple[Share, Share]]) -> tuple[Share, Share]:
@@ -26,7 +26,7 @@ def test_of_the_kidney_stones_the_better_treatment_is_better() -> None:
     assert standardised is not None
     assert plain is not None
     assert plain.estimate == pytest.approx(273 / 350 - 289 / 350)
-    # Mantel & Haenszel (1959): the sum of (a·n0 − b·n1) / N over the sum of n1·n0 / N.
+    # Mantel & Haenszel (1959): the sum of (a·n0 − b·n1) / N, divided by the sum of n1·n0 / N.
     weights = 87 * 270 / 357 + 263 * 80 / 343
     expected = (81 * 270 - 234 * 87) / 357 + (192 * 80 - 55 * 263) / 343
     assert standardised.difference.estimate == pytest.approx(expected / weights)
@@ -47,7 +47,9 @@ def test_with_ten_times_as_many_stones_the_better_treatment_is_decisive() -> Non
 
 
 def test_the_plain_difference_is_what_the_mix_makes_and_what_the_rates_make() -> None:
-    """Kitagawa (1955): the mixes at the mean rates, plus the rates at the mean mix."""
+    """Kitagawa (1955): the difference of mixes at the mean rates, plus the difference of rates at the mean
+    mix.
+    """
     random = np.random.default_rng(41)
     for _ in range(100):
         n = random.integers(1, 300, (2, 4))
@@ -95,7 +97,7 @@ def test_of_independent_calls_at_equal_mixes_it_is_about_the_plain_difference() 
 
 
 def test_a_stratum_weighs_as_much_as_both_arms_have_of_it_together() -> None:
-    """One arm has almost nothing in the second stratum, which therefore does not decide."""
+    """One variant has almost no data in the second stratum, so this stratum has little weight."""
     standardised = standardise([(Share(100, 1000), Share(100, 1000)), (Share(2, 2), Share(0, 1000))])
     assert standardised is not None
     assert standardised.difference.estimate == pytest.approx(1.996 / (500 + 1.996), rel=1e-3)
@@ -106,7 +108,8 @@ def test_strata_that_only_one_has_are_left_out_and_told() -> None:
         [(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0)), (Share(0, 0), Share(1, 3))]
     )
     assert standardised is not None
-    assert standardised.covered == pytest.approx(10 / 30)  # for the arm with the smaller share
+    # the share of the variant that has less in common strata
+    assert standardised.covered == pytest.approx(10 / 30)
     assert standardised.strata == 1
     assert standardised.difference.estimate == pytest.approx(-0.1)
     assert standardise([(Share(1, 10), Share(0, 0)), (Share(0, 0), Share(3, 10))]) is None
@@ -135,7 +138,7 @@ def test_how_much_of_the_work_is_common_decides_what_may_be_said(
 
 
 def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt() -> None:
-    """The second stratum is harder by 40 points; the arms' shares of it grow apart."""
+    """Failures in the second stratum are 40 points more frequent; the variants' shares of it diverge."""
     outweighs = []
     for shift in range(0, 200, 20):
         strata = [
@@ -156,7 +159,7 @@ def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt
 
 
 def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
-    """It cannot show how sessions differ, although it contains many calls."""
+    """A stratum with one group of sessions cannot show how sessions differ, even with many calls."""
     share, against = of_sessions([(1, 10)] * 30), of_sessions([(2, 10)] * 30, place_sessions(30, seed=1))
     single = of_sessions([(0, 50), (50, 50)], [7, 7])
     standardised = standardise([(share, against), (single, against)])
@@ -170,7 +173,7 @@ def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
 
 
 def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
-    """A group is left out of all strata together, so a session of two tools stays in one piece."""
+    """The jackknife leaves a group out of all strata together, so a session with two tools stays whole."""
     random = np.random.default_rng(43)
     own = random.beta(1, 4, 80)
     shares = [
@@ -193,7 +196,9 @@ def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("strata", [2, 5, 10])
 def test_the_interval_covers_the_difference_where_sessions_have_a_part_in_every_stratum(strata: int) -> None:
-    """Sessions that call all tools: the variances of the strata must not be added up (60 to 91 % covered)."""
+    """Each session calls all tools, so the variances of strata must not be added: intervals would cover 60-91
+    %.
+    """
     random = np.random.default_rng(44)
     draws, sessions = 400, Sessions(random, 400)
     arms = []

@@ -1,4 +1,4 @@
-"""The changes that the nights find: since when, what happens next, and where they are."""
+"""Tests the changes that nightly runs find: their first day, what happens later, and where they are."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from callgauge.stats.over_time.window_changes import (
 from callgauge.stats.rates import estimate_rates, relate_shares
 
 DAYS = 70
-FIRST = 40  # the first night
+FIRST = 40  # the day of the first nightly run
 
 
 def draw(rates: list[float], seed: int = 1, sessions: int = 40) -> np.ndarray:
-    """k and n of one series: sessions of six calls each, at the rate of each day."""
+    """Return k and n of one simulated series: sessions of six calls, with the failure rate of each day."""
     random = np.random.default_rng(seed)
     counts = np.zeros((2, len(rates), GROUPS))
     for day, rate in enumerate(rates):
@@ -118,7 +118,7 @@ def test_a_change_needs_enough_sessions_and_days_before() -> None:
 
 def test_the_newest_night_says_how_much_it_tested() -> None:
     changes = follow_changes(series(draw([0.05] * DAYS), draw([0.05] * DAYS, sessions=1)), FIRST)
-    # With one session per day, only the window of fourteen days has enough.
+    # With one session per day, only the window of fourteen days has enough sessions.
     assert (changes.series, changes.tests) == (2, 5)
 
 

@@ -1,4 +1,4 @@
-"""A folder for logs and a place for a store, for every test here."""
+"""Provides a folder for logs and the path of a store for the tests in this folder."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make workers read everything in a load with workers."""
+    """Make worker processes read all logs if a load has workers, even small logs."""
     monkeypatch.setattr(process_executor, "WorkerProcess", ReadyWorker)
 
 
 @pytest.fixture
 def begun(tmp_path: Path, store: Path) -> Path:
-    """Return a store with one session, because a first load of only refused files publishes none."""
+    """Return a store with one session.
+
+    Tests need it because a first load that rejects all files publishes no store file.
+    """
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "s.jsonl").write_text(session("earlier"))
     load([tmp_path / "earlier"], store)

@@ -1,12 +1,16 @@
-"""Loads that die by SIGKILL at a durable write, at each kind of them; a module: LOGS BASE OUT [WORK].
+"""Runs loads that SIGKILL ends at durable writes of each kind. Run as a module: LOGS BASE OUT [WORK].
 
-BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
-is loaded again after the kill; WORK is what is done instead, both times: sealed (loads that leave all in
-segments), forget:SESSION, retain:DAYS, backup (to `OUT/n/backups`), or restore (from `LOGS`). Prints one JSON
-line a kill: the step it died at, what a reader then saw (after `backup`: how many backups were whole), and
-the store, if it was loaded again: of kills after which the next load begins from the same bytes, an ordinary
-run loads after the first and the last only.
-Everything is imported once and then forked: a process a load would take most of the time to start.
+BASE is the initial store, or a missing folder. For each kill, OUT gets one store `OUT/n/store`, which is
+loaded again after the kill.
+
+WORK replaces both loads: `sealed` (loads that write all rows into segments), `forget:SESSION`, `retain:DAYS`,
+`backup` (to `OUT/n/backups`), or `restore` (from `LOGS`).
+
+Prints one JSON line per kill: the step of the kill, what a reader saw afterwards (for `backup`: the number of
+complete backups), and the store if it was loaded again. Several kills can leave the same bytes. Then an
+ordinary run repeats the load only after the first and the last of them.
+
+Processes are forked after all imports, because starting Python would take most of the time.
 """
 
 from __future__ import annotations
@@ -41,17 +45,17 @@ from ingest.store.segments import connect_read_only
 from tests.killed_processes import THOROUGH, dying_at, forked
 from tests.store.sealed_months import SEALING, seal_everything
 
-# Small enough that a small night takes several batches and the copy several pieces.
+# With this size, even small logs need several batches, and the copy needs several pieces.
 writer.BATCH_ROWS = 40
 file_reader.DRAIN_ROWS = 20
 generations._COPY_PIECE = 4_000_000
-checkpoint.WORTH = 0  # every log is large enough to resume where it grew
+checkpoint.WORTH = 0  # loads resume reading every log that grew, even small ones
 
 Work = Callable[[Path, OnWrite], object]
 
 
 def look(store: Path, log: Path) -> None:
-    """Record what a reader sees: the number of calls in the published generation, None without one."""
+    """Record the number of calls that a reader sees in the published store file; None without one."""
     generation = published_generation(store)
     if generation is None:
         log.write_text("null")
@@ -66,7 +70,7 @@ def look(store: Path, log: Path) -> None:
 
 
 def count_whole(store: Path, log: Path) -> None:
-    """Record the number of backups; each of them must be complete."""
+    """Record the number of backups, and assert that each is complete."""
     place = open_place(store.with_name("backups"))
     names = list_backups(place)
     for name in names:
@@ -97,7 +101,7 @@ def choose_work(kind: str, logs: Path) -> Work:
 
 
 def main(logs: str, base: str, out: str, kind: str = "load") -> None:
-    pa.array([0])  # imports what pyarrow imports at its first use
+    pa.array([0])  # import everything that pyarrow imports at first use
     formats()
     if kind == "sealed":
         seal_everything(pytest.MonkeyPatch())
@@ -129,7 +133,7 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """The step at which the work died, what a reader saw then, and the state for the next work."""
+    """The step at which the work was killed, what a reader saw then, and a hash of the remaining files."""
 
     step: str
     seen: int | None
@@ -138,7 +142,7 @@ class Kill:
 
 
 def unlike(kills: Sequence[Kill]) -> list[Kill]:
-    """Return the first and the last of the kills that leave the same state."""
+    """Return, for each state of the files, the first and the last kill that left it."""
     alike: dict[str, list[Kill]] = {}
     for kill in kills:
         alike.setdefault(kill.left, []).append(kill)
@@ -151,14 +155,14 @@ def lock(store: Path) -> None:
 
 
 def left_behind(store: Path) -> str:
-    """Return a hash of the store after the next work has locked it, which is its first step.
+    """Return a hash of the store's files after the next work has locked the store.
 
-    That step removes leftovers of the killed work; here it does so in a copy.
+    Locking removes leftovers of the killed work; this function locks a copy of the store.
     """
     copy = store.with_name("locked")
     shutil.copytree(store, copy)
     forked(lambda: lock(copy))
-    (copy / LOCK).write_bytes(b"")  # contains who has locked it and since when; no load reads it
+    (copy / LOCK).write_bytes(b"")  # the file contains the owner and time of the lock, which no load reads
     digest = hashlib.sha256()
     for path in sorted(path for path in copy.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
@@ -175,9 +179,9 @@ def noting(log: Path) -> OnWrite:
 
 
 def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[int]:
-    """Return the number (from 1) of the middle write of each kind; in thorough runs, first and last.
+    """Return the number (from 1) of the middle write of each kind, or of the first and last in thorough runs.
 
-    `among`: those that an ordinary run takes; empty = all.
+    `among` limits the kinds in an ordinary run; empty means all.
     """
     places: dict[str, list[int]] = {}
     for number, step in enumerate(steps, 1):
@@ -193,7 +197,7 @@ def chosen(writes: list[int], first: int) -> list[int]:
 def kill_one(
     work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int, *, locks_first: bool
 ) -> Kill:
-    """Kill the work at its `number`-th write. `locks_first`: it changes only the store that it locks."""
+    """Kill the work at its write number `number`. `locks_first`: the work changes only the store it locks."""
     place.mkdir(parents=True)
     store, step, seen_file = place / "store", place / "step", place / "seen"
     if base.exists():

@@ -1,4 +1,4 @@
-"""Small logs to load, and functions to read a store; for the tests of the store."""
+"""Makes small logs to load, and reads stores, for the tests in this folder."""
 
 # ruff: noqa: S608 - the queries are made of our own table names
 
@@ -33,7 +33,7 @@ TABLES = (
 FACTS = (
     "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
 )  # fmt: skip
-CLOCK = ("started_at", "finished_at")  # of a run; sessions have a started_at of their own
+CLOCK = ("started_at", "finished_at")  # columns of a load run; sessions have another `started_at`
 
 
 def session(
@@ -44,9 +44,9 @@ def session(
     raw: str = '{"path": "a.py"}',
     ended: bool = True,
 ) -> str:
-    """Return a session history: for each number in `turns`, a turn with that many calls, one per step.
+    """Return a session history with a turn for each number in `turns`; the turn has that many one-call steps.
 
-    `raw` are the raw arguments of every call; `ended` False = the last turn and the session have no end.
+    `raw` is the raw arguments of every call. If `ended` is False, the last turn and the session have no end.
     """
     return "".join(json.dumps(record) + "\n" for record in _records(name, turns, day, raw, ended))
 
@@ -81,7 +81,7 @@ def _call(base: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, An
 
 
 def claude_code_session(name: str) -> str:
-    """Return a session of another source: a question, one call with its result, an answer."""
+    """Return a Claude Code session: a question, one call with its result, and an answer."""
     call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "text of the file"}
     messages: list[tuple[str, Any, str | None]] = [
@@ -104,14 +104,14 @@ def claude_code_session(name: str) -> str:
 
 
 def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query on the published generation."""
+    """Return the rows of a query on the published store file."""
     with reading(store) as con:
         return con.sql(query).fetchall()
 
 
 @contextmanager
 def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the published generation, read-only."""
+    """Open the published store file, read-only."""
     generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
     if find_segments(generation):
@@ -138,7 +138,7 @@ def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConn
 
 @cache
 def _instance() -> duckdb.DuckDBPyConnection:
-    """Return the only DuckDB instance; starting one takes much longer than reading a store."""
+    """Return the shared DuckDB instance, because starting one takes much longer than reading a store."""
     return duckdb.connect()
 
 
@@ -149,7 +149,7 @@ def count(store: Path, table: str) -> int:
 def contents(
     store: Path, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return every row of the tables as sorted text, without the run's clock and `without`."""
+    """Return every row of the tables as sorted text, without times of load runs and the columns `without`."""
     with reading(store) as con:
         return contents_by(con, tables, without)
 
@@ -157,7 +157,7 @@ def contents(
 def contents_by(
     con: duckdb.DuckDBPyConnection, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return the `contents` of an open store."""
+    """Return the rows of an open store in the form of `contents`."""
     clock = {"ingest_runs": CLOCK}
     return {table: _rows(con, table, (*without, *clock.get(table, ()))) for table in tables}
 
@@ -170,5 +170,5 @@ def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) ->
 
 
 def rows_by_reference(store: Path) -> dict[str, list[str]]:
-    """Return the facts without ids and places that depend on the order of reading."""
+    """Return all rows without ids and file positions that depend on the order of reading."""
     return contents(store, FACTS, without=("file_id",))

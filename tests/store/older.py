@@ -1,4 +1,4 @@
-"""Turn a published store into that of an older Callgauge."""
+"""Changes a published store to the tables of an older Callgauge version."""
 
 # ruff: noqa: S608 - the statements are made of our own table and column names
 
@@ -26,7 +26,9 @@ _VERSIONS = Path(__file__).parent / "versions"
 
 
 def make_older(store: Path, version: int) -> None:
-    """Replace the published generation by one with the tables of `version` and the data that fits."""
+    """Replace the published store file by one with the tables of `version`, and with the data that they can
+    hold.
+    """
     generation = published_generation(store)
     assert generation is not None
     newer = generation.with_name("newer.duckdb")
@@ -39,10 +41,10 @@ def make_older(store: Path, version: int) -> None:
             newer_columns = con.table(f"newer.{table}").columns
             shared = [name for name in con.table(f"main.{table}").columns if name in newer_columns]
             if table == "tool_calls" and "as_sent" in shared:
-                shared.remove("arguments")  # is computed
+                shared.remove("arguments")  # a computed column
             columns = ", ".join(f'"{name}"' for name in shared)
             con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
-        if version < 6:  # ids ended with their place, which was in the session
+        if version < 6:  # these ids ended with the position in the session
             con.create_function("call_place", _place_call)
             con.execute(_PLACES)
             con.execute("UPDATE tool_calls SET chain_id = p.place FROM places p WHERE chain_id = p.call_id")
@@ -63,7 +65,7 @@ def _place_call(source: str, session_id: str, turn: int, step: int, ordinal: int
 
 
 def described(store: Path) -> set[tuple[str, str, str]]:
-    """Return every table, column and type of the published generation."""
+    """Return every table, column and type of the published store file."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:

@@ -1,9 +1,11 @@
-"""Loads on a Ray cluster of two nodes on this machine; a module: LOGS OUT STAGE…
+"""Loads logs on a Ray cluster of two nodes on this machine. Run as a module: LOGS OUT STAGE…
 
-Each STAGE gets a store `OUT/STAGE`. `whole` is an undisturbed load; in `twice` all tasks are run twice; at
-`driver-STEP` the load is killed before that durable write and run again; the others kill the second node or
-a process in the middle of a task, see `tests.store.dying_tasks`. Prints one JSON line a stage: what the last
-load said, what is left in the store, and of how many logs the rows were there before.
+Each STAGE gets a store `OUT/STAGE`. `whole` is an undisturbed load. In `twice`, all tasks run twice. At
+`driver-STEP`, the load is killed before that durable write, and then runs again. Other stages kill the second
+node or a process during a task, see `tests.store.dying_tasks`.
+
+Prints one JSON line per stage: the summary of the last load, the remaining files, and the number of logs
+whose rows were already written.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def load_on_ray(logs: Path, store: Path, on_write: OnWrite = ignore_write) -> No
 
 
 def kill_load(step: str, logs: Path, store: Path) -> None:
-    """Load in a process, running this module again, that dies before it writes `step`."""
+    """Load in a new process of this module, which dies before it writes `step`."""
     done = subprocess.run([sys.executable, "-m", __spec__.name, str(logs), str(store), f"{DIES}{step}"])
     assert done.returncode == -signal.SIGKILL, done.returncode
 
@@ -50,7 +52,7 @@ def dying_before(step: str) -> OnWrite:
 
 
 def choose_runner(stage: str, mark: Path, spared: str) -> Callable[[], Runner]:
-    """Return the maker of the function that Ray runs, a nested function as in `ray_cluster`."""
+    """Return a factory of the function that Ray runs; this function is nested as in `ray_cluster`."""
     if stage == "whole" or stage.startswith("driver-"):
         return ray_cluster._make_runner
 
@@ -91,7 +93,7 @@ def main(logs: str, out: str, *stages: str) -> None:
     if stages[0].startswith(DIES):
         load_on_ray(Path(logs), Path(out), dying_before(stages[0].removeprefix(DIES)))
         return
-    with TemporaryDirectory(prefix="ray") as folder:  # the paths of its sockets must be short
+    with TemporaryDirectory(prefix="ray") as folder:  # the paths of Ray's sockets must be short
         os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": "0" * 64, "RAY_TMPDIR": folder}
         run_stages(Path(logs), Path(out), list(stages))
 

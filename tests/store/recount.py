@@ -16,7 +16,7 @@ import duckdb
 from ingest.store.generations import published_generation
 
 Row = dict[str, Any]
-Counted = tuple[bool, bool, bool]  # of a call or turn: whether it is in `total`, in `n`, in `k`
+Counted = tuple[bool, bool, bool]  # whether a call or turn is in `total`, in `n`, in `k`
 
 WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 REFUSED = ("syntax", "schema")
@@ -24,11 +24,11 @@ MENDED = ("coerced", "repaired")
 FAILED = (*MENDED, "failed")
 CUT_OFF = re.compile(r"(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))")
 VERDICTS = ("recorded_ok", "derived_ok")
-LARGEST = 4, 16  # powers of two that group the lengths of arguments
+LARGEST = 4, 16  # powers of two between which lengths of arguments are grouped
 
 
 class Facts:
-    """The tables of a store as rows; only the facts that count."""
+    """The rows of the tables of a store, except rows that do not count."""
 
     def __init__(self, store: Path) -> None:
         generation = published_generation(store)
@@ -77,7 +77,7 @@ def group_of(source: str | None, session_id: str | None) -> int:
 
 
 def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
-    """Return the inputs of an interval from (k, n) by session id, without sessions without observations."""
+    """Return the data of an interval from (k, n) of each session, except sessions without observations."""
     observed = {session_id: counted for session_id, counted in counts.items() if counted[1]}
     groups: dict[int, tuple[int, int]] = {}
     for session_id, (k, n) in observed.items():
@@ -187,7 +187,7 @@ def rates(facts: Facts) -> Iterator[Row]:
 
 def chains(facts: Facts) -> Iterator[Row]:
     by_chain = grouped((call for call in facts.calls if (call["attempt"] or 0) > 1), ("chain_id",))
-    paid: set[str] = set()  # the first retry in each step
+    paid: set[str] = set()
     for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
         paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
     cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)

@@ -1,4 +1,4 @@
-"""Loads that put all facts and sums into segments, even small and new ones; logs of several months."""
+"""Makes loads write all rows and sums into segments, even small or new ones; makes logs of several months."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SEALING = (
     "segment copy", "month back", "month", "month checkpoint", "segment", "segment checkpoint", "rewrite",
     "rewritten", "segment sync", "name", "switch", "switched", "remove",
 )  # fmt: skip
-"""The writes of a load that leaves all in segments which other loads do not have, and those that publish."""
+"""The writes of a load that puts all rows into segments (other loads lack them), and those that publish."""
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:
-    """Make each load turn its open facts into a segment, and each month of its sums, also the newest."""
+    """Make each load write its open rows into a segment, and the sums of each month, even the newest."""
     patched.setattr(building_segments, "SEAL_AT", 0)
     seal_months(patched)
 
@@ -32,12 +32,12 @@ def seal_months(patched: pytest.MonkeyPatch) -> None:
 
 
 def in_month(text: str, month: int) -> str:
-    """Return a log with its days in another month of 2026."""
+    """Return a log whose days are moved to another month of 2026."""
     return text.replace("2026-11-", f"2026-{month:02}-")
 
 
 def task_session(name: str, *, day: int = 1, raw: str = '{"path": "a.py"}') -> str:
-    """Return a session whose first message is long enough to be a task."""
+    """Return a session whose first message is long enough to count as a task."""
     lines = [json.loads(line) for line in session(name, day=day, raw=raw).splitlines()]
     for line in lines:
         if line["type"] == "turn_start":
@@ -46,7 +46,7 @@ def task_session(name: str, *, day: int = 1, raw: str = '{"path": "a.py"}') -> s
 
 
 def over_months(name: str, months: tuple[int, int]) -> str:
-    """Return a session of two turns in two months."""
+    """Return a session with two turns in different months."""
     lines = session(name, turns=(2, 2), raw="]").splitlines(keepends=True)
     second = next(place for place, line in enumerate(lines) if '"turn": 2' in line)
     parts = ("".join(lines[:second]), "".join(lines[second:]))

@@ -1,4 +1,4 @@
-"""A load decides the alerts: independent of the order of files, and only with enough data."""
+"""Tests that a load decides alerts independently of the order of files, and only with enough data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = "dimension, name, rate, since, rose, back, part_of IS NULL"
 
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a log for each day; more sessions have invalid arguments from the 22nd on."""
+    """Return a folder with a log for each day; from the 22nd on, more sessions have invalid arguments."""
     folder = tmp_path_factory.mktemp("month")
     for day in range(1, LAST + 1):
         broken = 8 if day >= SINCE else 1
@@ -36,7 +36,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(month: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store with all of these logs."""
+    """Return a store into which all these logs were loaded."""
     store = tmp_path_factory.mktemp("stores") / "store"
     load([month], store)
     return store

@@ -1,4 +1,4 @@
-"""Backups: each is complete or does not exist, and a restored store equals the original."""
+"""Tests that each backup is complete or does not exist, and that a restored store equals the original."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_a_damaged_backup_is_told_and_replaces_nothing(
         "CURRENT", "backups.json", "gen-000001.duckdb", "lock",
     ]  # fmt: skip
     (loaded / "naming.toml").write_text("")
-    if harm is not change_a_piece:  # it has the size of the sent file
+    if harm is not change_a_piece:
         make_backup(loaded, place, keep=1)
         assert verify_backup(place).rows["tool_calls"] > 0
 
@@ -287,7 +287,7 @@ def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name
 
 
 def test_a_forged_piece_is_not_read(place: Path, tmp_path: Path) -> None:
-    """The name of a piece leads to a file of this machine, which may be endless."""
+    """The name of the piece is a link to a file on this machine, which could be endless."""
     (tmp_path / "secret").write_bytes(b"secret")
     name = "gen-000001.duckdb"
     file = BackupFile(name, 6, sha256(b"secret").hexdigest(), ("../../secret",))

@@ -1,4 +1,4 @@
-"""A file that a format reads together with another is not a failure while that file exists."""
+"""Tests that a file that a format reads together with another file is no failure."""
 
 from __future__ import annotations
 

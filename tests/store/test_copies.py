@@ -1,4 +1,4 @@
-"""Copies count once, and the rollups agree with the facts, whatever the order of loads."""
+"""Tests that copies count once, and that daily sums match the rows, for any order of loads."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -96,7 +96,7 @@ def test_sessions_of_two_sources_with_one_id_are_two(logs: Path, store: Path) ->
 
 
 def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
-    """The log has three good calls, and two with invalid JSON, the second a retry of the first."""
+    """The log has three valid calls and two with invalid JSON, the second of which retries the first."""
     (logs / "a.jsonl").write_text(
         session("good", turns=(2, 1), day=2) + session("bad", turns=(2,), day=3, raw="]")
     )
@@ -129,14 +129,14 @@ def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> Non
 
 
 def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
-    """Return the rollups of all days, recomputed in a copy of the published generation."""
+    """Return the sums of all days, computed again in a copy of the published store file."""
     generation = published_generation(store)
     assert generation is not None
     folder = tmp_path / "copy"
     shutil.copytree(store, folder)
     building = GenerationBuilder(folder / generation.name, ignore_write)
     with building.open_transaction("from scratch") as con:
-        # Facts in segments were signed when they were loaded.
+        # Signatures of rows in segments were computed when the rows were loaded.
         kept = {"signatures"} if find_segments(generation) else set()
         for rollup in set(ROLLUPS) - kept:
             con.execute(f"DELETE FROM {rollup}")
@@ -179,7 +179,7 @@ def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
 
 
 def write_some_sessions(file: Path, chance: random.Random) -> None:
-    """Write sessions from a small set of names, so that files contain copies; some without a time."""
+    """Write sessions with few different names, so that files contain copies; some have no time."""
     texts = []
     for _ in range(chance.randint(1, 4)):
         name = chance.choice("stuvw")

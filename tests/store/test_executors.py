@@ -1,4 +1,4 @@
-"""The tables are the same for all executors: this process, worker processes, a Ray cluster."""
+"""Tests that all executors make the same tables: one process, worker processes, a Ray cluster."""
 
 from __future__ import annotations
 

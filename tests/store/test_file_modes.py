@@ -1,4 +1,4 @@
-"""A store's files are as private as its folder, and the folder of a new store is private."""
+"""Tests that a store's files are as private as its folder, and that a new store is private."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def modes(folder: Path) -> dict[str, str]:
 
 
 def open_paths(folder: Path) -> dict[str, str]:
-    """Return the paths that users other than the owner may use, with their modes."""
+    """Return the paths that users other than the owner may use, with their file modes."""
     return {name: mode for name, mode in modes(folder).items() if int(mode, 8) & 0o077}
 
 
 def fill(logs: Path, store: Path, days: int = 3) -> None:
-    """Load several months, and write what servers and people write."""
+    """Load several months, and write the files that servers and people write."""
     for month in range(1, days + 1):
         (logs / f"{month}.jsonl").write_text(session(f"s{month}").replace("2026-11", f"2026-{month:02}"))
     load([logs], store, private=PrivacyOptions(rules=read_rules(None)))

@@ -1,4 +1,4 @@
-"""Deleted sessions are removed from every table and the disk, and later loads do not restore them."""
+"""Tests that deleted sessions disappear from all tables and the disk, and that later loads skip them."""
 
 from __future__ import annotations
 

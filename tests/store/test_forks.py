@@ -1,4 +1,4 @@
-"""A fork repeats its parent at its own time: the parent's calls keep their day and count once."""
+"""Tests forked sessions, which repeat the parent's calls: these calls count once, on their own day."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def meta(name: str, day: int, parent: str | None = None) -> list[Line]:
 
 
 def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: int = 10) -> list[Line]:
-    """Return one turn: a step with tokens for each call, and an answer if it has ended."""
+    """Return one turn: a step with token counts for each call, and an answer if the turn has ended."""
     at = datetime(2026, 10, day, hour, 1, tzinfo=UTC)
     lines = [
         line(at, "event_msg", type="task_started", turn_id=key),
@@ -66,7 +66,7 @@ def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: 
 
 
 def fork(lines: Sequence[Line], name: str, day: int, parent: str, *, hour: int = 9) -> list[Line]:
-    """Return the beginning of a forked rollout: the parent's lines, all at one time of its own day."""
+    """Return the beginning of a forked session log: the parent's lines, all with the time of the fork."""
     at = datetime(2026, 10, day, hour, tzinfo=UTC).isoformat()
     return [*meta(name, day, parent), *({**record, "timestamp": at} for record in lines)]
 
@@ -77,7 +77,7 @@ def write(file: Path, lines: Iterable[Line]) -> Path:
 
 
 def family(id_: str = RANDOM_ID) -> dict[str, list[Line]]:
-    """Return a session, two forks of it, and a fork of a fork; each has a turn of its own."""
+    """Return a session, two forks of it, and a fork of a fork; each has one additional turn."""
     ids = iter(id_.format(letter) for letter in _LETTERS)
     own = {
         name: turn(f"t-{name}", day, [next(ids) for _ in range(calls)])
@@ -197,7 +197,7 @@ def test_sessions_that_name_each_other_as_parents_count_once(logs: Path, store: 
 
 
 def test_the_earlier_of_two_copies_without_a_known_fork_counts(logs: Path, store: Path) -> None:
-    """This holds even if the later session is longer."""
+    """The earlier session counts, even if the later session is longer."""
     shared = turn("t", 1, [RANDOM_ID.format(0)])
     later = [{**record, "timestamp": "2026-10-02T09:00:00.000Z"} for record in shared]
     write(logs / "a.jsonl", meta("later", 2) + later + turn("t2", 2, [RANDOM_ID.format(1)]))
@@ -218,7 +218,7 @@ def test_calls_at_one_place_of_turns_that_differ_all_count(logs: Path, store: Pa
 def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
     logs: Path, store: Path, tmp_path: Path, seed: int
 ) -> None:
-    """Families of forks grow over some nights, in a random order, next to another session."""
+    """Sessions with forks grow over several loads in a random order, together with an unrelated session."""
     chance = random.Random(seed)
     rollouts, own_calls = made_family(chance)
     (logs / "session.jsonl").write_text(session("s"))
@@ -245,7 +245,7 @@ def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
 
 
 def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str, int]]:
-    """Return rollouts by name, all but the first forked at the end of a turn, and their call counts."""
+    """Return session logs by name, and their call counts; all but the first fork at the end of a turn."""
     id_, numbers = chance.choice((RANDOM_ID, *SHORT_IDS)), iter(range(10, 100))
     heads: dict[str, list[Line]] = {}
     turns: dict[str, list[list[Line]]] = {}
@@ -275,7 +275,7 @@ def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str,
 def test_short_ids_of_a_resumed_session_are_known_and_those_of_others_all_count(
     logs: Path, store: Path
 ) -> None:
-    """Claude Code with a model whose provider numbers its calls: every session has a call `t1`."""
+    """Claude Code may use a provider that numbers its calls, so every session has a call `t1`."""
     first = claude_code_session("a")
     (logs / "a.jsonl").write_text(first)
     (logs / "b.jsonl").write_text(claude_code_session("b"))

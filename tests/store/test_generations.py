@@ -1,4 +1,4 @@
-"""The store's folder: locking, publishing, crashes, and error messages."""
+"""Tests the folder of a store: locks, publishing, crashes, and error messages."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_a_place_that_can_be_no_store_is_one_sentence(
 
 @pytest.mark.thorough
 def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp_path: Path) -> None:
-    """The folder has users, names, tokens, a waiting server, and a disk of its own (`lost+found`)."""
+    """Before the first load, the folder may have users, names, tokens, a waiting server, and `lost+found`."""
     (logs / "a.jsonl").write_text(session("s1"))
     store = tmp_path / "store"
     made = [
@@ -294,7 +294,7 @@ except StoreError as error:
 def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
     logs: Path, loaded: Path, share: float
 ) -> None:
-    """The system refuses files above a limit, at the copy and at DuckDB's writes."""
+    """A limit on file sizes makes the copy and DuckDB's writes fail."""
     before = rows_by_reference(loaded)
     for number in range(3):
         raws = (os.urandom(30_000).hex() for _ in range(20))

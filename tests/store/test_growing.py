@@ -1,4 +1,4 @@
-"""Reading a grown large log resumes after its last whole line, with the tables of a single reading."""
+"""Tests that a grown log is read from its last complete line, with the same tables as in one reading."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ GROWING = [
     for path in (*LOGS, *SAMPLES)
     if path.is_file() and detect_container(path.read_bytes()[:65536]) is Container.LINES
 ]
-PARTS = 4  # each cuts logs of its own
-# The run that wrote a row, how often a log was read, and its folder.
+PARTS = 4
+# These columns depend on the run that wrote a row, the number of readings, and the log's folder.
 BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns", "path")
 COMPARED = (
     "files", "rejects", "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics",
@@ -43,12 +43,12 @@ def tables(store: Path) -> dict[str, list[str]]:
 
 
 def grown(folder: Path, data: bytes, cuts: list[int]) -> Path:
-    """Return the store after loading the log at each length of `cuts`, and then whole."""
+    """Return a store after loading the log at each length in `cuts`, and then the whole log."""
     return grown_together(folder, {folder / "log.jsonl": data}, [[cut] for cut in sorted(cuts)])
 
 
 def grown_together(folder: Path, logs: dict[Path, bytes], lengths: list[list[int]]) -> Path:
-    """Return the store after loading all logs at these lengths, one per log, and then whole."""
+    """Return a store after loads of all logs, cut to each of these lengths, and a last load of whole logs."""
     store = folder / "store"
     for cut_at in (*lengths, [len(data) for data in logs.values()]):
         for (log, data), length in zip(logs.items(), cut_at, strict=True):
@@ -67,12 +67,12 @@ def at_once(folder: Path, data: bytes) -> Path:
 
 @pytest.fixture
 def read_at_once() -> dict[Path, Any]:
-    """Return the tables of these logs by path; one log is cut in several places."""
+    """Return the tables of each log by path; the logs are loaded together, one of them in several pieces."""
     return {}
 
 
 def read_on(store: Path) -> int:
-    """Return the number of bytes that the last load read of the log's own lines."""
+    """Return the number of bytes of the log that the last load read."""
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 
@@ -97,7 +97,7 @@ _UNDATED = "examples_that_end_at_a_call_or_at_an_answer.jsonl"
 
 @pytest.mark.thorough
 def test_logs_with_and_without_times_that_grow_together_count_once(tmp_path: Path) -> None:
-    """Their sums are merged separately, because a NULL day equals no other."""
+    """Rows with and without a day are merged separately, because NULL equals no other value."""
     undated = next(path for path in GROWING if path.name == _UNDATED)
     dated = session("dated", turns=(2, 1, 2)).encode()
     logs = {tmp_path / "1" / "log.jsonl": dated, tmp_path / "2" / "log.jsonl": undated.read_bytes()}

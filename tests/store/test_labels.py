@@ -1,4 +1,4 @@
-"""People's names for prompts: by id or hash, stored across loads, changed without new logs."""
+"""Tests names that people give to prompts, by id or hash: later loads keep them."""
 
 from __future__ import annotations
 

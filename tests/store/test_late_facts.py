@@ -1,4 +1,4 @@
-"""A log split into two files gives the same facts as the whole log, in any order of files."""
+"""Tests that a log split into two files gives the same rows as the whole log, in any order of files."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -15,8 +15,7 @@ from ingest.pipeline.load import load
 from tests.store.night import ROLLUPS, ask, contents, count, session
 from tests.store.test_copies import from_scratch
 
-# Where a row stands is another matter in two files than in one, and what the session's beginning says holds
-# in its own file only.
+# These columns differ between one file and two files: positions, and what the start of a session defines.
 PLACES = {
     "file_id", "line", "byte_offset", "result_file_id", "begun", "first_step", "results_expected",
     "prompt_id",
@@ -25,14 +24,14 @@ PLACES = {
 
 
 def counted(store: Path, table: str) -> list[dict[str, Any]]:
-    """Return the rows that count, without their places."""
+    """Return the rows that statistics use, without their positions."""
     columns = [name for name, *_ in ask(store, f"DESCRIBE {table}") if name not in PLACES]
     rows = ask(store, f"SELECT {', '.join(columns)} FROM {table} WHERE NOT duplicate ORDER BY ALL")
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def told(store: Path) -> list[Any]:
-    """Return the turns, calls and diagnostics that count."""
+    """Return the turns, calls and diagnostics that statistics use."""
     findings = "SELECT call_id, position, code FROM diagnostics ORDER BY ALL"
     return [*counted(store, "turns"), *counted(store, "tool_calls"), *ask(store, findings)]
 
@@ -42,7 +41,7 @@ def plain(name: str, day: int) -> str:
 
 
 def with_retries(name: str, day: int) -> str:
-    """Return a turn whose first call is refused and retried, and a second turn."""
+    """Return a log of two turns; the first call of the first turn fails and is retried."""
     return session(name, turns=(3, 1), day=day, raw="{'path': 1,}")
 
 
@@ -56,7 +55,7 @@ def cuts(log: str) -> range:
 
 
 def kinds_of_cuts(log: str) -> dict[tuple[str, str], int]:
-    """Return a cut between every two kinds of consecutive lines."""
+    """Return one cut for each pair of kinds of consecutive lines."""
     kinds = [json.loads(line)["type"] for line in log.splitlines()]
     return {(kinds[cut - 1], kinds[cut]): cut for cut in cuts(log)}
 
@@ -71,7 +70,7 @@ LOGS = pytest.mark.parametrize("made", [plain, with_retries], ids=["plain", "wit
 def test_a_log_in_two_files_tells_what_the_whole_tells(
     logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
-    """Every cut is in a session and on a day of its own."""
+    """Each cut is tested in a session on its own day."""
     parts: tuple[list[Path], list[Path]] = ([], [])
     for cut in cuts(made("s", 1)):
         log = made(f"s{cut}", cut)
@@ -95,7 +94,9 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
 def test_each_kind_of_cut_alone_has_all_done_that_it_needs(
     logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
-    """A load skips work that nothing in it needs; no other cut compensates for that here."""
+    """A load skips work that none of its logs needs; here each cut is loaded alone, so no other cut triggers
+    it.
+    """
     log = made("s", 1)
     (logs / "whole.jsonl").write_text(log)
     load([logs], tmp_path / "whole")

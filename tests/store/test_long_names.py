@@ -1,4 +1,4 @@
-"""Names too long for pages are cut, the same in every table, and the store reports it."""
+"""Tests that names too long for pages are cut, equally in every table, and reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = """
 
 
 def named(text: str, name: str) -> str:
-    """Return the log with this name for its session, tools, call ids and model."""
+    """Return a log that uses this name for its session, tools, call ids and model."""
     lines = [json.loads(line) for line in text.splitlines()]
     for line in lines:
         meta = line["meta"] if "meta" in line else line.setdefault("meta", {})

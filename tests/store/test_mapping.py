@@ -1,4 +1,4 @@
-"""Mapped fields of chat transcripts: which files a map reads, and when it reads them again."""
+"""Tests field maps of chat transcripts: which files a map applies to, and when they are read again."""
 
 from __future__ import annotations
 

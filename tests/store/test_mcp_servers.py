@@ -1,4 +1,4 @@
-"""The MCP server of a call: read from the log or the tool's name, kept through migrations."""
+"""Tests the MCP server of a call, from the log or the tool's name; migrations keep it."""
 
 from __future__ import annotations
 

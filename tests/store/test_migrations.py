@@ -1,4 +1,4 @@
-"""The next load migrates a store of an older version without losing anything."""
+"""Tests that the next load migrates a store of an older version without losing data."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -29,7 +29,7 @@ TOKENS = (
     "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
     "cached_tokens", "cache_write_tokens",
 )  # fmt: skip
-# Values that an older version did not store and no UPDATE can compute.
+# Older versions did not store these values, and no UPDATE can compute them.
 LOST = {
     1: (
         "retry_of",
@@ -53,7 +53,7 @@ LOST = {
     9: (),
     10: (),
 }
-KEPT = tuple(table for table in FACTS if table != "step_texts")  # older versions have no texts of steps
+KEPT = tuple(table for table in FACTS if table != "step_texts")
 
 
 def night(logs: Path) -> None:
@@ -105,14 +105,15 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
 
 @pytest.mark.thorough
 def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
-    """This includes leaked, refused and reserialised calls, and split turns."""
+    """The ids include those of leaked, rejected and reserialised calls, and of split turns."""
     samples = Path(__file__).parents[2] / "sample_data" / "logs"
     load([samples], store)
     (logs / "a.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[:6]))
     (logs / "b.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[6:]))
     load([logs], store)
     ids = ("tool_calls", "turns", "turn_parts", "step_texts", "diagnostics", "sessions")
-    with opened(published_generation(store) or store) as con:  # what no version before 6 or 11 knows
+    # versions before 6 or 11 did not store these values
+    with opened(published_generation(store) or store) as con:
         con.execute("UPDATE turns SET tool_list = NULL, cost = NULL")
         con.execute("UPDATE sessions SET project = NULL, branch = NULL, sub_agent = NULL, environment = NULL")
     before = contents(store, ids)
@@ -192,7 +193,7 @@ def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> 
     sums = contents(store, ["daily_calls", "daily_turns", "daily_rates"])
     make_older(store, SCHEMA_VERSION - 1)
     with opened(store / "gen-000001.duckdb") as con:
-        con.execute("DELETE FROM daily_rates")  # as if this version were the first to count it
+        con.execute("DELETE FROM daily_rates")  # makes the store like one from before these rates
     assert apply_retention(store, fact_days=10, today=date(2026, 11, 12)).sessions_removed == 2
     assert ask(store, "SELECT DISTINCT session_id FROM sessions") == [("c",)]
     assert contents(store, list(sums)) == sums

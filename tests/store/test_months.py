@@ -1,4 +1,4 @@
-"""Daily sums of old months in separate files: the same store as without them, after any later load."""
+"""Tests daily sums of old months in separate files: all queries give the same results, after any load."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def months(store: Path) -> dict[int, str]:
-    """Return the names of the files of months, by month."""
+    """Return the file names of the sums of each month."""
     return {month.month: name for month, name in ask(store, MONTHS)}
 
 
 def open_rows(store: Path) -> dict[str, int]:
-    """Return the rows of sums in the generation file itself, by table."""
+    """Return the rows of sums in the store file itself, by table."""
     generation = published_generation(store)
     assert generation is not None
     with opened(generation, "READ_ONLY") as con:
@@ -139,7 +139,7 @@ def test_a_load_leaves_the_months_of_other_days_alone(logs: Path, store: Path) -
     load([logs], store)
     after = months(store)
     assert {month for month in before if before[month] != after[month]} == {8}
-    assert before[8] in segments(store)  # readers of the generation before have it open
+    assert before[8] in segments(store)  # readers of the previous store file still use this segment
     grown_log(logs)
     load([logs], store)
     assert before[8] not in segments(store)
@@ -198,7 +198,7 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
 def test_a_sum_beside_those_of_its_month_is_not_published(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, message: str
 ) -> None:
-    """A day has sums, another has none; a change that does not move the month back fails."""
+    """If a month has a file of sums, a change that adds other sums for the month must fail."""
     first_night(logs)
     load([logs], store)
     before = contents(store)
@@ -271,7 +271,7 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
 
 
 def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:
-    """A migrated store has new columns last; a month that was sealed later has its own order."""
+    """A migrated store has new columns last; files of later months have another column order."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE older (x INTEGER, y VARCHAR); INSERT INTO older VALUES (1, 'a')")
         connection.execute("CREATE TABLE newer (y VARCHAR, x INTEGER); INSERT INTO newer VALUES ('b', 2)")

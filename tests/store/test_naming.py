@@ -1,4 +1,4 @@
-"""Models, prompts, runs and days from the path of a log, and models under one name."""
+"""Tests models, prompts, runs and days from a log's path, and several models under one name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def chat() -> str:
-    """Return a log with one call, without times and model."""
+    """Return a log with one call, without times and without a model."""
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "read it"},
@@ -38,7 +38,7 @@ def chat() -> str:
 
 
 def named(name: str, model: str) -> str:
-    """Return a session of one call that names its model."""
+    """Return a session with one call that names its model."""
     return session(name, turns=(1,)).replace('{"mode": "once"}', f'{{"provider": "p", "model": "{model}"}}')
 
 

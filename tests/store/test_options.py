@@ -1,4 +1,4 @@
-"""A loaded file is read again when a load's options show more of it than the last reading."""
+"""Tests that a load reads a file again when its options show more of the file than before."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_line_that_was_too_long_is_read_under_a_larger_limit(logs: Path, store
 
 
 def in_folder(store: Path, name: str = "read") -> Path:
-    """Write a definition into the folder `tools` next to the store."""
+    """Write a tool definition into the folder `tools` next to the store."""
     path = store.with_name("tools") / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({**READ, "name": name}))

@@ -1,4 +1,4 @@
-"""A file with new content: its earlier data stays, and a session that continues stays one session."""
+"""Tests a file whose content is replaced: earlier data stays, and continued sessions stay one session."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -23,14 +23,14 @@ STATUS = "SELECT regexp_extract(path, '[^/]+$'), status, follows FROM files ORDE
 
 
 def write_over(file: Path, content: str | bytes) -> None:
-    """Replace the file's content; the change must be noticed even at the same length."""
+    """Replace the content of a file and change its time, so that a load notices even equal lengths."""
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     past = file.stat().st_mtime_ns - 10**9 * (1 + len(list(file.parent.iterdir())))
     os.utime(file, ns=(past, past))
 
 
 def in_turn(file: Path, store: Path, nights: Sequence[str]) -> list[LoadReport]:
-    """Load the nights one after another, each written over the previous one."""
+    """Load these contents one after another, each as a replacement of the previous content."""
     reports = []
     for number, night in enumerate(nights):
         file.write_text(night)
@@ -117,7 +117,7 @@ def test_a_session_that_goes_on_across_a_rotation_is_one(
 
 
 def claude_code_lines(name: str, turns: int) -> list[str]:
-    """Return turns without own numbers, each with a question, a call, its result and an answer."""
+    """Return turns without numbers, each with a question, a call, its result and an answer."""
     lines = []
     for turn in range(turns):
         text = claude_code_session(name)
@@ -196,7 +196,7 @@ def test_a_session_that_is_told_again_has_its_own_prompt(logs: Path, store: Path
 
 
 def rotated(logs: Path, *nights: str) -> None:
-    """Write the last night to `app.jsonl`, the previous one to `app.jsonl.1`, and so on."""
+    """Write the newest content to `app.jsonl`, the previous content to `app.jsonl.1`, and so on."""
     for number, night in enumerate(reversed(nights)):
         write_over(logs / (f"app.jsonl.{number}" if number else "app.jsonl"), night)
 
@@ -300,7 +300,7 @@ def test_forgetting_takes_a_session_out_of_every_content(logs: Path, store: Path
 
 
 def examples(*texts: str) -> str:
-    """Return conversations without ids of their own, one per line."""
+    """Return conversations without ids, one per line."""
     lines = []
     for text in texts:
         function = {"name": "read", "arguments": json.dumps({"path": text})}
@@ -323,7 +323,7 @@ def test_two_nights_of_records_without_ids_under_one_header(logs: Path, store: P
 
 
 def cline_task(*answers: str, day: int = 1, task: str = "Look") -> str:
-    """Return a task without an id of its own as one document: a question, calls and results."""
+    """Return a Cline task without an id as one document: a question, calls and results."""
     messages: list[dict[str, object]] = [
         {
             "role": "user",

@@ -1,4 +1,4 @@
-"""Daily sums agree with the facts: recounted in plain Python, and for small facts with known answers."""
+"""Compares daily sums with a recount of rows in plain Python, and with known answers for few rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    """Return sessions over two files, continued by a later load, without an end, with broken text."""
+    """Return sessions over two files that a later load continues; some have no end or broken text."""
     folder = tmp_path_factory.mktemp("nights")
     broken, wrong = '{"path": "a.py"', '{"path": 7, "path": 8}'
     (folder / "a.jsonl").write_text(
@@ -53,7 +53,7 @@ def test_a_rollup_is_what_a_count_of_the_facts_gives(
 
 @pytest.mark.thorough
 def test_the_samples_have_every_rate(samples: Facts) -> None:
-    """A recount of nothing proves nothing."""
+    """If the samples lacked a rate, the recount would not test it."""
     hit = {row["rate"] for row in samples.tables["daily_rates"] if row["k"]}
     assert {row["rate"] for row in samples.tables["daily_rates"]} - hit <= {
         "emission",
@@ -80,7 +80,7 @@ FAULTS: Row = {
 
 
 def test_sessions_count_where_they_have_an_observation(tmp_path: Path) -> None:
-    """Session a: 2 of 3 refused; b: 0 of 2; c: one that is not measured."""
+    """Session a has 2 failures in 3 calls, b has 0 in 2, and c has one call that is not measured."""
     calls = [
         a_call(1, session_id="a", **FAULTS),
         a_call(2, session_id="a", **FAULTS),

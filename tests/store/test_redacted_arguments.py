@@ -1,4 +1,4 @@
-"""Calls whose arguments are only a placeholder are not measured, and the load says so."""
+"""Tests that calls whose arguments are only a placeholder are not measured, but reported."""
 
 from __future__ import annotations
 

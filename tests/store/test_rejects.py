@@ -1,4 +1,4 @@
-"""Rejects are listed with their places, and read again on request."""
+"""Tests that unreadable lines are listed with their position, and can be read again."""
 
 from __future__ import annotations
 

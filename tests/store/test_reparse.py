@@ -1,4 +1,4 @@
-"""Stored calls are judged again; the result equals that of a load of the logs."""
+"""Tests that parsing stored calls again gives the same result as loading the logs again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READ = {"name": "read", "input_schema": {"properties": {"path": {"type": "intege
 
 @contextmanager
 def another_parser() -> Iterator[None]:
-    """Make loads judge like a parser that repairs nothing and calls everything else clean."""
+    """Make loads use another parser, which repairs nothing and calls everything else clean."""
 
     def strict(raw: Any, *_: Any, **names: Any) -> Any:
         return parse_arguments(raw if raw.startswith("[") else json.dumps({"raw": raw}), None, **names)

@@ -1,4 +1,4 @@
-"""Daily sums of chains and of parallel calls from hand-made facts."""
+"""Tests daily sums of retry sequences and of parallel calls with hand-made rows."""
 
 from __future__ import annotations
 

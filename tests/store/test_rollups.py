@@ -1,4 +1,4 @@
-"""The other daily sums of small facts: chains, parallel calls, traits, parameters, trials."""
+"""Tests daily sums of retry sequences, parallel calls, traits, parameters and trials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COSTS = "attempts, ended, chains, retries, identical, steps, tokens, tokens_know
 
 
 def begun(number: int, *, layer: str = "syntax", **fields: Any) -> Row:
-    """Return the failed first call of a chain."""
+    """Return the failed first call of a retry sequence."""
     return a_call(
         number, fault_layer=layer, chain_id=f"c{number}", attempt=1, chain_outcome="recovered", **fields
     )
@@ -49,7 +49,7 @@ def test_a_chain_costs_what_the_steps_after_its_first_call_cost(tmp_path: Path) 
 
 
 def test_a_step_that_tries_several_chains_again_is_paid_once(tmp_path: Path) -> None:
-    """Two calls of a step fail, and the next step retries both: 120 tokens and a second, not twice that."""
+    """Two calls fail, and one step retries both: the 120 tokens and one second of that step count once."""
     calls = [
         begun(1, step=0),
         begun(2, step=0, ordinal=1),
@@ -261,7 +261,7 @@ def test_a_trial_passed_when_none_of_its_judged_turns_failed(tmp_path: Path) -> 
         (None, ASKED, "first message"),
         (None, "x" * 39, None),
         (None, "x" * 2_000, "first message"),
-        (None, "x" * 2_000 + "…", None),  # cut: the rest may be another task
+        (None, "x" * 2_000 + "…", None),  # a cut text, whose missing rest may make it another task
     ],
 )
 def test_a_task_is_named_by_the_log_or_by_a_first_message_that_can_be_one(

@@ -1,4 +1,4 @@
-"""Facts of earlier loads in separate files: the same store as without them, after any later load."""
+"""Tests rows of earlier loads in segment files: all queries give the same results, after any load."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ Step = Callable[[Path, Path], object]
 
 @pytest.fixture
 def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make each load turn its open facts into a segment."""
+    """Make each load write its open rows into a segment."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
 
 
 def segments(store: Path) -> dict[str, str]:
-    """Return the segment files of a store with the hashes of their contents."""
+    """Return the segment files of a store with hashes of their contents."""
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in store.glob("seg-*.duckdb")}
 
 
@@ -91,7 +91,7 @@ LOADS: tuple[Step, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Two stores after all of `LOADS`, and the loads after which they differed."""
+    """Two stores after all loads in `LOADS`, and the loads after which the stores differed."""
 
     whole: Path
     in_segments: Path
@@ -203,7 +203,7 @@ def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: P
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) -> None:
-    """Readers of the previous generation may have the earlier file open, so it is removed one load later."""
+    """Readers of the previous store file may use the old segment, so the next load removes it."""
     first_night(logs, store)
     write(logs / "o.jsonl", session("other"))
     load([logs], store)
@@ -212,14 +212,14 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
     load([logs], store)
     after = segments(store)
     assert after.pop(before[0]) == before[1]
-    assert len(after) == 2  # what it keeps, and what it lost
+    assert len(after) == 2
     new_night(logs, store)
     load([logs], store)
     assert before[0] not in segments(store)
 
 
 def continued(name: str, other: str) -> str:
-    """Return a session that begins with a copy of another one and its ids, like a resumed one."""
+    """Return a session that begins with a copy of another session with its ids, as resumed sessions do."""
     return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
 
 
@@ -233,7 +233,7 @@ def test_a_copy_of_a_call_is_found_in_the_segment_that_has_it(
     load([logs], store)
     new_night(logs, store)
     load([logs], store)
-    if ids_by:  # its hashes do not matter here
+    if ids_by:
         generation = published_generation(store)
         assert generation is not None
         with opened(generation) as con:
@@ -276,7 +276,7 @@ def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch
         write(logs / f"{number}.jsonl", session(f"s{number}"))
     load([logs], store)
     whole = contents(store, ("sessions", "turns", "tool_calls", "diagnostics", "step_texts"))
-    size = 5 * 262144  # a block of each table
+    size = 5 * 262144  # bytes: one block for each table
     monkeypatch.setattr(building_segments, "SEAL_AT", size // 3)
     write(logs / "more.jsonl", claude_code_session("c"))
     load([logs], store)
@@ -343,7 +343,7 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
     other = tmp_path / "restored"
     restore(place, other)
     assert contents(other) == contents(store)
-    assert len(segments(other)) < len(segments(store))  # without those of the previous generation
+    assert len(segments(other)) < len(segments(store))  # backups lack the segments of the previous store file
 
 
 def damage_unread_block(store: Path, name: str) -> None:

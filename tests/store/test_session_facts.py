@@ -1,4 +1,4 @@
-"""A file of facts next to a session is read with it: the session has its id, and it is not a reject."""
+"""Tests that a metadata file next to a session log is read with the log, and not rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other tables of a generation: versions, runs, sources, codes, shared rows."""
+"""Tests tables of a store file: versions, runs, sources, codes, shared rows."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 

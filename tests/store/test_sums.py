@@ -1,4 +1,4 @@
-"""After any chain of loads the daily sums equal those made from scratch."""
+"""Tests that the daily sums after any sequence of loads equal sums that are computed from all rows."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FROZEN = date(2026, 11, 2)
 
 
 def made_session(number: int) -> str:
-    """Return a session with fixed text: faulty calls, a model, a run of trials, several days."""
+    """Return a session with fixed text: faulty calls, a model, a trial run, and several days."""
     chance = random.Random(number)
     name = f"s{number}"
     if number % 7 == 5:
         return claude_code_session(name)
-    if number % 7 == 6:  # a forked session repeats the records of another under its own id
+    if number % 7 == 6:  # a forked session repeats the records of another session under a new id
         return claude_code_session(f"s{number - 1}").replace(
             f'"sessionId": "s{number - 1}"', f'"sessionId": "{name}"'
         )
@@ -61,13 +61,13 @@ def _without_times(line: str) -> str:
 
 
 class Chain:
-    """A folder of logs and a store, changed at random."""
+    """A folder of logs and a store that change at random."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.chance = random.Random(seed)
         self.logs, self.store = folder / "logs", folder / "store"
         self.logs.mkdir()
-        self.whole: dict[str, str] = {}  # the final content of a growing file
+        self.whole: dict[str, str] = {}  # the final content of each growing file
         self.clock = 0
 
     def write(self, name: str, text: str) -> None:
@@ -94,7 +94,7 @@ class Chain:
         self.write(self.chance.choice(FILES), self.some_sessions())
 
     def repeat(self) -> None:
-        """Write a file of sessions, some of which are also in other files."""
+        """Write a file with sessions, some of which are also in other files."""
         self.write(f"{self.chance.choice(FILES)}-copy", self.some_sessions())
 
     def split(self) -> None:
@@ -132,7 +132,7 @@ class Chain:
 
 
 def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
-    """Return the rows of days from FROZEN on, or those before it."""
+    """Return the rows of all days from FROZEN on; with `frozen`, the rows of earlier days instead."""
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {
         table: [row for row in entries if any(day in row for day in days) is frozen]
@@ -147,7 +147,7 @@ def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if seed % 2:
-        monkeypatch.setattr(checkpoint, "WORTH", 0)  # reading resumes for every grown log
+        monkeypatch.setattr(checkpoint, "WORTH", 0)  # resume reading of every grown log, even a small one
     if seed % 3 == 1:
         monkeypatch.setattr(rollup, "HELD", 0)
     if seed % 3 == 2:

@@ -1,4 +1,4 @@
-"""Runs of trials in a store: the lock and the interim analyses, each counted once."""
+"""Tests trial runs in a store: the lock file and the interim analyses each count once."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -75,7 +75,7 @@ def test_calls_turns_and_sums_know_their_run_and_arm(logs: Path, store: Path) ->
 
 
 def test_a_run_from_elsewhere_is_no_trial(logs: Path, store: Path) -> None:
-    """A path may assign any session to a run; only the log itself makes it a trial."""
+    """A path may assign any session to a run, but only the log itself can make the session a trial."""
     (logs / "r1").mkdir()
     (logs / "r1" / "a.jsonl").write_text(session("a"))
     load([logs], store, from_path=["logs/{run}/*"])
@@ -222,7 +222,7 @@ def test_trials_of_a_store_of_version_6_are_told_apart_by_the_next_load(logs: Pa
     load([logs], store)
     facts = ("sessions", "turns", "tool_calls", "daily_calls", "daily_rates", "task_trials")
     with opened(published_generation(store) or store) as con:
-        con.execute("UPDATE turns SET tool_list = NULL")  # no version before 11 knows it
+        con.execute("UPDATE turns SET tool_list = NULL")
     before = contents(store, facts)
     make_older(store, 6)
     load([logs / "night.jsonl"], store)

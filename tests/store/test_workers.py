@@ -1,4 +1,4 @@
-"""Worker processes make the same tables as one process, even when a worker fails."""
+"""Tests that worker processes make the same tables as one process, even when a worker fails."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from tests.store.night import FACTS, count, session
 
 LONG = '{"text": "%s"}' % ("x" * 20_000)
 SAMPLE_DATA = Path(__file__).parents[2] / "sample_data" / "logs"
-SESSIONS = 150  # of a long file; its rows fill several shipments
+SESSIONS = 150  # in a long file, whose rows need several shipments from the worker
 
 
 pytestmark = pytest.mark.usefixtures("workers_read")
 
 
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table without clocks; rows of logs in the stored order."""
+    """Return every row of every table without times; rows of logs stay in the stored order."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
@@ -48,7 +48,7 @@ def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
         clocks = {
             "ingest_runs": "EXCLUDE (started_at, finished_at)",
             "store_info": "EXCLUDE (created_at)",
-            "unfinished": "EXCLUDE (state)",  # a pickle
+            "unfinished": "EXCLUDE (state)",
         }
         rows = {name: con.sql(f"SELECT * {clocks.get(name, '')} FROM {name}").fetchall() for name in names}  # noqa: S608
     return {name: some if name in FACTS else sorted(some, key=repr) for name, some in rows.items()}
@@ -80,7 +80,7 @@ def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> No
 
 
 def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadReport, LoadReport]:
-    """Load into two stores, with one process and with two workers; the stores must be equal."""
+    """Load into two stores, with one process and with two workers, and assert that the stores are equal."""
     serial, two = (load(named, tmp_path / str(workers), workers=workers, **options) for workers in (1, 2))
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
     assert replace(serial, seconds=0) == replace(two, seconds=0)
@@ -109,7 +109,7 @@ def test_all_formats_are_the_same_whoever_reads(tmp_path: Path) -> None:
 def test_options_hold_for_workers(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(secrets, "token_bytes", bytes)  # the key of either store
+    monkeypatch.setattr(secrets, "token_bytes", bytes)
     night(logs)
     (logs / "secret.jsonl").write_text(session("secret", raw='{"path": "/home/alice/a.py", "to": "b@c.de"}'))
     report, _ = both([logs], tmp_path, **options)
@@ -137,7 +137,7 @@ def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) ->
             collector.flush_when_due(row_collector.SHIPPED_BYTES // 3 + 1)
             collector.end_part(10, 0)
         parcel = ReceivedShipment(shipments[0], pa.memory_map)
-        parcel.skip_part()  # the first is not requested
+        parcel.skip_part()
         for _ in range(2):
             part = parcel.take_part()
             assert isinstance(part, ReceivedPart)
@@ -175,7 +175,7 @@ def test_progress_is_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     progress_by_workers: dict[int, list[Progress]] = {1: [], 2: []}
     for workers, at in progress_by_workers.items():
         load([logs], tmp_path / str(workers), workers=workers, on_progress=at.append)
-    # While waiting for a worker, the same progress repeats.
+    # The same progress repeats while the load waits for a worker.
     serial, two = (list(dict.fromkeys(at)) for at in progress_by_workers.values())
     assert [at for at in two if at in serial] == serial
     assert all(at.bytes_done <= at.bytes_total for at in two)

@@ -1,4 +1,4 @@
-"""Traces over OTLP: what exporters send becomes a log that a load counts; other requests are refused."""
+"""Tests traces over OTLP: valid requests become a log that a load reads; other requests are rejected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ATTRIBUTES = {
 
 
 def make_message() -> ExportTraceServiceRequest:
-    """Return a request with the span of one model call that asks for a tool."""
+    """Return a request with one span: a model call that requests a tool call."""
     message = ExportTraceServiceRequest()
     span = message.resource_spans.add().scope_spans.add().spans.add()
     span.trace_id, span.span_id, span.name = bytes(range(16)), bytes(range(8)), "chat heron-2"
@@ -178,7 +178,7 @@ def test_only_a_token_for_traces_or_an_admins_may_send_where_people_sign_in(
     for token, status in (("", 401), (viewer, 401), (f"{sender}x", 401), (sender, 200), (admin, 200)):
         headers = {"authorization": f"Bearer {token}"} if token else {}
         assert client.post(TRACES, json=SENT, headers=headers).status_code == status
-    assert find_token(sender) is None  # it reads nothing
+    assert find_token(sender) is None
     monkeypatch.setenv(SIGN_IN_VARIABLE, '{"method": "none"}')
     stranger = TestClient(client.app, "http://gauge.test", client=("192.0.2.7", 1))
     assert stranger.post(TRACES, json=SENT).status_code == 401

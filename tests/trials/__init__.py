@@ -1,1 +1,1 @@
-"""Trials: plans, runs, verdicts."""
+"""Tests of trials: plans, runs, verdicts."""

@@ -1,7 +1,7 @@
-"""Runs that die by SIGKILL at their n-th write, for every n; a module: OUT. Prints a JSON line a kill.
+"""Runs trial runs that SIGKILL ends at their n-th write, for every n. Run as a module: OUT.
 
-Each is gone on with after the kill. Everything is imported once and then forked: a process a run would take
-most of the time to start.
+Each run continues after the kill. Prints one JSON line per kill. Processes are forked after all imports,
+because starting Python would take most of the time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.trials.made_plan import UNKNOWN, make_plan, make_tasks, opened_by, we
 
 
 def go(folder: Path, on_write: OnWrite, log: Path) -> None:
-    """Run a small trial, and note each request in `log`: what the model's server has seen."""
+    """Run a small trial, and record in `log` each request to the model's server."""
 
     def brain(request: Asked) -> Emitted:
         with log.open("a") as file:

@@ -1,4 +1,4 @@
-"""Plans, tasks and scripted models for the tests of runs."""
+"""Makes plans, tasks and scripted models for tests of trial runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ UNKNOWN = Capabilities()
 
 
 def make_plan(folder: Path, *, arms: Sequence[str] = ("careful", "sloppy"), **changes: Any) -> Plan:
-    """A plan with one endpoint and a model for each arm, which has the model's name."""
+    """Return a plan with one endpoint, and one model for each variant, with the variant's name."""
     price = TokenPrice(input=1.0, output=4.0, cached=0.5)
     models = {name: ModelPlan(name, "local", name, {"max_tokens": 100}, price, KNOWN) for name in arms}
     plan = Plan(
@@ -93,7 +93,7 @@ def city_of(request: Asked) -> str:
 
 
 def chance(*parts: object) -> float:
-    """A number from 0 to 1 that these parts always have."""
+    """Return a number from 0 to 1 that depends only on these parts."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48
 
@@ -101,7 +101,7 @@ def chance(*parts: object) -> float:
 def weather_brain(
     rates: Mapping[str, float] | None = None, broken: str = '{"town": 7}'
 ) -> Callable[[Asked], Emitted]:
-    """A model that asks for the weather once, then answers; by its rate the arguments are `broken`."""
+    """Return a model that requests the weather once, then answers; some calls have `broken` arguments."""
 
     def brain(request: Asked) -> Emitted:
         results = [message for message in request.messages if message.role == "tool"]

@@ -1,4 +1,4 @@
-"""Folders of runs with known outcomes, written as `trial run` writes them."""
+"""Makes folders of trial runs with known outcomes, as `trial run` writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callgauge.stats.task_pairs import ENDS
 from callgauge.trials.results.run_folder import ArmLook, RunFolder, TrialOutcome
 from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
 
-Outcome = Callable[[str, int, int], TrialOutcome]  # of an arm, the place of a task, a repeat
+Outcome = Callable[[str, int, int], TrialOutcome]  # (variant, position of the task, repeat) → outcome
 _SETTINGS = {
     "model": "m", "prompt": "p", "definitions": "d", "strategy": "auto", "compensations": 1, "policy": "safe",
     "adds_template": True,
@@ -21,7 +21,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class MadeRun:
-    """What a run is made of: arms with what sets them apart, and what each trial came to."""
+    """The definition of a run: variants with their settings, and the outcome of each trial."""
 
     outcome: Outcome
     arms: dict[str, dict[str, Any]] = field(
@@ -86,7 +86,7 @@ class MadeRun:
         ]
 
     def run(self, until: int | None = None) -> tuple[list[TrialOutcome], list[ArmLook]]:
-        """Return what a run leaves that was stopped after `until` tasks: outcomes and looks."""
+        """Return the outcomes and interim analyses of a run that stopped after `until` tasks."""
         design, outcomes, looks, first = self.design(), list[TrialOutcome](), list[ArmLook](), 0
         for number, at in enumerate(design.look_at, 1):
             ended = {arm_look.arm for arm_look in looks if arm_look.decision in ENDS}
@@ -116,11 +116,11 @@ def write_folder(root: Path, lock: Any, outcomes: Sequence[TrialOutcome], looks:
 
 
 def refuse(often: dict[str, int], calls: int = 2, **rest: Any) -> Outcome:
-    """Return outcomes in which an arm's first call is refused in every so many tasks; 0 is never."""
+    """Return outcomes in which a variant's first call fails in every n-th task; 0 means never."""
 
     def outcome(arm: str, place: int, repeat: int) -> TrialOutcome:
         every = often[arm]
-        # Every arm has tasks of its own, so that arms with one rate differ too.
+        # The failed tasks differ between variants, even if the rates are equal.
         start = list(often).index(arm)
         refused = int(bool(every) and (place + start) % every == 0)
         fields = {"input_tokens": 100, "output_tokens": 10, "cost": 0.001, "right": not refused, **rest}

@@ -1,4 +1,4 @@
-"""Turns as the gateway leaves them, made of calls and an answer without a model."""
+"""Makes turns like those of the gateway from calls and an answer, without a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.event_loops import run
 
 
 def tool_line(name: str, required: Sequence[str] = (), **parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A definition as Anthropic takes it."""
+    """Return a tool definition in Anthropic's format."""
     schema = {"type": "object", "properties": parameters, "required": list(required)}
     return {"name": name, "description": f"About {name}.", "input_schema": schema}
 
@@ -48,7 +48,7 @@ CATALOG = ToolCatalog.load(TOOLS)
 
 
 def make_turn(calls: Sequence[Sequence[str]] = (), answer: str = "Done.", **metadata: Any) -> Turn:
-    """A turn with one call a step, each read and run as the gateway does, and then the answer."""
+    """Return a turn with one call per step, each parsed and run as in the gateway, and the answer."""
     answers = [RecordedAnswer(tool["name"], "ok") for tool in TOOLS]
     executor = Executor(Toolbox(recorded_tools(CATALOG, answers)))
     steps = []

@@ -1,4 +1,4 @@
-"""A plan with all that it names, in a folder: the base of the cases."""
+"""Writes a plan and all files that it names into a folder; test cases change it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TASK: dict[str, Any] = {
 def write_plan(
     folder: Path, replace: Sequence[Sequence[str]] = (), tasks: Sequence[Any] = (TASK,), text: str = PLAN
 ) -> Path:
-    """Write the plan with some of its text replaced, and all that it names; return its path."""
+    """Write the plan with some of its text replaced, and all files that it names; return its path."""
     for old, new in replace:
         assert text.count(old) >= 1, f"the plan has no {old!r}"
         text = text.replace(old, new, 1)

@@ -1,4 +1,4 @@
-"""Caps of money, tokens and minutes, and the rates of an endpoint, by a clock that the test moves."""
+"""Tests limits of cost, tokens and time, and an endpoint's rate limits, with a fake clock."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import go, make_plan, make_tasks, opened_by, weather_brain
 
-TRIAL = 0.00025  # USD: two replies of 50 tokens read, 10 of them cached, and 20 written
+TRIAL = 0.00025  # USD for two replies, each with 50 input tokens (10 of them cached) and 20 output tokens
 
 
 class MovedClock(Clock):
-    """A clock that moves when it is waited for, and by `step` whenever it is looked at."""
+    """A clock that advances during waits, and by `step` at each reading."""
 
     def __init__(self, step: float = 0.0) -> None:
         self.time, self.step, self.slept = 1_000.0, step, 0.0
@@ -136,13 +136,13 @@ def test_a_bucket_lets_so_many_pass_a_minute() -> None:
         await asyncio.gather(*(bucket.take(1) for _ in range(130)))
         return clock.slept
 
-    assert run(ask_many()) == pytest.approx(120, abs=0.01)  # the first ten at once
+    assert run(ask_many()) == pytest.approx(120, abs=0.01)
 
 
 def test_more_than_a_bucket_holds_passes_when_it_is_full_and_leaves_it_in_debt() -> None:
     async def ask() -> list[float]:
         clock = MovedClock()
-        bucket = RateBucket(600, clock)  # it holds 100, ten a second
+        bucket = RateBucket(600, clock)  # the bucket has a capacity of 100, and gets ten per second
         waits = []
         for units in (1_000, 10, 10):
             before = clock.slept
@@ -156,7 +156,7 @@ def test_more_than_a_bucket_holds_passes_when_it_is_full_and_leaves_it_in_debt()
 def test_an_estimate_that_was_too_high_is_given_back() -> None:
     async def ask() -> float:
         clock = MovedClock()
-        rates = EndpointRates(None, 6_000, clock)  # the bucket holds 1,000
+        rates = EndpointRates(None, 6_000, clock)
         await rates.take(1_000)
         rates.note(4_000, 500, 1_000, 550)
         await rates.take(450)
@@ -183,11 +183,11 @@ def test_two_arms_of_one_endpoint_share_its_rates_and_slots(tmp_path: Path) -> N
         on_progress=lambda _: under_way.append(1),
     )
     assert (end.reason, len(under_way) >= 20) == ("done", True)
-    assert clock.slept == pytest.approx(30, abs=1)  # 40 requests, ten of them at once
+    assert clock.slept == pytest.approx(30, abs=1)
 
 
 def test_a_reply_without_a_limit_is_reserved_with_a_usual_one(tmp_path: Path) -> None:
     plan = make_plan(tmp_path, arms=("one",), budget=Budget(cost=0.01))
     unlimited: dict[str, ModelPlan] = {"one": replace(plan.models["one"], sampling={})}
     end = go(replace(plan, models=unlimited), make_tasks(2), tmp_path / "r.1", weather_brain())
-    assert (end.reason, end.outcomes) == ("budget", ())  # 4,096 tokens at 4 USD a million are 1.6 cents
+    assert (end.reason, end.outcomes) == ("budget", ())  # 4,096 tokens at $4 per million cost 1.6 cents

@@ -1,4 +1,4 @@
-"""What makes a trial right: BFCL's rules for calls, answers, and own checks in their process."""
+"""Tests checks of trials: BFCL's rules for calls, answers, and custom checks in their own process."""
 
 from __future__ import annotations
 

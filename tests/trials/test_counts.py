@@ -1,4 +1,4 @@
-"""The ledger's counts are those that a load finds in the session logs, whatever the model does."""
+"""Tests that the run's records have the same counts as a load of its session logs, for any model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CALLS = """
 
 
 def wild_brain(request: Asked) -> Emitted:
-    """A model that does everything that models do, by the words of the task and the step."""
+    """Return a model with every kind of behaviour, chosen by task and step."""
     city = city_of(request)
     step = sum(message.role == "assistant" for message in request.messages)
     good = json.dumps({"city": city})

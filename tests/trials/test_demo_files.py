@@ -1,4 +1,4 @@
-"""The demo of trials leaves no half-written folder."""
+"""Tests that the trial demo leaves no incomplete folder."""
 
 from __future__ import annotations
 

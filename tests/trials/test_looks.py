@@ -1,4 +1,4 @@
-"""Looks at runs: which arms are decided, counted independently, and at the error that is stated."""
+"""Tests interim analyses: which variants are decided, compared with independent counts and error rates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_looks_are_even_and_the_last_is_at_the_end() -> None:
 
 
 def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried() -> None:
-    """Counted by hand: in tasks 0 to 2, old has 2 of 11 calls invalid, new 4 of 5."""
+    """Counted by hand: in tasks 0 to 2, old has 2 of 11 calls invalid, new has 4 of 5."""
     outcomes = [
         outcome("old", 0, calls=3, refused=1),
         outcome("old", 0, repeat=1, calls=1),
@@ -68,8 +68,8 @@ def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried()
         outcome("old", 1, calls=2, refused=1),
         outcome("new", 1, calls=4, refused=4),
         outcome("old", 2, calls=5, refused=0),
-        outcome("new", 2, calls=0),  # replied without a call: 0 of 0
-        outcome("old", 3, refused=1),  # new was not asked yet
+        outcome("new", 2, calls=0),
+        outcome("old", 3, refused=1),
     ]
     pairs = pair_tasks(count_tasks(outcomes, MEASURES["refused"]), MEASURES["refused"], "new", "old", {})
     assert (pairs.tasks, pairs.unlike, pairs.missing) == (3, 2, 0)
@@ -129,7 +129,7 @@ def test_nothing_is_decided_by_fewer_than_ten_tasks_that_differ() -> None:
 
 
 def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
-    """Ten groups in which all tasks move together: a hundred tasks are worth ten."""
+    """All tasks of a group have the same outcome, so a hundred tasks in ten groups count as ten."""
     outcomes = [outcome("old", place, refused=int(place < 60)) for place in range(100)]
     outcomes += [outcome("new", place, refused=int(place >= 80)) for place in range(100)]
     groups = {f"t{place}": f"g{place // 10}" for place in range(100)}
@@ -139,7 +139,7 @@ def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
     assert alone.estimate == grouped.estimate == pytest.approx(-0.4)
     assert alone.decision == "better"
     assert grouped.decision == "not decided"
-    # A group that has the name of a task is not that task.
+    # A group with the name of a task is not that task.
     swapped = {"t0": "t1"}
     assert only(look(design(tasks=100, groups=swapped), outcomes, 1)) == alone
 
@@ -169,13 +169,13 @@ def test_a_run_that_cannot_come_to_a_verdict_ends_early_as_not_decided() -> None
     _, looks = MadeRun(refuse({"old": 2, "new": 2}), tasks=200, looks=5, smallest=0.001).run()
     assert looks[-1].decision == "not decided"
     assert looks[-1].look < 5
-    # Not because an early look underrates the difference.
+    # This must not happen only because an early analysis underestimates the difference.
     _, arm_looks = MadeRun(refuse({"old": 3, "new": 5}), tasks=400, looks=5, smallest=0.001).run()
     assert arm_looks[-1].decision == "better"
 
 
 def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_the_rest() -> None:
-    """Every fourth trial of new has no check, so that the looks come at 3/4 of the planned tasks."""
+    """Every fourth trial of new has no check, so analyses come at 3/4 of the planned numbers of tasks."""
 
     def outcomes(until: int) -> list[TrialOutcome]:
         made = [outcome("old", place, right=place % 2 == 0) for place in range(until)]
@@ -189,7 +189,7 @@ def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_
     assert (first.tasks, last.tasks) == (75, 150)
     as_planned = planned_boundaries(planned)
     assert (first.boundary or 0) > as_planned[0] + 0.4
-    # Less was spent before, so that more is left.
+    # Earlier analyses spent less alpha, so more is left.
     assert (last.boundary or 9) < as_planned[1]
     assert (last.boundary or 0) > 1.96
 
@@ -213,19 +213,19 @@ def test_a_decided_arm_is_not_looked_at_again_and_leaves_its_share_to_the_others
     assert [arm_look.decision for arm_look in looks if arm_look.arm == "new"][-1] == "better"
     stopped = next(arm_look.look for arm_look in looks if arm_look.arm == "new" and arm_look.decision in ENDS)
     assert {arm_look.arm for arm_look in looks if arm_look.look > stopped} == {"third"}
-    # Each arm may be stopped at half of alpha.
+    # Each variant is tested at half of alpha.
     assert looks[0].boundary == pytest.approx(
         planned_boundaries(replace(made.design(), alpha=0.025, arms=("old", "new")))[0]
     )
 
 
 def test_holm_lets_the_last_look_use_what_decided_arms_leave() -> None:
-    """The second arm's p lies between alpha / 2 and alpha: decided beside a decided arm, not else."""
+    """The p of `third` is between alpha / 2 and alpha, so `third` is decided only if `new` is."""
 
     def outcomes(clear: int) -> list[TrialOutcome]:
         made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
         made += [outcome("new", place, refused=int(place < 60 - clear)) for place in range(200)]
-        # 14 tasks won, 5 lost: z = 9 / √19 = 2.06, p = 0.039.
+        # Variant `third` wins 14 tasks and loses 5: z = 9 / √19 = 2.06, p = 0.039.
         third = [int(14 <= place < 65) for place in range(200)]
         return made + [outcome("third", place, refused=each) for place, each in enumerate(third)]
 
@@ -261,15 +261,15 @@ def test_what_an_earlier_look_decided_counts_at_the_last(before: Decision, after
     made += [outcome("third", place, refused=int(14 <= place < 65)) for place in range(200)]
     planned = design(tasks=200, looks=2, smallest=0.001, arms=("old", "new", "third"))
     first = ArmLook(1, "new", 100, 200, -0.3, -0.4, -0.2, -6.0, 3.2, before)
-    # The first look at the third arm found nothing, not even a call.
+    # The first analysis of the third variant had no data.
     nothing = ArmLook(1, "third", 0, 200, None, None, None, None, None, "go on")
     last = only(look(planned, made, 2, [first, nothing]))
     assert (last.arm, last.decision) == ("third", after)
-    assert last.boundary == pytest.approx(2.241, abs=1e-3)  # that of one look at alpha / 2
+    assert last.boundary == pytest.approx(2.241, abs=1e-3)
 
 
 def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:
-    """As in Holm's test above, but the clear arm lost a tenth of its trials."""
+    """The data are those of Holm's test above, but the clear variant lost a tenth of its trials."""
     made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
     made += [outcome("third", place, refused=int(14 <= place < 65)) for place in range(200)]
     lost = [outcome("new", place, status="no_reply", calls=0) for place in range(180, 200)]
@@ -310,7 +310,7 @@ def test_the_tasks_that_would_decide_do_decide_in_four_of_five_runs() -> None:
     pairs = pair_tasks(count_tasks(outcomes, MEASURES["refused"]), MEASURES["refused"], "new", "old", {})
     more = tasks_more(planned, pairs)
     assert more is not None
-    # By hand: 12 down, 6 up of 60; the variance of a pair is 0.3 - 0.1².
+    # By hand: of 60 tasks, 12 got worse and 6 better; the variance of a pair is 0.3 - 0.1².
     assert more + 60 == pytest.approx((1.96 + 0.8416) ** 2 * (0.3 - 0.01) / 0.1**2, abs=1)
     assert tasks_more(planned, replace(pairs, mean=None)) is None
 

@@ -1,4 +1,4 @@
-"""Tasks from one's own calls: what they hold, what is left out and why, and the plan beside them."""
+"""Tests tasks made from a team's own calls: content, excluded calls with reasons, and the plan."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tests.trials.stored_failures import (
 )
 
 CUT = "x" * TEXT_KEPT + "…"
-# A description that lists the only values: the lint makes an enum of it.
+# The description lists the only allowed values, so the check suggests an enum.
 DOUBTFUL: dict[str, Any] = {
     "properties": {"path": {"type": "string", "description": "The mode, one of: fast, exact, fuzzy."}}
 }
@@ -58,7 +58,7 @@ def gathered(
 
 
 def read_back(folder: Path, tasks: Sequence[TrialTask]) -> tuple[Task, ...]:
-    """The tasks as a trial reads them, from a file that holds nothing else."""
+    """Return the tasks as a trial reads them from a file with only these tasks."""
     (folder / "tasks.jsonl").write_bytes(write_tasks(tasks))
     return read_tasks(folder / "tasks.jsonl")
 

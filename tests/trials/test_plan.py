@@ -1,4 +1,4 @@
-"""The plan of a trial: all of it read, or every mistake with its line, its key and what to do."""
+"""Tests the plan of a trial: a valid plan is read; each mistake is reported with line, key and correction."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ VALUES = st.recursive(
 
 
 def write_toml(value: Any) -> str:
-    """A value as TOML writes it, texts over several lines where they have any."""
+    """Return a value as TOML, with multi-line strings where needed."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

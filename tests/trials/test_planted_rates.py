@@ -1,4 +1,4 @@
-"""The rate at which a model fails, with retries, is the rate of report, gate, page and dashboard."""
+"""Tests that report, gate, page and dashboard show a model's known failure rate, with retries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ingest.store.generations import published_generation
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
 
-RATES = {"careful": 0.05, "sloppy": 0.20}  # of every attempt, first or repeated
+RATES = {"careful": 0.05, "sloppy": 0.20}  # the failure rate of every attempt, first or retry
 
 
 def retrying_brain(request: Asked) -> Emitted:

@@ -1,4 +1,4 @@
-"""The report of a run: numbers that equal an independent count, plain words, and folders that are broken."""
+"""Tests the report of a run: numbers against an independent count, clear sentences, broken folders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def clear(**values: Any) -> MadeRun:
 
 
 def lose(outcome: Outcome, arm: str, every: int) -> Outcome:
-    """Return outcomes of which every so many of an arm have no reply."""
+    """Return outcomes in which every n-th trial of a variant has no reply."""
 
     def lost(trial_arm: str, place: int, repeat: int) -> TrialOutcome:
         if trial_arm == arm and place % every == 0:
@@ -111,7 +111,7 @@ def test_only_the_primary_measure_has_a_planned_verdict(tmp_path: Path) -> None:
     assert len(short) == 5, "one sentence, an empty line, and a table of the primary measure"
     assert not any("right" in line for line in short)
     assert "* not the planned analysis" in text
-    # Nothing but the primary measure and those that the plan names.
+    # The table has only the primary measure and the measures that the plan names.
     assert {row[1] for row in table_rows(trial_report)} == {"refused", "right *"}
 
 
@@ -192,7 +192,7 @@ def test_arms_of_a_cross_product_are_also_compared_setting_by_setting(tmp_path: 
     assert set(by_factor) == {("model", "b"), ("definitions", "new")}
     comparison = by_factor["definitions", "new"]
     assert comparison.overall.word == "better"
-    # Each place counts alike: the mean of both.
+    # Each model has the same weight, so the difference is the mean of both.
     within = {difference.where["model"]: difference for difference in comparison.within}
     assert comparison.overall.estimate == pytest.approx((within["a"].estimate + within["b"].estimate) / 2)
     assert within["a"].estimate == pytest.approx((8 - 80) / 2 / 240)
@@ -215,7 +215,7 @@ def test_a_difference_that_is_the_same_everywhere_is_called_so(tmp_path: Path) -
     comparison = next(factor for factor in trial_report.factors if factor.factor == "definitions")
     assert not comparison.interacts
     assert comparison.overall.word == "better"
-    # Two arms differ in one setting: that is the comparison of the arms itself.
+    # Two variants differ in only one setting, so the comparison of the variants is enough.
     assert report(clear(), tmp_path / "two").factors == ()
 
 
@@ -232,7 +232,7 @@ def test_what_was_the_same_for_all_arms_is_told_and_what_was_not(tmp_path: Path)
     assert trial_report.unknown == ("The server software of the endpoint local is not named",)
     assert (trial_report.arms[1].cost, trial_report.arms[1].per_right) == (None, None)
     assert "new: 96 trials, 192 calls, 10,560 tokens, cost unknown" in markdown_report(trial_report)
-    # Nor is it where one trial has none.
+    # There is no cost either if one trial has none.
     with_gap = [replace(outcomes[0], cost=None), *outcomes[1:]]
     partly = make_report(read_run(write_folder(tmp_path, lock, with_gap, looks)))
     assert [arm.cost is None for arm in partly.arms] == [arm.name == with_gap[0].arm for arm in partly.arms]
@@ -249,7 +249,7 @@ def test_tasks_that_tell_nothing_are_counted_by_arm(tmp_path: Path) -> None:
     assert trial_report.unknown == (
         "refused: tasks without a measurement (no call was made, or no reply came), by variant: new 20",
     )
-    assert trial_report.arms[1].measures[0].tasks == 160  # a reply without a call has 0 of 0 calls
+    assert trial_report.arms[1].measures[0].tasks == 160
 
 
 def test_looks_that_a_killed_process_did_not_write_are_made_by_the_report(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A run: its order, its counts, its looks, its ends, all of it against scripted models."""
+"""Tests a trial run with scripted models: its order, counts, interim analyses, and ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No key is in a run's folder, wherever a server, a tool or a model repeats it."""
+"""Tests that no key is in a run's folder, wherever a server, a tool or a model repeats it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSWORD = "canary-password-9876"  # noqa: S105 of nobody
 
 
 def leaking_brain(request: Asked) -> Emitted:
-    """A server and a model that repeat the key, in every place that there is."""
+    """Return a server and a model that repeat the key in every possible field."""
     city, step = city_of(request), sum(message.role == "assistant" for message in request.messages)
     if "number" in request.user:
         return Emitted(status=500, body={"error": f"no capacity for {CANARY}"})
@@ -113,7 +113,7 @@ def test_words_that_stand_for_no_key_stay_in_texts(value: str, monkeypatch: pyte
 
 
 def test_what_servers_say_goes_through_the_patterns_of_ingest(tmp_path: Path) -> None:
-    other = "AKIA" + "ABCDEFGHIJ234567"  # of nobody, and not the run's own key
+    other = "AKIA" + "ABCDEFGHIJ234567"
 
     def brain(request: Asked) -> Emitted:
         if city_of(request) == "City0":

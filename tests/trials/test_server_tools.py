@@ -1,4 +1,4 @@
-"""Tools of MCP servers in trials: the arm judges, and no trial meets what another left behind."""
+"""Tests tools of MCP servers in trials: results belong to the variant, and trials share no state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks of a trial: read, written, and every mistake with its line and what to do."""
+"""Tests trial tasks: reading, writing, and each mistake with its line and correction."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The processes of a served dashboard: a front process, and workers that run the pages."""
+"""Runs a served dashboard as several processes: a front process, and workers that run the pages."""

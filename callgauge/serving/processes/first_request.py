@@ -1,4 +1,4 @@
-"""Reads the header of a connection's first request, without taking it from the connection."""
+"""Reads the header of a connection's first request, but leaves its bytes in the connection."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 COOKIE = "callgauge_worker"
-"""The cookie with the number of a browser's worker: the state and files of its pages are in that process."""
+"""The cookie with the number of a browser's worker, which has the state of its pages."""
 FIRST = 1
-"""The worker that answers sign-ins and programs, so that each limit on them counts in one place."""
+"""The worker that answers sign-ins and programs, so that one process counts them for limits."""
 MOST_BYTES = 65_536
-"""The longest header, as in uvicorn. The first worker answers the request if its header is longer."""
+"""The maximum size of a header, in bytes, as in uvicorn. The first worker answers requests above it."""
 _OF_FIRST = ("/sign-in", "/sign-out", "/api/", "/mcp", "/metrics", "/v1/traces", "/healthz")
 _END = re.compile(rb"\n\r?\n")
 _COOKIE = re.compile(rf"(?:^|;)\s*{COOKIE}=([0-9]{{1,3}})\s*(?:;|$)")
-_PAUSE = 0.02  # seconds; a client that sends its header byte by byte must not keep this process busy
+_PAUSE = 0.02  # seconds between two reads; a slow client must not keep this process busy
 
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:
-    """A request, as far as its connection needs it. `size`: the bytes of its header."""
+    """The parts of a request that the front process needs. `size` is the length of its header in bytes."""
 
     method: str
     path: str
@@ -36,20 +36,20 @@ class FirstRequest:
 
 
 def is_for_first(path: str) -> bool:
-    """Return True if the first worker answers all requests for this path."""
+    """Return True if only the first worker answers requests for this path."""
     return path.startswith(_OF_FIRST) or not path.startswith("/")
 
 
 def read_worker(cookies: str) -> int | None:
-    """Return the number of the worker that a Cookie header names."""
+    """Return the number of the worker in a Cookie header."""
     match = _COOKIE.search(cookies)
     return int(match[1]) if match else None
 
 
 async def read_first_request(connection: socket.socket) -> FirstRequest | None:
-    """Wait for the header of a request; None if the client closes the connection before the header's end.
+    """Wait for a request's header and return the request; None if the client disconnects before.
 
-    The bytes stay in the connection, so that a worker reads the same request.
+    The bytes stay in the connection, so that a worker can read them.
     """
     size = 0
     while True:
@@ -67,12 +67,12 @@ async def read_first_request(connection: socket.socket) -> FirstRequest | None:
         size = len(data)
         connection.setsockopt(
             socket.SOL_SOCKET, socket.SO_RCVLOWAT, size + 1
-        )  # do not wake for the same bytes
+        )  # do not wake up again for the same bytes
         await asyncio.sleep(_PAUSE)
 
 
 async def wait_until_readable(connection: socket.socket) -> None:
-    """Wait until a socket has bytes to read, or is closed."""
+    """Wait until a socket has bytes to read or is closed."""
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(connection, ready.set)
     try:
@@ -82,7 +82,9 @@ async def wait_until_readable(connection: socket.socket) -> None:
 
 
 def _parse(header: bytes) -> FirstRequest:
-    """Return the request of a header. The first worker gets, and rejects, a request that is invalid."""
+    """Return the request that a header describes. An invalid request goes to the first worker, which rejects
+    it.
+    """
     line, *lines = header.decode("latin-1").split("\n")
     method, _, rest = line.partition(" ")
     fields: dict[str, str] = {}
@@ -92,7 +94,7 @@ def _parse(header: bytes) -> FirstRequest:
             fields[key] = f"{fields[key]}; {value.strip()}" if key in fields else value.strip()
     return FirstRequest(
         method,
-        unquote(rest.partition(" ")[0].partition("?")[0]),  # as uvicorn reads it
+        unquote(rest.partition(" ")[0].partition("?")[0]),  # uvicorn decodes the path in the same way
         read_worker(fields.get("cookie", "")),
         "text/html" in fields.get("accept", ""),
         len(header),

@@ -1,8 +1,8 @@
-"""The front process of `callgauge serve`: accepts connections, and hands each one to a worker.
+"""Runs the front process of `callgauge serve`, which passes each new connection to a worker.
 
-It reads only the header of a connection's first request, and does not take it from the connection: a worker
-gets the connection itself, with the client's address. It answers `/healthz/live`, which no page can delay.
-A worker that ends starts again. All workers end when this process ends.
+The process reads the header of the first request, but leaves its bytes in the connection. The worker gets the
+connection with the client's address. The front process itself answers `/healthz/live`, so that no page can
+delay the answer. It restarts workers that end, and ends all workers when it ends.
 
 Arguments: ADDRESS PORT WORKERS COMMAND...
 """
@@ -24,9 +24,9 @@ from callgauge.serving.processes.first_request import FirstRequest, read_first_r
 from callgauge.serving.processes.worker import Worker, WorkerEndedError
 from callgauge.serving.settings import ALIVE
 
-_LONGEST_SILENCE = 60.0  # seconds; a worker reports each second, and later if it is busy
+_LONGEST_SILENCE = 60.0  # seconds without a report; a worker reports each second unless it is busy
 _BACKLOG = 2_048
-_NO_FILES = 0.1  # seconds until the next attempt if this process may open no more files
+_NO_FILES = 0.1  # seconds until the next attempt when the limit of open files is reached
 _UNAVAILABLE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="3">
 <title>Callgauge restarts</title><h1>The dashboard restarts</h1>
 <p>This page loads again by itself in a few seconds.</p></html>
@@ -34,10 +34,9 @@ _UNAVAILABLE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta htt
 
 
 class FrontProcess:
-    """Hands the connections of a listening socket to workers.
+    """Passes the connections of a listening socket to workers.
 
-    A browser stays at the worker that its cookie names. Browsers without this cookie go to the workers in
-    turn.
+    A browser with a worker cookie stays with that worker. Other browsers are distributed in turn.
     """
 
     def __init__(self, listening: socket.socket, workers: Sequence[Worker]) -> None:
@@ -62,8 +61,8 @@ class FrontProcess:
             task.add_done_callback(self._tasks.discard)
 
     async def _route(self, connection: socket.socket, address: Any) -> None:
-        """Hand a connection to its worker, or answer its request here."""
-        with connection, suppress(OSError):  # the client has closed the connection
+        """Pass a connection to its worker, or answer its request in this process."""
+        with connection, suppress(OSError):  # OSError: the client has closed the connection
             arrival = _Arrival(address, asyncio.current_task())
             self._arrivals.begin(arrival)
             try:
@@ -78,7 +77,7 @@ class FrontProcess:
                 await _answer(connection, request, 503, "text/html; charset=utf-8", _UNAVAILABLE)
 
     def _choose(self, request: FirstRequest) -> Worker:
-        """Return the worker of a request."""
+        """Return the worker that answers a request."""
         if request.is_for_first:
             return self._workers[0]
         if request.worker is not None and 1 <= request.worker <= len(self._workers):
@@ -98,7 +97,7 @@ class FrontProcess:
 
 
 class _Arrival:
-    """A connection without a complete header, as WaitingConnections counts it."""
+    """A new connection whose header is not complete, for WaitingConnections."""
 
     def __init__(self, address: Any, task: asyncio.Task[Any] | None) -> None:
         self._address = address
@@ -129,7 +128,7 @@ async def _answer(
         *(["retry-after: 3"] if status != 200 else []),
         "connection: close",
     ]
-    connection.recv(request.size)  # closing a connection with unread bytes could lose the answer
+    connection.recv(request.size)  # if unread bytes remain, closing the connection could lose the answer
     answer = "\r\n".join([*header, "", ""]).encode() + (b"" if request.method == "HEAD" else body)
     await asyncio.get_running_loop().sock_sendall(connection, answer)
     connection.shutdown(socket.SHUT_WR)
@@ -139,7 +138,8 @@ def _bind(address: str, port: int) -> socket.socket:
     listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if listening.family == socket.AF_INET6:
-        listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # `::` accepts IPv4, too
+        # `::` then accepts IPv4 connections, too
+        listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     listening.bind((address, port))
     listening.setblocking(False)
     return listening

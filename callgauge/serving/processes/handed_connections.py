@@ -1,4 +1,4 @@
-"""A worker's side of its channel to the front process: takes connections, and reports that it works."""
+"""Takes the connections that the front process passes to a worker, and reports that the worker runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WorkerPlace(NamedTuple):
 
 
 def worker_place() -> WorkerPlace | None:
-    """Return the place of this process; None if it is not a worker of a front process."""
+    """Return the number and channel of this process; None if it is not a worker of a front process."""
     place = os.environ.get(WORKER_VARIABLE)
     return WorkerPlace(*map(int, place.split())) if place else None
 
@@ -35,7 +35,7 @@ def worker_place() -> WorkerPlace | None:
 class HandedConnections:
     """Takes the connections that the front process accepted.
 
-    `channel`: a Unix socket to the front process. `make_protocol`: makes the protocol of a new connection.
+    `channel` is a Unix socket to the front process. `make_protocol` creates the protocol of a new connection.
     """
 
     def __init__(self, channel: socket.socket, make_protocol: Callable[[], asyncio.Protocol]) -> None:
@@ -44,16 +44,16 @@ class HandedConnections:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self) -> None:
-        """Take connections from now on."""
+        """Start to take connections."""
         self._channel.setblocking(False)
         asyncio.get_running_loop().add_reader(self._channel, self._take)
 
     def end(self) -> None:
-        """Take no more connections."""
+        """Stop taking connections."""
         asyncio.get_running_loop().remove_reader(self._channel)
 
     async def report(self) -> None:
-        """Tell the front process that the event loop of this worker runs."""
+        """Tell the front process that this worker's event loop runs."""
         with suppress(OSError):  # the front process is busy, or has ended
             self._channel.send(b".")
 
@@ -63,9 +63,9 @@ class HandedConnections:
                 data, descriptors, _, _ = socket.recv_fds(self._channel, 1, 1, _CLOSE_ON_EXEC)
             except BlockingIOError:
                 return
-            except OSError:  # the front process has ended without reading the last reports
+            except OSError:  # the front process has ended, and reports were unread
                 data, descriptors = b"", []
-            if not data:  # the front process has ended; this process ends with its standard input
+            if not data:  # the front process has ended; then standard input closes, and so this process ends
                 self.end()
                 return
             for descriptor in descriptors:
@@ -77,15 +77,15 @@ class HandedConnections:
         connection.setblocking(False)
         try:
             await asyncio.get_running_loop().connect_accepted_socket(self._make_protocol, connection)
-        except OSError:  # the client has closed it
+        except OSError:  # the client has closed the connection
             connection.close()
 
 
 class WorkerAnswers:
-    """Ends each connection after one answer, and sets the cookie that brings a browser back to this worker.
+    """Closes each connection after one answer, and sets the cookie that binds a browser to this worker.
 
-    A proxy sends the requests of several browsers over one connection. The front process sees only the first
-    request of a connection, so no second one may follow.
+    A proxy may send requests of several browsers over one connection, but the front process reads only the
+    first.
     """
 
     def __init__(self, app: ASGIApp, number: int) -> None:

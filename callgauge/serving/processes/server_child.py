@@ -1,4 +1,4 @@
-"""Starts the dashboard's server as a child process, with its command and environment."""
+"""Starts the dashboard's server as a child process."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ ENTRY = Path(__file__).resolve().parents[2] / "server.py"
 STREAMLIT = Path(__file__).with_name("server_process.py")
 _FRONT = Path(__file__).with_name("front_process.py")
 HAS_FRONT = hasattr(socket, "send_fds")
-"""Whether a front process can hand connections to workers: not on Windows."""
-_SURE = 1.0  # seconds; a server that finds its port taken has ended by then
-_STOP_PATIENCE = 10.0  # seconds; the server itself ends after 5
+"""False on Windows, where a front process cannot hand connections to workers."""
+_SURE = 1.0  # seconds; a server whose port is in use ends within this time
+_STOP_PATIENCE = 10.0  # seconds; a server needs at most 5 to stop
 
 
 class ServerEndedError(Exception):
-    """Raised when the server process has ended; `code` is its return code as in `subprocess`."""
+    """Raised when the server process has ended. `code` is its return code as in `subprocess`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"the server has ended with {code}")
@@ -43,7 +43,7 @@ class ServerEndedError(Exception):
 
 
 def try_port(address: str, port: int) -> int:
-    """Return the port, or a free one for port 0. Raises OSError if no server can listen on it."""
+    """Return the port, or a free port if it is 0. Raises OSError if no server can listen on the port."""
     with bind_port(address, port) as trial:
         return int(trial.getsockname()[1])
 
@@ -72,8 +72,8 @@ def make_server_command(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that serves a store, and the environment of its process.
 
-    A worker gets its connections from the front process. Streamlit opens a port even then, so a worker uses a
-    free port of this machine, and closes it immediately.
+    A worker gets its connections from the front process. Streamlit still opens a port, so a worker opens a
+    free port, and closes it immediately.
     """
     port, address = (0, "127.0.0.1") if is_worker else (settings.port, settings.address)
     options = ["--server.port", str(port), "--server.address", address]
@@ -81,7 +81,7 @@ def make_server_command(
     if not is_loopback(settings.address):
         names.append(settings.address)
     for name in names:
-        options += ["--server.allowedHosts", name]  # any other name could be DNS rebinding
+        options += ["--server.allowedHosts", name]  # a request with another name could be DNS rebinding
     command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
     environment = {
         **os.environ,
@@ -92,7 +92,7 @@ def make_server_command(
         TEXTS_VARIABLE: "yes" if settings.texts else "no",
         HEALTHY_HOURS_VARIABLE: str(settings.healthy_hours),
         TRACES_VARIABLE: str(settings.traces.resolve()) if settings.traces else "",
-        # The server sees the real address of its peer; the gate decides which proxy headers count.
+        # Uvicorn must not replace the peer's address; the gate decides which proxy headers to trust.
         "FORWARDED_ALLOW_IPS": "",
     }
     return command, environment
@@ -101,14 +101,14 @@ def make_server_command(
 def make_front_command(
     store: Path, settings: ServeSettings, signing: SignInSettings
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command that serves a store with a front process and workers, and its environment."""
+    """Return the command that starts a front process with workers for a store, and its environment."""
     command, environment = make_server_command(store, settings, signing, is_worker=True)
     front = [sys.executable, "-P", str(_FRONT), settings.address, str(settings.port), str(settings.workers)]
     return [*front, *command], environment
 
 
 class ServerProcess:
-    """The dashboard's server as a child process, which ends with the `with` block and with this process."""
+    """Runs the dashboard's server as a child process until the `with` block or this process ends."""
 
     def __init__(self, store: Path, settings: ServeSettings) -> None:
         self._address = settings.address, settings.port
@@ -134,7 +134,7 @@ class ServerProcess:
             self._process.kill()
 
     def wait_until_it_listens(self) -> None:
-        """Return once the server accepts connections. Raises ServerEndedError."""
+        """Wait until the server accepts connections. Raises ServerEndedError."""
         while True:
             with suppress(OSError), socket.create_connection(self._address, timeout=1):
                 break

@@ -1,8 +1,7 @@
 """Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it with exit code 0.
 
-After either signal, running answers may finish for some seconds. A page that calculates, or a slow download,
-does not delay a restart. This is safe: pages mostly read, and each change of decisions and notes is written
-completely or not at all.
+After a stop signal, open requests get some seconds to finish, and then the process ends. This loses no data:
+pages mostly read, and each change of decisions and notes is written completely or not at all.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from click import Abort  # Streamlit's command line uses click, which turns Ctrl-C into this
+from click import Abort  # Streamlit uses click, which raises Abort at Ctrl-C
 from streamlit.web.cli import main
 
 from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
@@ -26,13 +25,13 @@ from callgauge.serving.processes.handed_connections import HandedConnections, Wo
 from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE, store_from_environment
 from ingest.safe_files import limit_new_files
 
-_LONGEST_STOP = 5.0  # seconds; systemd kills after 90, Kubernetes after 30, Docker after 10
+_LONGEST_STOP = 5.0  # seconds; systemd kills a process after 90, Kubernetes after 30, Docker after 10
 
 
 class GuardedServer(uvicorn.Server):
-    """Uvicorn's server, which also closes idle connections, and ends soon after a stop signal.
+    """Uvicorn's server, which also closes idle connections, and stops soon after a signal.
 
-    As a worker, it takes connections from the front process.
+    In a worker, it takes connections from the front process.
     """
 
     _handed: HandedConnections | None = None
@@ -47,7 +46,7 @@ class GuardedServer(uvicorn.Server):
         if place is None:
             await super().startup(sockets)
             return
-        for unused in sockets or ():  # the front process listens
+        for unused in sockets or ():  # the front process listens, so the worker's sockets are closed
             unused.close()
         await super().startup([])
         if place.total > 1:
@@ -55,7 +54,7 @@ class GuardedServer(uvicorn.Server):
         self._handed = HandedConnections(socket.socket(fileno=place.channel), self._make_protocol)
         self._handed.begin()
         self.config.callback_notify = self._handed.report
-        self.config.timeout_notify = 0  # with each tick, once a second
+        self.config.timeout_notify = 0  # call the callback at each tick, once a second
 
     def _make_protocol(self) -> asyncio.Protocol:
         protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
@@ -64,7 +63,7 @@ class GuardedServer(uvicorn.Server):
         return protocol
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections, and finish the open ones."""
+        """Take no new connections, and finish the open ones."""
         if self._handed is not None:
             self._handed.end()
         await super().shutdown(sockets)
@@ -72,7 +71,8 @@ class GuardedServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop the server; called when a signal arrives."""
         if not self.should_exit:
-            # No exception: the interpreter would wait for the threads of pages that still calculate.
+            # An exception would not end the process: Python waits for the threads of pages that still
+            # calculate.
             deadline = threading.Timer(_LONGEST_STOP, os._exit, (0,))
             deadline.daemon = True
             deadline.start()
@@ -80,17 +80,17 @@ class GuardedServer(uvicorn.Server):
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
-    """End with exit code 0. Uvicorn raises the signal that stopped it again when it is done."""
+    """End with exit code 0. Uvicorn raises the stop signal again after its shutdown."""
     raise SystemExit(0)
 
 
 def _end_with_input() -> None:
-    """Stop the server, as SIGTERM does, when its standard input closes: the parent process has ended."""
-    while os.read(0, 1024):  # not sys.stdin: holding its lock here would break the end of the interpreter
+    """Stop the server when standard input closes, which means that the parent process has ended."""
+    while os.read(0, 1024):  # sys.stdin has a lock; a thread that holds it makes the end of Python fail
         pass
     signal.raise_signal(signal.SIGTERM)
     time.sleep(2 * _LONGEST_STOP)
-    os._exit(1)  # the main thread hangs, so it has not handled the signal
+    os._exit(1)  # the main thread hangs and has not handled the signal
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A worker as the front process sees it: a server process that gets its connections through a channel."""
+"""Starts and restarts one worker process for the front process, and passes connections to it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from contextlib import suppress
 
 from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE, WORKER_VARIABLE
 
-_MOST_WAITING = 1_000  # connections that wait because the channel is full
-_PAUSE, _LONG_PAUSE = 0.5, 5.0  # seconds before a new start; the long one after an end during the start
-_STOP_PATIENCE = 7.0  # seconds; a server ends within 5
+_MOST_WAITING = 1_000  # maximum number of connections that wait because the channel is full
+# seconds before a restart; the longer time applies if the process ended during its start
+_PAUSE, _LONG_PAUSE = 0.5, 5.0
+_STOP_PATIENCE = 7.0  # seconds; a server needs at most 5 to stop
 
 
 class WorkerEndedError(Exception):
-    """Raised when a worker ends before it was ready for the first time; `code`: its exit code."""
+    """Raised when a worker ends before it was ready for the first time. `code` is its exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"a worker has ended with {code}")
@@ -27,9 +28,9 @@ class WorkerEndedError(Exception):
 
 
 class Worker:
-    """A server process that starts again when it ends. `command` serves the store.
+    """A server process that is restarted when it ends.
 
-    `ready`: set once the first process takes connections.
+    `command` starts the server. `ready` is set when the first process takes connections.
     """
 
     def __init__(self, number: int, count: int, command: Sequence[str]) -> None:
@@ -54,7 +55,7 @@ class Worker:
         return self._takes_connections and self._waiting < _MOST_WAITING
 
     async def run(self) -> None:
-        """Run the process, and start it again each time it ends. Raises WorkerEndedError."""
+        """Run the process, and restart it each time it ends. Raises WorkerEndedError."""
         while True:
             code, was_ready = await self._run_once()
             if not self.ready.is_set():
@@ -64,7 +65,7 @@ class Worker:
             await asyncio.sleep(_PAUSE if was_ready else _LONG_PAUSE)
 
     async def hand_over(self, connection: socket.socket) -> bool:
-        """Pass a connection to the process. Return False if the process takes none now."""
+        """Pass a connection to the process. Return False if the process cannot take it now."""
         if not self.takes_connections:
             return False
         self._waiting += 1
@@ -95,7 +96,7 @@ class Worker:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
                 env={**os.environ, WORKER_VARIABLE: place, ENDS_WITH_INPUT_VARIABLE: "yes"},
-                stdin=PIPE,  # closes when this process ends, however it ends
+                stdin=PIPE,  # closes when this process ends for any reason
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,  # this process handles Ctrl-C in a terminal
             )
@@ -114,7 +115,7 @@ class Worker:
             has_reported = bool(channel.recv(1_000))
         except OSError:
             has_reported = False
-        if not has_reported:  # the process ends
+        if not has_reported:  # an empty report means that the process ends
             asyncio.get_running_loop().remove_reader(channel)
             return
         self._reported_at, self._takes_connections = time.monotonic(), True

@@ -1,1 +1,1 @@
-"""Sign-in: the methods, the session that follows, and the sign-in pages."""
+"""Sign-in: methods, sessions and sign-in pages."""

@@ -1,4 +1,4 @@
-"""Who may sign in, and in which role: the rules of `[sign_in]`, applied to a proven identity."""
+"""Applies the rules in `[sign_in]`: who may sign in, and in which role."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from callgauge.serving.sign_in.users_file import UsersFile, UsersFileError
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a sign-in method has proved about a person.
+    """The facts about a person that a sign-in method has proved.
 
-    `name`: an e-mail address or a user's name, in lower case. `groups`: groups from the provider or the
-    proxy. `stamp`: the stamp of the entry in the users file; it changes with the entry.
+    `name` is an e-mail address or a user name in lower case. `groups` come from the provider or the proxy.
+    `stamp` changes with the person's entry in the users file.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Identity:
 
 
 class Admission:
-    """Decides on every request, so that a user who is removed from a list loses access immediately."""
+    """Decides who has access, again at every request, so that a removed user loses access immediately."""
 
     def __init__(self, settings: SignInSettings, users: UsersFile | None = None) -> None:
         self._settings = settings
@@ -35,26 +35,27 @@ class Admission:
         self._groups = set(settings.groups) | self._admin_groups
 
     def admit(self, identity: Identity) -> User | None:
-        """Return the user that an identity may act as; None if it has no access."""
+        """Return the user for an identity; None if the identity has no access."""
         if self._users is not None:
             return self._admit_listed(identity, self._users)
         groups = set(identity.groups)
         domain = identity.name.rpartition("@")[2] if "@" in identity.name else None
-        is_open = not (self._named or self._domains or self._groups)  # the proxy has decided already
+        # without rules, everyone whom the proxy lets through is admitted
+        is_open = not (self._named or self._domains or self._groups)
         if not (is_open or identity.name in self._named or domain in self._domains or groups & self._groups):
             return None
         is_admin = identity.name in self._admins or bool(groups & self._admin_groups)
         return User(identity.name, "admin" if is_admin else "viewer", may_write=True)
 
     def keep_groups(self, groups: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the groups that the rules name; the cookie needs no others."""
+        """Return the groups that appear in the rules; the cookie does not store the others."""
         return tuple(group for group in groups if group in self._groups)
 
     def _admit_listed(self, identity: Identity, users: UsersFile) -> User | None:
         try:
             listed = users.find(identity.name)
         except UsersFileError:
-            return None  # the file was damaged meanwhile: nobody gets access
+            return None  # a users file that was damaged after the start gives nobody access
         if listed is None or listed.stamp != identity.stamp:
             return None
         return User(listed.name, listed.role, may_write=True)

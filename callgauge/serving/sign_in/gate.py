@@ -1,8 +1,7 @@
-"""The gate before all routes of the server: unknown users see only the sign-in page.
+"""Checks the user before all routes of the server; without access, a user sees only the sign-in page.
 
-It rejects requests before Streamlit sees them, and names the user to the application. It checks the user
-again at each message of an open connection: when a session ends or a user is removed, the page gets nothing
-more.
+The gate rejects requests before Streamlit gets them, and passes the user to the application. It checks the
+user again at each message of an open connection, so that removed users get no more data.
 """
 
 from __future__ import annotations
@@ -38,11 +37,12 @@ from callgauge.serving.sign_in.routes import PLACE, SIGN_OUT, SignInRoutes, refu
 from callgauge.serving.sign_in.sessions import COOKIE, Sessions, SignInSession
 
 HEALTH = ("/healthz", "/_stcore/health")
-"""Tell a watcher that the server lives; nothing of the store but the age of its last load."""
+"""Routes that report that the server lives. Of the store they show only the age of its last load."""
 PROGRAMS = ("/api/", "/mcp", "/metrics")
-"""Where programs ask, with a token; a browser's session will do, too."""
+"""Routes for programs, which send a token. They accept a browser's session, too."""
 MEDIA = "/media/"
-_PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")  # of pages, and no pages
+# paths of files and connections that pages use, not of pages
+_PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")
 _STATIC = ("/static/", "/app/static/")
 _OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))
 _NO_TOKEN = {
@@ -51,20 +51,20 @@ _NO_TOKEN = {
     "status": int(HTTPStatus.UNAUTHORIZED),
     "detail": "Send a valid token: Authorization: Bearer TOKEN; "
     "create one with `callgauge token create NAME --store DIR`.",
-}  # the format of the API's own errors (RFC 9457)
+}  # the API's errors have this format (RFC 9457)
 MOST_BODY = 1_000_000
-"""Bytes that somebody may send in one request."""
+"""The maximum size of a request body, in bytes."""
 MOST_MESSAGE = 10_000_000
-"""Bytes of a message that a page may send over its connection: a text in an editor."""
+"""The maximum size of a websocket message from a page, in bytes; a text in an editor can be long."""
 MOST_MESSAGES = 1_200
-"""Messages a page may send in a minute: keys typed into a search, a look for new data every ten seconds."""
+"""The maximum number of messages from a page per minute: keys typed into a search, and data updates."""
 
 
 class Gate:
-    """Rejects users that the sign-in method does not name or the rules do not admit.
+    """Rejects requests of users who are unknown or whom the rules do not admit.
 
-    `find_token`: returns the user of a token. Without sign-in, a user on this machine is an admin, and users
-    on the network may only read. The limits apply per user, or per address if there is no user.
+    `find_token` returns the user of a token. Without sign-in, users on this machine are admins, and users on
+    the network may only read. Limits apply to each user, or to each address if there is no user.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Gate:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        # Clients must not set the user headers.
+        # A client could send forged user headers, so they are removed.
         scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in _OURS]}
         path, is_page = scope["path"], scope["type"] == "http"
         is_for_all = is_page and _is_for_all(path, scope["method"])
@@ -118,7 +118,7 @@ class Gate:
             await self._let_through(visitor, visitor.user, receive, send)
 
     def _find_user(self, visitor: _Visitor) -> None:
-        """Set the user of a request, if the user is known and admitted."""
+        """Set the user of a request if the user is known and has access."""
         request = visitor.request
         if visitor.path.startswith(PROGRAMS) and request.headers.get("authorization"):
             token = read_bearer(request.headers)
@@ -135,7 +135,7 @@ class Gate:
             visitor.user = self._admission.admit(visitor.identity)
 
     def _turn_away(self, visitor: _Visitor) -> Response:
-        """Return the answer for a user without access."""
+        """Return the answer to a request of a user without access."""
         request = visitor.request
         if visitor.path.startswith(PROGRAMS):
             return JSONResponse(
@@ -155,7 +155,8 @@ class Gate:
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, answer: Response) -> None:
         if scope["type"] == "websocket":
             await receive()
-            await send({"type": "websocket.close", "code": 1008})  # before accepting: HTTP 403
+            # closing before the handshake makes the answer HTTP 403
+            await send({"type": "websocket.close", "code": 1008})
         else:
             await answer(scope, receive, send)
 
@@ -182,7 +183,8 @@ class Gate:
         if not self._pages.begin(key):
             await self._refuse(scope, receive, send, PlainTextResponse(""))
             return
-        messages = RateLimit(MOST_MESSAGES, 60, keys=1)  # of this page: a browser may have many pages open
+        # each page has its own limit: a browser may have many pages open
+        messages = RateLimit(MOST_MESSAGES, 60, keys=1)
         page = OpenPage(
             receive,
             send,
@@ -197,22 +199,22 @@ class Gate:
 
     def _is_still_admitted(self, visitor: _Visitor) -> bool:
         if visitor.identity is None:
-            return True  # without sign-in
+            return True  # a server without sign-in
         if visitor.session is not None and not (self._sessions and self._sessions.is_open(visitor.session)):
             return False
         return self._admission.admit(visitor.identity) == visitor.user
 
 
 class _Visitor:
-    """A request, and what is known about its sender."""
+    """A request, and the user or address that sent it."""
 
     def __init__(self, scope: Scope, client: str) -> None:
         self.scope = scope
         self.client = client
-        # Not from Request.url, which contains the Host that the client names.
+        # Request.url would contain the Host header, which the client chooses.
         self.path: str = scope["path"]
         self.query: str = scope.get("query_string", b"").decode("latin-1")
-        # A websocket's handshake has headers and cookies like any request.
+        # A websocket handshake has headers and cookies like an HTTP request.
         self.request = Request({"method": "GET", **scope, "type": "http"})
         self.identity: Identity | None = None
         self.session: SignInSession | None = None
@@ -220,7 +222,7 @@ class _Visitor:
 
     @property
     def key(self) -> str:
-        """The key of the limits: the user's name, or the address if there is no user."""
+        """Return the key for limits: the user's name, or the address if there is no user."""
         return self.user.name if self.user and self.user.name else self.client
 
     def announces_too_much(self) -> bool:
@@ -229,7 +231,7 @@ class _Visitor:
 
 
 class _LimitedBody:
-    """Reads a request body of at most MOST_BODY bytes; a longer one counts as a broken connection."""
+    """Reads a request body of at most MOST_BODY bytes, and reports a disconnect if the body is longer."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -259,7 +261,7 @@ class _NotedDownload:
             is_sent = message["status"] in (
                 HTTPStatus.OK,
                 HTTPStatus.PARTIAL_CONTENT,
-            )  # a partial answer may contain the whole file
+            )  # a partial answer may contain the whole file, so it is logged, too
             if disposition.startswith("attachment") and is_sent:
                 size = headers.get(b"content-length", b"").decode("latin-1")
                 file = disposition.partition("filename")[2].lstrip("*=").strip('"')

@@ -1,7 +1,7 @@
-"""Sign-in by OpenID Connect: the authorization code flow with PKCE, state and nonce, by Authlib.
+"""Sign-in with OpenID Connect: the authorization code flow with PKCE, state and nonce. Uses Authlib.
 
-The server keeps the state of a started sign-in under a random id, which only this browser's cookie has. The
-first answer removes it: no state can be used twice, or in another browser.
+The server stores the state of each sign-in under a random id, which only this browser's cookie has. The first
+answer deletes the state.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from authlib.integrations.starlette_client import StarletteOAuth2App
 
 MINUTES = 10
-"""How long a sign-in at the provider may take."""
+"""The time in minutes that a sign-in at the provider may take."""
 _MOST_PENDING = 1_000
-_LEEWAY = 60  # seconds by which two clocks may differ
-_MOST_SECONDS = 20.0  # for all requests of one step, even if the provider sends one byte per second
+_LEEWAY = 60  # seconds by which the clocks of provider and server may differ
+_MOST_SECONDS = 20.0  # limit for all requests of one step, even if the provider sends one byte per second
 _LONGEST_ADDRESS = 320  # characters of an e-mail address
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _ALGORITHM_LIST = "id_token_signing_alg_values_supported"
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")
-# Signatures that only the provider can make: not `none`, and none with a secret that we share.
+# Only the provider can create these signatures. `none` and algorithms with a shared secret are excluded.
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
@@ -51,7 +51,7 @@ class _Pending:
 
 
 class OidcProvider:
-    """An OpenID provider. `issuer`: its address, below which its configuration is published."""
+    """An OpenID provider. `issuer` is its address; its configuration is published below this address."""
 
     def __init__(
         self,
@@ -68,9 +68,10 @@ class OidcProvider:
         self._made: StarletteOAuth2App | None = None
 
     async def begin(self, scope: Scope, back: str, then: str) -> tuple[str, str]:
-        """Return the provider's address to redirect to, and the text of the cookie for this sign-in.
+        """Return the provider's address for the redirect, and the text of the cookie for this sign-in.
 
-        `back`: our address for its answer. `then`: the page to open at the end. Raises ProviderRefusedError.
+        `back` is our address to which the provider sends its answer. `then` is the page to open after the
+        sign-in. Raises ProviderRefusedError.
         """
         pending = _Pending(then, self._clock() + MINUTES * 60)
         with _Explained():
@@ -84,7 +85,7 @@ class OidcProvider:
         return answer.headers["location"], cookie
 
     async def finish(self, scope: Scope, cookie: str | None) -> tuple[Identity, str]:
-        """Return the person that the provider names, and the page to open. Raises ProviderRefusedError."""
+        """Return the person whom the provider confirms, and the page to open. Raises ProviderRefusedError."""
         pending = self._pending.pop(cookie or "", None)
         if pending is None or pending.until < self._clock():
             raise ProviderRefusedError("This sign-in is over already, took too long, or began elsewhere.")
@@ -145,7 +146,7 @@ class OidcProvider:
 
 
 class _Explained:
-    """Turns each error from an unreachable or invalid provider into a ProviderRefusedError."""
+    """Raises ProviderRefusedError for each error of an unreachable or invalid provider."""
 
     def __enter__(self) -> None:
         return None
@@ -156,7 +157,7 @@ class _Explained:
         from joserfc.errors import JoseError
 
         if isinstance(problem, (AuthlibBaseError, JoseError)):
-            # `error` may be text that anybody put into the address of our callback.
+            # Anybody could have written the text of `error` into the address of our callback.
             error = str(getattr(problem, "error", ""))
             code = error if _ERROR_CODE.fullmatch(error) else "invalid"
             raise ProviderRefusedError(f"The provider's answer was not accepted ({code}).") from problem
@@ -167,7 +168,7 @@ class _Explained:
 
 
 def _read_claims(claims: Any) -> Identity:
-    """Return the person that an id token names. Raises ProviderRefusedError without a verified address."""
+    """Return the person in an id token. Raises ProviderRefusedError if the e-mail address is not verified."""
     if not isinstance(claims, Mapping):
         raise ProviderRefusedError("The provider sent no id token.")
     address = claims.get("email")
@@ -191,7 +192,7 @@ def _is_mail_address(text: str) -> bool:
 
 
 def is_safe_address(address: str) -> bool:
-    """Return True for https addresses, and for http on this machine."""
+    """Return True for https addresses, and for http addresses of this machine."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""

@@ -1,4 +1,4 @@
-"""The pages of the sign-in: plain HTML without scripts. Every text in them is escaped."""
+"""Creates the sign-in pages: plain HTML without scripts, in which every text is escaped."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FILES = (
     "/app/static/wordmark-dark.png",
     "/app/static/wordmark-light.png",
 )
-"""What the pages load; the only files that are there for everybody."""
+"""The files that the sign-in pages load; no other files are served without a sign-in."""
 
 
 def make_page(title: str, *parts: str, status: int = 200) -> HTMLResponse:
-    """Return a page; `parts` are HTML from the functions below."""
+    """Return a page. `parts` are HTML texts from the functions below."""
     return HTMLResponse(_PAGE.substitute(title=escape(title), body="\n".join(parts)), status)
 
 
@@ -29,7 +29,7 @@ def draw_sentence(text: str, *, quiet: bool = False) -> str:
 
 
 def draw_problem(text: str | None) -> str:
-    """Return the HTML of an error message; empty without one."""
+    """Return the HTML of an error message; an empty text if there is no error."""
     return f'<p class="bad" role="alert">{escape(text)}</p>' if text else ""
 
 
@@ -38,7 +38,7 @@ def draw_link(label: str, address: str) -> str:
 
 
 def draw_form(action: str, button: str, hidden: Mapping[str, str], *fields: str) -> str:
-    """Return a form that posts to `action`; `hidden` contains the values of hidden fields."""
+    """Return a form that posts to `action`; `hidden` maps the names of hidden fields to their values."""
     values = [
         f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
         for name, value in hidden.items()
@@ -57,7 +57,7 @@ def draw_form(action: str, button: str, hidden: Mapping[str, str], *fields: str)
 def draw_field(
     label: str, name: str, kind: str, autocomplete: str, value: str = "", *, focus: bool = False
 ) -> str:
-    """Return a field of a form with its label."""
+    """Return the HTML of a form field with its label."""
     return (
         f'<label>{escape(label)}<input name="{name}" type="{kind}" autocomplete="{autocomplete}" '
         f'value="{escape(value)}" required{" autofocus" if focus else ""}></label>'

@@ -1,4 +1,4 @@
-"""Sign-in by a proxy: the user that it names in a header, if the request really comes from the proxy."""
+"""Reads the signed-in user from a proxy's header, if the request really comes from that proxy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callgauge.configuration.settings import SignInSettings
 from callgauge.serving.clients import ClientAddresses, peer_address
 from callgauge.serving.sign_in.admission import Identity
 
-_LONGEST = 320  # characters of an e-mail address
+_LONGEST = 320  # maximum number of characters in an e-mail address
 _MOST_GROUPS = 200
 
 
@@ -25,12 +25,14 @@ class ProxyIdentity:
         self._clients = ClientAddresses(settings.trusted_proxies)
 
     def read(self, scope: Scope) -> Identity | None:
-        """Return the identity that the proxy names; None if it names none or did not send the request."""
+        """Return the identity in the proxy's header; None if it is missing or no trusted proxy sent the
+        request.
+        """
         if not self._clients.is_proxy(peer_address(scope)):
             return None
         headers = Headers(scope=scope)
         named = headers.getlist(self._user_header)
-        if len(named) != 1:  # two headers: the client added its own
+        if len(named) != 1:  # with two such headers, one may be forged by the client
             return None
         name = named[0].strip().lower()
         if not name or len(name) > _LONGEST or not name.isprintable():

@@ -1,4 +1,4 @@
-"""The routes of the sign-in: its page, the forms that it sends, and the sign-out."""
+"""Routes for the sign-in page, its forms, and the sign-out."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ SIGN_OUT = "/sign-out"
 _LINK, _BEGIN, _BACK = f"{PLACE}/link", f"{PLACE}/oidc", f"{PLACE}/oidc/callback"
 _FORM_COOKIE, _PENDING_COOKIE, _KNOWN_COOKIE = "callgauge_form", "callgauge_pending", "callgauge_known"
 _KNOWN_SECONDS = 180 * 86_400  # seconds for which a browser remembers who signed in
-_PAUSE = 5.0  # seconds of delay for each try after the limit
+_PAUSE = 5.0  # seconds of delay for each attempt above the limit
 _FORM_SECONDS = 3600
-_FORM_LENGTH = 48  # characters of the cookie
+_FORM_LENGTH = 48  # number of characters in the form cookie
 _LONGEST_NEXT = 8_000
-_AT_ONCE = 2  # passwords that are hashed at the same time: each takes 64 MB
+_AT_ONCE = 2  # maximum number of passwords that are hashed at the same time; each hash takes 64 MB
 _TOO_OFTEN = "Too many tries. Wait some minutes, then try again."
 _REFUSED = "Name and password do not fit together."
 _NOT_SAVED = (
@@ -65,7 +65,7 @@ _NO_LINK = "This link was used already, is too old, or was never made. Ask for a
 
 
 class SignInRoutes:
-    """Answers requests below /sign-in, and to /sign-out."""
+    """Answers requests below /sign-in and requests to /sign-out."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class SignInRoutes:
         self._admission = admission
         self._log = log
         self._users = users
-        self._visits = RateLimit(300, 600)  # a whole team may share the address of one proxy
+        self._visits = RateLimit(300, 600)  # high, because a whole team may share the address of one proxy
         self._tries_of_client = RateLimit(20, 600)
         self._tries_of_name = RateLimit(60, 600)
         self._tries_of_known = RateLimit(20, 600)
@@ -131,7 +131,7 @@ class SignInRoutes:
         fields: Mapping[str, str] | None = None,
         status: int = 200,
     ) -> Response:
-        """Return the page that asks for name and password; `fields`: the values of a rejected form."""
+        """Return the page that asks for name and password. `fields` has the values of a rejected form."""
         fields = fields or request.query_params
         then, name = tidy_next(fields.get("next")), fields.get("name", "")[:LONGEST_NAME] if problem else ""
         return self._make_form_page(
@@ -173,9 +173,9 @@ class SignInRoutes:
         client = self._clients.find(request.scope)
         if not self._is_own_form(request, form):
             return self._ask(request, "The page was too old. Try again.", form, HTTPStatus.FORBIDDEN)
-        # A client that used up its tries gets slower answers: a team may share the address of a proxy with a
-        # stranger. A name is limited, too, as guesses may come from many addresses; a browser in which this
-        # person signed in before is not, so that a stranger's guesses lock nobody out.
+        # A client above its limit gets slower answers, because a team may share an address with an attacker.
+        # Each name has a limit, too, because an attacker may use many addresses. Browsers in which this
+        # person signed in before are exempt, so that attacks lock nobody out.
         tidy = name.strip().lower()
         is_known = self._is_known_browser(request, tidy) and self._tries_of_known.take(tidy)
         if not (is_known or self._tries_of_name.take(tidy)):
@@ -214,7 +214,7 @@ class SignInRoutes:
         return self._ask(request, _TOO_OFTEN, form, HTTPStatus.TOO_MANY_REQUESTS)
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
-        """Ask for confirmation: programs that open links in mails must not use up the link."""
+        """Ask for confirmation: mail programs that open links must not use up the sign-in link."""
         text = request.query_params.get("token", "")
         if not self._visits.take(self._clients.find(request.scope)):
             return make_page("Sign in", draw_problem(_TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
@@ -286,7 +286,7 @@ class SignInRoutes:
             own = self._is_own_form(request, await _read_form(request))
         else:
             own = request.headers.get("sec-fetch-site") == "same-origin"
-        if not own:  # another site's link must sign nobody out
+        if not own:  # a link on another site must not sign the user out
             words = draw_sentence(f"You are signed in as {session.identity.name}.", quiet=True)
             return self._make_form_page(request, "Sign out?", 200, words, (SIGN_OUT, "Sign out", {}, ()))
         problem = None
@@ -316,10 +316,11 @@ class SignInRoutes:
         words: str,
         form: tuple[str, str, dict[str, str], tuple[str, ...]],
     ) -> Response:
-        """Return a page with a form that only this browser can send, because its cookie must match."""
+        """Return a page with a form that only this browser can send: its cookie must match."""
         action, button, hidden, fields = form
         cookie = request.cookies.get(_FORM_COOKIE, "")
-        if len(cookie) != _FORM_LENGTH or not cookie.isascii():  # two tabs share one cookie
+        # two tabs can share a valid cookie; only an invalid one is replaced
+        if len(cookie) != _FORM_LENGTH or not cookie.isascii():
             cookie = secrets.token_hex(_FORM_LENGTH // 2)
         hidden = {**hidden, "form": self._signer.sign("form", cookie)}
         answer = make_page(title, words, draw_form(action, button, hidden, *fields), status=status)
@@ -337,13 +338,13 @@ class SignInRoutes:
         answer.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
     def _own_address(self, request: Request) -> str:
-        """Return the scheme and host by which browsers reach this server; the guard has checked the name."""
+        """Return the scheme and host that browsers use for this server; the guard has checked the name."""
         address = self._settings.address
         return address.rstrip("/") if address else f"{request.url.scheme}://{request.url.netloc}"
 
 
 def refuse_account(name: str) -> Response:
-    """Return the page for a known person who is not allowed here."""
+    """Return the page for a person who is signed in but has no access."""
     return make_page(
         "No access",
         draw_sentence(f"{name} may not see this dashboard. Ask whoever runs it."),
@@ -353,7 +354,7 @@ def refuse_account(name: str) -> Response:
 
 
 def tidy_next(address: str | None) -> str:
-    """Return the path on this server to open after the sign-in; the first page if it is not a safe path."""
+    """Return the path to open after the sign-in; the first page if the path could leave this server."""
     if (
         not address
         or len(address) > _LONGEST_NEXT
@@ -361,7 +362,7 @@ def tidy_next(address: str | None) -> str:
         or not address.isprintable()
     ):
         return "/"
-    # Browsers read \ as /, and an address that starts with two of them as another host.
+    # Browsers read \ as /, and read an address that starts with // as another host.
     if address.startswith("//") or "\\" in address:
         return "/"
     try:
@@ -374,7 +375,7 @@ def tidy_next(address: str | None) -> str:
 
 
 def sign_in_address(path: str, query: str) -> str:
-    """Return the address of the sign-in that leads back to the requested page."""
+    """Return the address of the sign-in page that later opens the requested page."""
     then = tidy_next(f"{path}?{query}" if query else path)
     return PLACE if then == "/" else f"{PLACE}?next={quote(then, safe='')}"
 

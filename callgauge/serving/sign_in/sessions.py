@@ -1,4 +1,4 @@
-"""Sign-in sessions: a signed cookie that names the user, and the list of sessions that ended early."""
+"""Manages sign-in sessions: a signed cookie contains the user; a list contains sessions that ended early."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ KEY_FILE = "sign_in.key"
 ENDED_FILE = "signed_out.json"
 _LOCK = "signed_out.lock"
 _SHORTEST_SECRET = 32
-_MANY = 1_000  # ended sessions
-_PATIENCE = 1.0  # seconds to wait for another server that writes the list
+_MANY = 1_000  # A list of this many ended sessions keeps expired ones.
+_PATIENCE = 1.0  # seconds to wait while another server writes the list
 
 
 class SecretError(Exception):
-    """Raised when sessions cannot be signed, or ended sessions not be known; the message says what to do."""
+    """Raised when the secret or the list of ended sessions is unusable; the message says what to do."""
 
 
 class SignOutNotSavedError(Exception):
-    """Raised when a session has ended, but only until the server restarts."""
+    """Raised when the end of a session was not saved; after a restart the session would be valid again."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignInSession:
-    """A session. `id`: random. `until`: when it ends, in seconds since 1970."""
+    """A sign-in session. `id` is random. `until` is the time of its end, in seconds since 1970."""
 
     id: str
     identity: Identity
@@ -46,7 +46,7 @@ class SignInSession:
 
 
 def read_secret(variable: str, folder: Path) -> str:
-    """Return the secret that signs cookies: from the environment, else from a file, created if needed.
+    """Return the secret that signs cookies, from the environment or a file; create the file if needed.
 
     Raises SecretError.
     """
@@ -72,7 +72,7 @@ def read_secret(variable: str, folder: Path) -> str:
 
 
 class Signer:
-    """Signs small data for cookies and forms; each kind has its own salt."""
+    """Signs small data in cookies and forms; each kind of data has its own salt."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -81,7 +81,7 @@ class Signer:
         return str(self._serializer(kind).dumps(content))
 
     def read(self, kind: str, text: str, seconds: float) -> Any:
-        """Return the data if it was signed at most `seconds` ago; None for anything else."""
+        """Return the data if its signature is valid and at most `seconds` old, else None."""
         try:
             return self._serializer(kind).loads(text, max_age=int(seconds))
         except BadData:
@@ -96,10 +96,10 @@ class Signer:
 
 
 class Sessions:
-    """Begins and ends sessions.
+    """Begins and ends sign-in sessions.
 
-    A file in `folder` lists the sessions that ended early, until they would have expired. All servers of a
-    store follow this file. Raises SecretError if it cannot be read.
+    A file in `folder` lists sessions that ended early, until they would have expired. All servers of a store
+    use this file. Raises SecretError if the file cannot be read.
     """
 
     def __init__(
@@ -111,11 +111,11 @@ class Sessions:
         self._clock = clock
         self._state = _read_state(self._path)
         self._ended = read_ended(folder)
-        self._saving = threading.Lock()  # /healthz saves from another thread
+        self._saving = threading.Lock()  # the route /healthz saves from another thread
 
     def begin(self, identity: Identity) -> str:
         """Return the cookie text of a new session."""
-        self.find_problem()  # tries again to save
+        self.find_problem()  # saves ended sessions again if that failed before
         content = {
             "id": secrets.token_hex(16),
             "name": identity.name,
@@ -126,7 +126,7 @@ class Sessions:
         return self._signer.sign("session", content)
 
     def read(self, text: str) -> SignInSession | None:
-        """Return the session of a cookie; None if the signature is invalid or the session is over."""
+        """Return the session in a cookie; None if the signature is invalid or the session has ended."""
         content = self._signer.read("session", text, self._seconds)
         if not isinstance(content, Mapping):
             return None
@@ -138,16 +138,17 @@ class Sessions:
         return session if self.is_open(session) else None
 
     def is_open(self, session: SignInSession) -> bool:
-        """Return True unless the session expired, or ended in this server or another server of the store."""
+        """Return True unless the session has expired, or was ended in any server of the store."""
         state = _read_state(self._path)
         if state != self._state:
-            with suppress(SecretError):  # this server knows its own ended sessions; `find_problem` reports it
+            # `find_problem` reports this error; the ended sessions of this server are still known
+            with suppress(SecretError):
                 self._ended = read_ended(self._path.parent) | self._ended
             self._state = state
         return session.id not in self._ended and session.until > self._clock()
 
     def end(self, session: SignInSession) -> None:
-        """End a session; copies of its cookie stop working, too. Raises SignOutNotSavedError."""
+        """End a session, so that copies of its cookie stop working, too. Raises SignOutNotSavedError."""
         self._ended = _drop_expired({**self._ended, session.id: session.until}, self._clock())
         try:
             self._save()
@@ -155,7 +156,7 @@ class Sessions:
             raise SignOutNotSavedError(str(problem)) from problem
 
     def find_problem(self) -> str | None:
-        """Return why ended sessions are not saved, or None. Tries again to save them."""
+        """Save ended sessions that are not saved yet; return the reason if this fails, else None."""
         try:
             saved, now = read_ended(self._path.parent), self._clock()
             if any(session_id not in saved for session_id, until in [*self._ended.items()] if until > now):
@@ -200,7 +201,7 @@ def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:
 
 
 def read_ended(folder: Path) -> dict[str, float]:
-    """Return when each session that ended early would have expired. Raises SecretError for a damaged file."""
+    """Return the expiry time of each session that ended early. Raises SecretError if the file is damaged."""
     path = folder / ENDED_FILE
     try:
         content = json.loads(path.read_text("ascii"))

@@ -1,4 +1,4 @@
-"""Creates the gate of a server from its settings, and reports mistakes before a server starts."""
+"""Creates the gate of a server from its settings; reports mistakes before the server starts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ingest.version import install_command
 
 
 class SignInSetupError(Exception):
-    """Raised when nobody could sign in, or everybody could; the message says what is missing."""
+    """Raised when the settings would admit nobody or everybody; the message says what is missing."""
 
 
 def users_file(settings: SignInSettings, folder: Path) -> UsersFile | None:
-    """Return the users file of a sign-in method that has one; by default the one in the store."""
+    """Return the users file; None if the sign-in method uses no such file."""
     if settings.method not in ("password", "link"):
         return None
     return UsersFile(settings.password_file or folder / FILE)

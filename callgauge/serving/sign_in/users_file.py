@@ -1,7 +1,7 @@
-"""The users file of a small team: names, roles, password hashes (argon2id), and links that work once.
+"""Reads and writes the users file of a small team: names, roles, password hashes and sign-in links.
 
-It contains only hashes. Only its owner may have access to the file; else it is not read. Each change replaces
-the whole file under a lock, so that two commands and a server may use it at the same time.
+Passwords (argon2id) and links are stored as hashes. The file is read only if nobody but its owner has access.
+Each change replaces the file under a lock, so several processes may use it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class UsersFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """A user. `password`: the argon2 hash, or empty. `stamp`: changes with each change of the entry."""
+    """A user in the file. `password` is the argon2 hash or empty. `stamp` changes with each change of the
+    entry.
+    """
 
     name: str
     role: Role
@@ -68,7 +70,7 @@ def tidy_name(name: str) -> str:
 
 
 class UsersFile:
-    """The users in `path`. A missing file has no users. All methods raise UsersFileError."""
+    """The users in the file `path`. A missing file has no users. All methods raise UsersFileError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,7 +85,7 @@ class UsersFile:
         return next((user for user in self._load().users if user.name == wanted), None)
 
     def put(self, name: str, role: Role, password: str | None) -> None:
-        """Add or change a user; a password of None leaves it unchanged. Ends the user's sessions."""
+        """Add or change a user, and end the user's sessions. If `password` is None, it stays unchanged."""
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):
@@ -96,7 +98,7 @@ class UsersFile:
             save(replace(content, users=(*others, user)))
 
     def remove(self, name: str) -> bool:
-        """Remove a user and its links. Return False if there is no such user."""
+        """Remove a user and the user's sign-in links. Return False if there is no such user."""
         wanted = name.strip().lower()
         with self._change() as (content, save):
             others = tuple(user for user in content.users if user.name != wanted)
@@ -105,7 +107,7 @@ class UsersFile:
             return len(others) < len(content.users)
 
     def check_password(self, name: str, password: str) -> ListedUser | None:
-        """Return the user if name and password match. Takes the same time for an unknown name."""
+        """Return the user if name and password match. An unknown name takes the same time."""
         from argon2.exceptions import InvalidHashError, VerificationError
 
         user = self.find(name)
@@ -129,12 +131,12 @@ class UsersFile:
         return text
 
     def read_link(self, text: str) -> ListedUser | None:
-        """Return the user that a link would sign in; None if it is used, expired or invalid."""
+        """Return the user whom a link would sign in; None if the link is used, expired or invalid."""
         link = _find_link(self._load(), text)
         return self.find(link.name) if link else None
 
     def use_link(self, text: str) -> ListedUser | None:
-        """Return the user that a link signs in, and delete the link: the next use returns None."""
+        """Return the user whom a link signs in, and delete the link, so that it works only once."""
         with self._change() as (content, save):
             used_link = _find_link(content, text)
             if used_link is None:
@@ -175,7 +177,7 @@ class UsersFile:
 
     @contextmanager
     def _change(self) -> Iterator[tuple[_Listing, Any]]:
-        """Hold the lock; yield the content of the file and a function that replaces it."""
+        """Yield the content of the file and a function that replaces it, while holding the lock."""
         try:
             with lock_file(
                 self.path.with_suffix(".lock"), lambda _owner: time.sleep(_BETWEEN), lambda _: nullcontext()

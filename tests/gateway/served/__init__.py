@@ -1,1 +1,1 @@
-"""A scripted model behind the four wires: a brain says what the model emits, the wires dress it."""
+"""Provides a scripted model behind the four APIs: the brain decides the output, each API formats it."""

@@ -1,4 +1,4 @@
-"""What a scripted model is asked and what it emits, the same for all wires."""
+"""Defines the requests to a scripted model and its outputs, independent of the API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Spoken:
-    """One message of a request as a wire carried it: role, text, the calls in it."""
+    """One message of a request: role, text, and calls, independent of the API."""
 
     role: str
     text: str = ""
@@ -18,7 +18,7 @@ class Spoken:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: the model, its messages, whether tools were offered, and the body as it came."""
+    """One request: the model, the messages, whether tools were offered, and the raw body."""
 
     model: str
     messages: Sequence[Spoken]
@@ -42,15 +42,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Emitted:
-    """What the model emits: text and calls as (name, raw arguments); or the server's answer with a status.
+    """The output of the model: text and calls as (name, raw arguments), or an HTTP error with a status.
 
-    `cut` ends the answer after that many bytes; `slow` waits as many seconds first; `ids` are the calls' ids.
-    The server calls `halfway` when half of the answer is sent.
+    The answer ends after `cut` bytes and starts after `slow` seconds. `ids` are the calls' ids. The server
+    calls `halfway` when half of the answer is sent.
     """
 
     text: str = ""
     calls: Sequence[tuple[str, str]] = ()
-    stop: str | None = None  # "length", "refusal"
+    stop: str | None = None  # "length" or "refusal"
     status: int = 200
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)

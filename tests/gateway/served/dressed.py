@@ -1,4 +1,4 @@
-"""The four wires from the server's side: a request is read, an emission is written streamed and whole."""
+"""Implements the server's side of the four APIs: reads requests, and writes answers, streamed or whole."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from callgauge.gateway.apis import ReplyStream, Wire
 from tests.gateway.served.brain import Asked, Emitted, Spoken, pieces
 
 _NUMBERS = itertools.count(1)
-Event = tuple[str, Any]  # name, data
+Event = tuple[str, Any]  # (name, data)
 
 
 @dataclass(frozen=True)
 class Dress:
-    """One wire of a server: `read` a body, `write` an emission as (events, whole body)."""
+    """The server's side of one API. `read` parses a body; `write` returns (events, body) for an output."""
 
     read: Callable[[Mapping[str, Any]], list[Spoken]]
     write: Callable[[str, Emitted], tuple[list[Event], Any]]
@@ -181,7 +181,7 @@ def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
 
 
 def _decode(raw: str) -> Any:
-    """Return the object of a raw text as an API that validates sends it: `{}` where it is none."""
+    """Return the object in a raw text, or `{}` if there is none, as APIs do that decode arguments."""
     try:
         value = json.loads(raw)
     except ValueError:
@@ -233,7 +233,7 @@ DRESSES = {
 
 
 def wire_of(path: str) -> str:
-    """Return the wire that a path belongs to."""
+    """Return the API that a path belongs to."""
     for end, name in (
         ("/chat/completions", "openai-chat"),
         ("/responses", "openai-responses"),
@@ -250,7 +250,7 @@ def read_asked(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -
 
 
 def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
-    """Return the bytes of an answer and their content type."""
+    """Return the body of an answer and its content type."""
     events, whole = DRESSES[wire_of(request.path)].write(request.model, emitted)
     if not (request.body.get("stream") or "streamGenerateContent" in request.path):
         return json.dumps(whole).encode(), "application/json"

@@ -1,4 +1,4 @@
-"""An endpoint whose server is a brain in this process: no socket, no thread."""
+"""Provides an endpoint that calls a scripted model in this process, without socket or thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class BrainEndpoint(Endpoint):
-    """An endpoint that asks a brain; `asked` holds the requests in order."""
+    """An endpoint that calls a scripted model. `asked` has the requests in order."""
 
     def __init__(self, brain: Brain, wire: str = "openai-chat", **options: Any) -> None:
         self.asked: list[Asked] = []

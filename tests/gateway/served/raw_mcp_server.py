@@ -1,8 +1,8 @@
-"""A hand-written MCP server on stdin and stdout, as badly behaved as its first argument says.
+"""Runs a hand-written MCP server on stdin and stdout; its first argument selects a fault.
 
-It needs no package, so that it starts at once: `plain`, `rubbish` (prints what is no message), `dies` (at the
-first call), `silent` (never answers), `endless` (pages without end), `invalid` (bytes that are no UTF-8),
-`quits` (ends with words on standard error before it answers).
+The server needs no package, so it starts fast. The faults are `plain` (none), `rubbish` (prints invalid
+messages), `dies` (at the first call), `silent` (never answers), `endless` (endless pages), `invalid` (bytes
+that are not UTF-8), and `quits` (prints to standard error and ends before it answers).
 """
 
 import json
@@ -38,7 +38,7 @@ def answer(request: dict) -> None:  # type: ignore[type-arg]
         text = params["arguments"].get("text", "")
         if text == "environment":
             text = " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
-        if text == "n":  # how many calls this process has had
+        if text == "n":  # returns the number of calls so far
             CALLS.append(text)
             text = f"call {len(CALLS)}"
         if text == "slow":

@@ -1,4 +1,4 @@
-"""The server: HTTP/1.1 on a free port of this machine, one thread a request."""
+"""Serves a scripted model over HTTP/1.1 on a free port of this machine, with one thread per request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.gateway.served.dressed import read_asked, write_emitted
 
 @dataclass
 class ModelServer:
-    """A running server: its address, and the requests that it got, in order."""
+    """A running server: its address, and its requests in order."""
 
     url: str
     requests: list[Asked] = field(default_factory=list)
@@ -24,7 +24,7 @@ class ModelServer:
 
 @contextmanager
 def serve_model(brain: Brain) -> Iterator[ModelServer]:
-    """Serve a scripted model for the length of the block."""
+    """Serve a scripted model until the `with` block ends."""
     served = ModelServer("")
 
     class Handler(BaseHTTPRequestHandler):
@@ -33,7 +33,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-        def do_POST(self) -> None:  # the standard library's name
+        def do_POST(self) -> None:  # the standard library requires this name
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request = read_asked(self.path, dict(self.headers), body)
             served.requests.append(request)
@@ -59,7 +59,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
                 if emitted.status == 200 and emitted.halfway is not None:
                     emitted.halfway()
                 self.wfile.write(content[half:])
-            else:  # without a length, the end of the connection is the end of the answer
+            else:  # without a length, the answer ends with the connection
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(content[: emitted.cut])
@@ -69,7 +69,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
         daemon_threads = True
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """A client that went away is what some tests do."""
+            """Ignore the error, because clients disconnect in some tests."""
 
     server = Server(("127.0.0.1", 0), Handler)
     served.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
