@@ -118,7 +118,7 @@ class _Place(NamedTuple):
 
 
 class _SendWithHeaders:
-    """Forwards messages to `send`, adds our headers to the first message of an answer, and divides long bodies.
+    """Forwards messages to `send`, adds our headers to each answer, and divides long bodies.
 
     The server buffers what a client has not read yet. Small pieces keep this buffer small, because the next
     piece waits until the client has read the buffer.
