@@ -1,10 +1,11 @@
 -- title: Calls
 -- question: Which calls match, newest first or ordered by a column?
--- unit: one row per call; copies in repeated transcripts are left out
--- column found: number of matching calls in the selected days; the rows are one page of them
--- column preview: 200 characters of the raw arguments, from character preview_from: the beginning, or around the searched text
--- column finding: first diagnostic code of the worst severity
--- note: Newest first unless another order is chosen; calls without a value are last. A call that a later transcript repeats is shown once.
+-- unit: one row per call; calls that a later transcript repeats are left out
+-- column found: number of all matching calls on the days read; this answer is one page of them
+-- column preview: 200 characters of the raw arguments: their beginning, or the part around the searched text
+-- column preview_from: position of the first of these characters
+-- column finding: first diagnostic code among those with the worst severity
+-- note: The newest calls come first, unless another order is chosen. Calls without a value in the ordered column come last. A call that a later transcript repeats is shown once.
 -- $outcome: an outcome, or 'mended', 'strict', 'truncated' as the rates count them (ingest/store/rollups/rates.sql).
 -- $fault: a stage; 'arguments' (parse errors) and 'schema_error' as the rates count them, without schema errors that only the
 -- log reports; 'any' = every stage; 'none' = no failure was seen; 'unknown' = not measured; 'unseen' = 'none' or 'unknown'.
