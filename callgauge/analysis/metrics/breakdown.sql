@@ -19,7 +19,7 @@
 -- note: An overall difference can hide that one model got worse while the others did not. These rows show each model, tool, prompt or host separately.
 -- note: The numbers come from the daily sums. With one row per tool, a turn and its session count for every tool that the turn called.
 -- $dimensions: model, tool, prompt, provider. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
--- harness_version, day. $among: values of $by.
+-- harness_version, day. $among: only these values of $by.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)

@@ -6,7 +6,7 @@
 -- column largest: number of calls in the slice's largest session
 -- column effective: effective number of sessions: (Σ calls)² / Σ calls² (Kish 1965)
 -- note: The numbers come from the single calls, because the daily sums contain no sessions. Days whose calls were deleted are left out.
--- $by: as in the metric slices. $among: values of $by.
+-- $by: the same values as in the metric slices. $among: only these values of $by.
 WITH
 told AS (
   SELECT session_id, min(harness_version) AS harness_version FROM sessions WHERE NOT coalesce(duplicate, false) GROUP BY session_id

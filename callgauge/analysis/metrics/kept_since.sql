@@ -1,5 +1,5 @@
 -- title: Deleted days
--- question: Since which day does the store contain calls, turns and sessions, and since which day their texts?
+-- question: Since which day does the store contain calls, turns and sessions, and since which day does it contain their texts?
 -- unit: one row; a day is NULL if nothing was deleted
 -- days: kept apart
 -- note: `callgauge retain` deletes old texts, and later old calls. It keeps the daily sums, so rates, trends and counts of those days do not change. Lists of calls and sessions, and all numbers computed from them, lack the deleted days.

@@ -17,10 +17,11 @@
 -- column seconds: time from the first to the last record of the log; NULL if the log has only one time
 -- column found: number of all matching sessions on the days read; this answer is one page of them
 -- $order: NULL = newest, 'time', 'turns', 'steps', 'calls', 'faults', 'retries', 'seconds', descending. $reversed: the opposite order.
--- $chain: sessions with such a retry sequence, see calls; 'none' = without any. $attempt: with such an attempt. Filters by model,
--- host, prompt or tool then apply to a call of that sequence or attempt. $turns: with such a turn, see calls, of these models,
--- hosts and prompts.
--- $since, $until, $undated: the first days of the sessions read. $first_day, $last_day: days that contain all their records.
+-- The metric calls lists the values of $chain, $attempt and $turns. $chain: sessions with such a retry sequence; 'none' = without any.
+-- $attempt: sessions with such an attempt. Filters by model, host, prompt or tool then apply to a call of that sequence or attempt.
+-- $turns: sessions with such a turn, of the selected models, hosts and prompts.
+-- $since, $until: sessions that began from one day to the other. $undated: true = also sessions without a time.
+-- $first_day, $last_day: days that contain all records of these sessions.
 -- Internal: if(… IS NULL, NULL, column) keeps DuckDB from reading the column when the parameter is not set.
 WITH own_turns AS NOT MATERIALIZED (
   FROM turns

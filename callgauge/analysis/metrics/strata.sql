@@ -17,7 +17,7 @@
 -- note: A slice that got harder tools has a worse rate for that reason alone. So slices are compared within each combination of $first, $second and $third. The differences are then averaged, with weights for how much both slices have of each combination (Mantel–Haenszel).
 -- note: The numbers come from the daily sums. With one row per tool, or a filter on tools, a turn counts for every tool that it called.
 -- $by, $first, $second and $third: model, provider, prompt, prompt_name, tool, definition, strategy, source,
--- harness_version, day. $among: values of $by.
+-- harness_version, day. $among: only these values of $by.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
