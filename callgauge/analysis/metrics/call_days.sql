@@ -1,5 +1,5 @@
 -- title: Calls per day
--- question: On which days can matching calls be, and how many at most?
+-- question: On which days can matching calls be, and how many can each day have at most?
 -- unit: one row per day, newest first; calls without a time are in the last row
 -- days: kept apart
 -- column most: upper bound of the number of matching calls, from the daily sums

@@ -1,5 +1,5 @@
 -- title: Sessions per day
--- question: On which days did matching sessions begin, how many at most, and over which days do they extend?
+-- question: On which days did matching sessions begin, how many can each day have at most, and over which days do they extend?
 -- unit: one row per day, newest first; sessions without a time are in the last row
 -- column most: number of sessions that began on the day, with only the filters by day and source applied
 -- column exact: true if most is the exact number of matches; false if the other filters may leave fewer
