@@ -2,7 +2,7 @@
 -- question: How often was each task tried, and how many of its trials passed?
 -- unit: tasks; pass^k is the mean over tasks of C(passed, k) / C(trials, k)
 -- days: kept apart
--- column trials: trials: sessions that tried the task and whose success is known
+-- column trials: sessions that tried the task and whose success is known
 -- column passed: number of these trials that passed
 -- column tasks: tasks with exactly these numbers of trials and passes
 -- note: pass^k is the probability that all of k trials of a task pass (tau-bench, arXiv 2406.12045). Tasks with fewer than k trials are left out.
