@@ -150,7 +150,7 @@ def _load_format(entry: EntryPoint, own_names: Collection[str], times: Counter[s
     if not _NAME.fullmatch(entry.name):
         raise FormatPluginError("its name is not lower-case letters, digits and _, beginning with a letter")
     if entry.name in own_names:
-        raise FormatPluginError("Callgauge has a format of this name")
+        raise FormatPluginError("Callgauge already has a format of this name")
     if times[entry.name] > 1:
         raise FormatPluginError(f"{times[entry.name]} distributions have a format of this name")
     try:
@@ -163,7 +163,7 @@ def _load_format(entry: EntryPoint, own_names: Collection[str], times: Counter[s
     if wrong := [each.name for each in fields(Source) if not isinstance(getattr(source, each.name), str)]:
         raise FormatPluginError(f"these fields of its SOURCE are not strings: {', '.join(wrong)}")
     if source.name != entry.name:
-        raise FormatPluginError(f"SOURCE.name is {source.name!r} and must be the entry point's name")
+        raise FormatPluginError(f"SOURCE.name is {source.name!r} but must equal the entry point's name")
     if lacking := [name for name in ("recognise", "translator") if not callable(getattr(module, name, None))]:
         raise FormatPluginError(f"it has no function {' and no function '.join(lacking)}")
     return InstalledFormat(source, name_distribution(entry), cast("Format", module))

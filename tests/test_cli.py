@@ -105,9 +105,7 @@ def test_a_format_that_reads_nothing_is_an_error_that_nothing_remembers(log: Pat
     for _ in range(2):
         wrong = run(*words, "--format", "codex")
         assert wrong.exit_code == 1
-        assert (
-            f"unreadable: {log} contains nothing that codex logs contain; leave out --format" in wrong.stdout
-        )
+        assert f"unreadable: {log} contains no codex data; leave out --format" in wrong.stdout
     right = run(*words)
     assert (right.exit_code, "1 read, 0 unchanged" in right.stdout) == (0, True)
     wrong = run(*words, "--format", "codex")

@@ -326,7 +326,7 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
         patience = render.make_patience(stopped=stop)
         report = load(find_logs(), store, **words, on_progress=tell, stop=stop, patience=patience)
     if stop():
-        render.print_message("stopped; the same command reads the rest")
+        render.print_message("stopped; run the same command again to read the rest")
         raise typer.Exit(ExitCode.INTERRUPTED if is_first else 0)
     return report
 

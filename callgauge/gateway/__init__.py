@@ -1,4 +1,6 @@
-"""One conversation with a model: its calls are parsed, run, mended where that is safe, and recorded."""
+"""Hold a conversation with a model: parse its calls, repair them where that is safe, run them and record
+them.
+"""
 
 from callgauge.gateway.apis import WIRES
 from callgauge.gateway.apis.messages import (

@@ -1,4 +1,4 @@
-"""What a model and its server can do, and how that is known: declared, known of the wire, or probed."""
+"""Describe what a model and its server can do, and how each capability is known."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple
 
 MISTRAL_IDS = r"[A-Za-z0-9]{9}"
-"""The pattern of ids that Mistral's servers take."""
+"""The pattern of call ids that Mistral's servers accept."""
 
 
 class JsonStability(NamedTuple):
-    """Of `asked` answers to the template of the fallback, `right` were one readable block alone."""
+    """Of `asked` text answers, `right` consisted of one readable JSON block and nothing else."""
 
     right: int
     asked: int
@@ -19,12 +19,12 @@ class JsonStability(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What is known of a model; None is not known.
+    """What is known about a model and its server. None means unknown.
 
-    `takes_tool_results`: a native call can go back with its result. `keeps_argument_text`: the server passes
-    on the arguments as the model wrote them; False: it parses them and writes them again. `streams_calls`:
-    False where calls arrive only in answers that are not streamed. `known_by` says of each known field how it
-    is known: `declared`, `wire` or `probed`.
+    `takes_tool_results` is True when a native call can be sent back with its result. `keeps_argument_text` is
+    True when the server passes on the arguments as the model wrote them, False when it parses and rewrites
+    them. `streams_calls` is False when calls arrive only in answers that are not streamed. `known_by` maps
+    each known field to `declared`, `wire` (known of the API) or `probed`.
     """
 
     supports_tool_use: bool | None = None
@@ -39,7 +39,7 @@ class Capabilities:
 
     @property
     def can_use_tools(self) -> bool:
-        """True when the model calls tools natively, and its server is not known to refuse their results."""
+        """True when the model calls tools natively, and its server is not known to reject tool results."""
         return self.supports_tool_use is True and self.takes_tool_results is not False
 
     @property
@@ -50,12 +50,12 @@ class Capabilities:
         return "model" if self.keeps_argument_text else "server"
 
     def as_declared(self) -> Capabilities:
-        """Return these capabilities, declared where nothing is said of how a field is known."""
+        """Return these capabilities, where each known field without an origin gets the origin `declared`."""
         names = [name for name in VALUES if getattr(self, name) is not None]
         return replace(self, known_by={**dict.fromkeys(names, "declared"), **self.known_by})
 
     def complete(self, other: Capabilities, known_by: str) -> Capabilities:
-        """Return these capabilities, with what `other` knows where these know nothing."""
+        """Return these capabilities, with unknown fields filled from `other`."""
         new = {
             name: getattr(other, name)
             for name in VALUES
@@ -73,7 +73,7 @@ class Capabilities:
 
 
 def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
-    """Return the capabilities that `Capabilities.to_log` wrote; other fields are passed over."""
+    """Return the capabilities that `Capabilities.to_log` wrote. Other fields are ignored."""
     entries = {name: entry for name, entry in logged.items() if name in VALUES and isinstance(entry, Mapping)}
     values = {name: entry.get("value") for name, entry in entries.items()}
     if isinstance(stability := values.get("json_stability"), Mapping):
@@ -85,20 +85,20 @@ def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
 
 VALUES = tuple(member.name for member in fields(Capabilities) if member.name != "known_by")
 _OF_WIRE = {
-    # Neither has system messages within a conversation; Gemini sends arguments as an object.
+    # Both APIs lack system messages within a conversation. Gemini also sends arguments as an object.
     "anthropic": Capabilities(allows_midturn_system=False),
     "gemini": Capabilities(allows_midturn_system=False, keeps_argument_text=False),
 }
 _HOSTS_THAT_KEEP_TEXT = {
     "openai-chat": "api.openai.com",
     "openai-responses": "api.openai.com",
-    "anthropic": "api.anthropic.com",  # in streams; without them it sends an object
+    "anthropic": "api.anthropic.com",  # keeps the text in streams only; other answers contain an object
 }
 _REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 
 
 def known_of_server(wire: str, host: str | None, server: str | None) -> Capabilities:
-    """Return what is true of every model behind an API, a host and a server's software."""
+    """Return what is true for every model behind this API, host and server software."""
     capabilities = _OF_WIRE.get(wire, Capabilities())
     if server in _REWRITING_SERVERS:
         return replace(capabilities, keeps_argument_text=False)

@@ -1,4 +1,4 @@
-"""Send requests to an endpoint: waits, retries, and the number of requests at once."""
+"""Send requests to an endpoint, with waits, retries and a limit on concurrent requests."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     import httpx2
 
 _REPLIES_FOR_ONE_MORE = 20
-MOST_BYTES = 64 << 20  # of one answer
+MOST_BYTES = 64 << 20  # most bytes of one answer
 SHORTEST_KEY = 8
-"""Characters: a shorter key is a placeholder such as "ollama" or "none", a word that texts contain."""
+"""In characters. A shorter key is a placeholder such as "ollama" or "none", a word that texts contain."""
 _TOO_MANY_REQUESTS = 429
 _OK = 200
 _WRONG_PATH = (404, 405)
@@ -50,7 +50,10 @@ _VERSION = re.compile(r"/v\d")
 
 
 class RequestSlots:
-    """At most `most` requests at once: halved when the endpoint answers 429, one more after 20 replies."""
+    """Limits concurrent requests.
+
+    The limit is halved when the endpoint answers 429, and rises by one after 20 replies, up to `most`.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = max(1, most)
@@ -61,7 +64,7 @@ class RequestSlots:
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
-        """Wait for a slot, and hold it for the length of the block."""
+        """Wait for a slot, and keep it until the block ends."""
         while self._used >= self.allowed:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -74,28 +77,29 @@ class RequestSlots:
             self._wake_next()
 
     def count_reply(self) -> None:
-        """Note a reply; after twenty of them one request more is allowed."""
+        """Count a reply; after 20 replies, raise the limit by one request."""
         self._replies += 1
         if self._replies >= _REPLIES_FOR_ONE_MORE and self.allowed < self.most:
             self.allowed, self._replies = self.allowed + 1, 0
             self._wake_next()
 
     def count_overload(self) -> None:
-        """Note that the endpoint said "too many requests": half as many are allowed, at least one."""
+        """Halve the limit, to at least one request, because the endpoint answered "too many requests"."""
         self.allowed, self._replies = max(1, self.allowed // 2), 0
 
     def _wake_next(self) -> None:
         while self._waiting and self._used < self.allowed:
             turn = self._waiting.popleft()
-            if not turn.done():  # a cancelled one waits no longer
+            if not turn.done():  # A cancelled request no longer waits.
                 turn.set_result(None)
                 return
 
 
 class _AskAgainError(Exception):
-    """The answer was the network's fault; `wait` is how long the endpoint asks to wait, in seconds.
+    """Raised when a network or server problem prevented the reply, and another attempt may succeed.
 
-    `is_sent` is False where the request did not reach a server.
+    `wait` is the number of seconds that the endpoint asks to wait. `is_sent` is False when the request did
+    not reach a server.
     """
 
     def __init__(
@@ -109,9 +113,9 @@ class _AskAgainError(Exception):
 
 
 class _ShownText:
-    """Passes the text of one reply on, piece by piece, and the end of the reply.
+    """Passes on the text of one reply piece by piece, then marks its end.
 
-    One of them lasts for one attempt: the next attempt begins with a first piece again.
+    Each attempt has its own object, so a new attempt begins with a first piece again.
     """
 
     def __init__(self, on_text: Callable[[TextPiece], None] | None) -> None:
@@ -124,7 +128,7 @@ class _ShownText:
             self._shown.append(text)
 
     def end(self, text: str) -> None:
-        """Show what is missing of the reply's whole text; an answer without a stream is one piece."""
+        """Show the rest of the reply's text as the last piece. Without a stream, that is the whole text."""
         if self._on_text is not None:
             shown = "".join(self._shown)
             rest = text[len(shown) :] if text.startswith(shown) else ""
@@ -132,10 +136,11 @@ class _ShownText:
 
 
 class RequestMeter(Protocol):
-    """Is told of each request of one conversation, also of those that are sent again.
+    """Counts the requests of one conversation, including repeated attempts.
 
-    `begin` may let a request wait; `size` is its body in bytes. One of the other two follows: `book` with the
-    reply, or `fail`, with `is_charged` True where a reply may have been made and paid for that never came.
+    `begin` is called before each request and may delay it; `size` is the body's size in bytes. Afterwards
+    either `book` is called with the reply, or `fail`. `is_charged` is True when the provider may charge for a
+    reply that never arrived.
     """
 
     async def begin(self, request: ChatRequest, size: int) -> None: ...
@@ -146,14 +151,14 @@ class RequestMeter(Protocol):
 
 
 class Endpoint:
-    """A server that answers for models, by one of the four wires.
+    """A server with models, reached by one of the four APIs.
 
-    `url` is the address before the wire's own path (`https://api.openai.com/v1`). `key` is sent, and never
-    written anywhere. `server` names the software behind the address where it is known (`llama.cpp`, `vllm`,
-    `ollama`): what its texts are worth depends on it. `streams` False asks for every answer as a whole. An
-    answer may take `timeout` seconds; a request is sent
-    at most `attempts` times, with waits of 0.5 s · 2ⁿ or what the endpoint asks for, at most `longest_wait`
-    seconds. Use it as an asynchronous context manager.
+    `url` is the address before the API's own path (`https://api.openai.com/v1`). `key` is sent to the server
+    and never logged. `server` names the server software if it is known (`llama.cpp`, `vllm`, `ollama`),
+    because some software rewrites the arguments of calls. If `streams` is False, answers are requested
+    without a stream. `timeout` is the limit for one answer, in seconds. A request is sent at most `attempts`
+    times. The wait between attempts is 0.5 s · 2ⁿ or what the endpoint asks for, at most `longest_wait`
+    seconds. Use the endpoint as an asynchronous context manager.
     """
 
     def __init__(
@@ -199,24 +204,24 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The host and port of the address: user name, password and path are left out."""
+        """Return the host and port of the address, without user name, password and path."""
         parts = urlsplit(self.url)
         return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
 
     @property
     def known(self) -> Capabilities:
-        """Return what is true of every model behind this endpoint."""
+        """Return what is known about every model behind this endpoint."""
         return known_of_server(self.wire.name, urlsplit(self.url).hostname, self.server)
 
     def to_log(self) -> dict[str, str]:
-        """Return the wire, and the server where it is known, for a session log."""
+        """Return the API, and the server software if it is known, for a session log."""
         return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
 
     def share(self, meter: RequestMeter, clean: Callable[[str], str] | None = None) -> Endpoint:
-        """Return this open endpoint for one of several conversations at once, whose requests are metered.
+        """Return this open endpoint for one of several concurrent conversations, and meter its requests.
 
-        Connections and slots are shared; to leave the returned one closes nothing. `clean` is given every
-        message of an error, before anybody else sees it.
+        The conversations share connections and slots; closing the returned endpoint closes neither. `clean`
+        is applied to every error message before anything else sees it.
         """
         shared = copy.copy(self)
         shared._meter, shared._is_shared, shared._clean = meter, True, clean
@@ -239,8 +244,8 @@ class Endpoint:
     async def ask(self, request: ChatRequest, on_text: Callable[[TextPiece], None] | None = None) -> Reply:
         """Return the model's reply; call `on_text` with each piece of its text as the piece arrives.
 
-        A call that the server could not parse and reports as an error is a reply with `refused`. Raises
-        NoReplyError when there is no reply, after as many attempts as the endpoint allows.
+        If the server reports that it could not parse a call, the reply has `refused`. Raises NoReplyError
+        when no attempt brings a reply.
         """
         request = replace(request, streams=request.streams and self.streams)
         wire_request = self.wire.write(request)
@@ -273,7 +278,7 @@ class Endpoint:
         return min(max(asked_for, grown), self.longest_wait)
 
     async def _ask_metered(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
-        """Send the request once, and tell the meter how it ended."""
+        """Send the request once, and report the outcome to the meter."""
         meter = self._meter
         if meter is None:
             return await self._ask_once(path, content, request, shown)
@@ -291,7 +296,7 @@ class Endpoint:
         return reply
 
     async def _ask_once(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
-        """Send the request once. Raises _AskAgainError for what is the network's, else NoReplyError."""
+        """Send the request once. Raises _AskAgainError if another attempt may succeed, else NoReplyError."""
         if self._client is None:
             raise RuntimeError("An endpoint is used within `async with`.")
         http = load_httpx()
@@ -324,10 +329,11 @@ class Endpoint:
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
             raise BrokenReplyError(f"The answer is a web page{self._hint_path()}")
-        if not streams or kind == "application/json":  # some servers do not stream, whatever is asked
+        # Some servers never stream, even when a stream is requested.
+        if not streams or kind == "application/json":
             return self.wire.read_body(await _read_bytes(answer))
         stream = ReplyStream(self.wire, shown.add)
-        async for data in _read_stream(answer):  # to the end, so that the connection can be used again
+        async for data in _read_stream(answer):  # Read to the end, so that the connection can be used again.
             stream.add(data)
         return stream.complete()
 
@@ -341,7 +347,7 @@ class Endpoint:
         )
 
     def _judge_error(self, status: int | None, body: str, has_tools: bool, wait: float = 0.0) -> Reply:
-        """Return a reply for a call of the model that the server could not parse; raise for all else."""
+        """Return a reply if the error is about a call that the server could not parse; else raise."""
         unparsed = read_model_call(body)
         if unparsed is not None:
             return _reply_with_unparsed(unparsed, self._clean_message(shorten_error(body)))
@@ -355,7 +361,7 @@ class Endpoint:
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
 
     def _hint_path(self) -> str:
-        """Return what to check if the address has no version, such as /v1; empty if it has one."""
+        """Return a hint about the path if the address has no version such as /v1, else an empty text."""
         parts = urlsplit(self.url)
         if _VERSION.search(parts.path) is not None:
             return ""
@@ -368,7 +374,7 @@ class Endpoint:
 
 
 def load_httpx() -> Any:
-    """Return the package httpx2, whose import no other command should wait for."""
+    """Return the package httpx2, imported late so that other commands start faster."""
     import httpx2
 
     return httpx2
@@ -386,7 +392,7 @@ async def _read_bytes(answer: httpx2.Response) -> bytes:
 
 
 async def _read_stream(answer: httpx2.Response) -> AsyncIterator[str]:
-    """Yield the data of the events of a stream, at most 64 MiB of it."""
+    """Yield the data of each event of a stream, at most 64 MiB in all."""
     size = 0
     async for event in load_httpx().EventSource(answer, max_event_size=MOST_BYTES):
         size += len(event.data)

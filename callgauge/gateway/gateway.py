@@ -1,4 +1,4 @@
-"""One conversation with a model whose every call is parsed, run, mended where it may be, and recorded."""
+"""Hold one conversation with a model: parse, repair, run and record its calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lenient import ToolCatalog
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A system prompt; `name` and `version` are its identity in the logs, where it has one."""
+    """A system prompt. `name` and `version` identify it in the logs, if it has them."""
 
     text: str
     name: str | None = None
@@ -42,7 +42,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """At most `max_steps` replies a turn, and `compensations` sentences after unreadable ones."""
+    """Limits for one turn.
+
+    `max_steps` is the most replies, `compensations` the most corrections that are sent to the model after
+    unreadable replies.
+    """
 
     max_steps: int = 8
     compensations: int = 1
@@ -52,17 +56,17 @@ class Limits:
 class Gateway:
     """One session with a model: `async with Gateway(endpoint, tools, model="…") as g: await g.run("…")`.
 
-    `tools` are tools or a toolbox; an executor sets timeouts as well, and its `toolbox` may be another one
-    from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe
-    before the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it,
-    else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one
-    file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`;
-    `extra_body` is laid over every request. `price` returns what a reply's tokens cost in USD, for the log;
-    None where it is not known. `meta` are further fields of the log's `session_start`. `adds_template` False
-    leaves the prompt alone with native tools. `watch` is told each step. `on_text` is called with each piece
-    of a reply's text as the piece arrives; after it raised an exception it is not called again. `judge` is
-    called with every turn before its end is logged, and returns further fields of the log's `turn_end`
-    (`verdict`).
+    `tools` is a list of tools, a toolbox, or an executor, which also sets timeouts. The executor's `toolbox`
+    may change between turns. `capabilities` declares what the model can do. Undeclared capabilities come from
+    `probe`, or from a probe before the first turn. `strategy` is `auto` (native calls if the model supports
+    them, else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder that gets one file per
+    session, a log, or None. `sampling` may contain `temperature`, `top_p`, `max_tokens` and `seed`;
+    `extra_body` is merged into every request. `price` returns the cost of a reply's tokens in USD for the
+    log, or None if unknown. `meta` holds further fields for the log's event `session_start`. If
+    `adds_template` is False, the prompt of native tools stays unchanged. `watch` is called with each step.
+    `on_text` is called with each piece of a reply's text as the piece arrives, until a call of it raises an
+    exception. `judge` is called with every turn before its end is logged, and returns further fields of the
+    log's `turn_end` (`verdict`).
     """
 
     endpoint: Endpoint
@@ -115,19 +119,19 @@ class Gateway:
 
     @property
     def known(self) -> Capabilities:
-        """What is known of the model so far."""
+        """Return the capabilities that are known so far."""
         return self.capabilities or Capabilities()
 
     @property
     def used_strategy(self) -> Strategy | None:
-        """How calls are made: what was chosen, or with `auto` what the model supports.
+        """Return how calls are made: the chosen strategy, or with `auto` what the model supports.
 
-        None while that is not known: before the probe, or when the probe got no answer.
+        None while that is unknown: before the probe, or when the probe got no answer.
         """
         if self.strategy != "auto":
             return self.strategy
         if not len(self._executor.toolbox):
-            return "tool_use"  # nothing is offered, so no text is a call
+            return "tool_use"  # Without tools, no text can be a call.
         if self.known.supports_tool_use is None:
             return None
         return "tool_use" if self.known.can_use_tools else "json_fallback"
@@ -135,11 +139,11 @@ class Gateway:
     async def run(self, text: str | None, parts: Iterable[Mapping[str, Any]] = ()) -> Turn:
         """Send a user's message and return the turn, with its answer and all calls.
 
-        `parts` are images, audio or files in the API's own format, which are sent unchanged after the text;
-        the log has the type and size of each. Raises TypeError for a part that is not a JSON object.
-        Without a text the model goes on with `history`, which then ends with a user's message or a result.
-        Raises nothing that the model, its server or a tool does: the turn's `status` and `answer` tell it. A
-        cancelled turn is written to the log as cancelled.
+        `parts` are images, audio or files in the API's own format. They are sent unchanged after the text;
+        the log contains their types and sizes. Raises TypeError for a part that is not a JSON object. If
+        `text` is None, the model continues `history`, which must end with a user's message or a result.
+        Failures of the model, its server or a tool raise nothing: see the turn's `status` and `answer`. A
+        cancelled turn is logged as cancelled.
         """
         sent = None if text is None else ChatMessage("user", text, parts=check_parts(parts))
         self.turns += 1
@@ -153,7 +157,8 @@ class Gateway:
                 content=_describe_message(sent or self._last_message()),
                 tools=self._describe_new_tools(),
             )
-        if self.used_strategy is None:  # a server that was not reached is not a no
+        # A server that cannot be reached does not prove that the model lacks tools.
+        if self.used_strategy is None:
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
             return Turn(self.turns, "error", answer, (), 0, 0.0)
@@ -172,7 +177,7 @@ class Gateway:
         return next(users, ChatMessage("user"))
 
     async def _start(self) -> None:
-        """Probe what is not known, and begin the log, before the first turn."""
+        """Probe unknown capabilities and begin the log, before the first turn."""
         needs_probe = self.strategy == "auto" and self.known.supports_tool_use is None
         if self.probe is None and needs_probe and len(self._executor.toolbox):
             self.probe = await probe_model(self.endpoint, self.model, self.known)
@@ -212,12 +217,12 @@ class Gateway:
         )
 
     def _sampling_sent(self) -> dict[str, float | int]:
-        """Return what is sent of the sampling: not every wire has a seed."""
+        """Return the sampling settings that are sent: some APIs have no seed."""
         knows_seed = self.endpoint.wire.knows_seed
         return {name: value for name, value in self.sampling.items() if knows_seed or name != "seed"}
 
     def _describe_new_tools(self) -> list[dict[str, Any]] | None:
-        """Return the definitions for the log where they are not those that stand in it."""
+        """Return the tool definitions for the log, if they differ from those already logged."""
         catalog = self._executor.toolbox.catalog
         if catalog is self._logged_catalog:
             return None
@@ -250,7 +255,8 @@ class Gateway:
             messages=self.history,
             executor=self._executor,
             log=log,
-            strategy=lambda: self.used_strategy or "tool_use",  # known: the turn would have ended above
+            # The strategy is known here, else the turn has already ended.
+            strategy=lambda: self.used_strategy or "tool_use",
             session_id=self.session_id,
             number=self.turns,
             max_steps=self.limits.max_steps,
@@ -266,8 +272,8 @@ class Gateway:
     async def _ask(self) -> Reply:
         """Ask the model for its next reply.
 
-        A server that turns out to take no tools is asked again without them, by the JSON fallback, when the
-        strategy was not fixed.
+        If the server rejects tools and the strategy is `auto`, the request is repeated with the JSON
+        fallback.
         """
         try:
             return await self.endpoint.ask(self._write_request(), self._send_text)
@@ -284,7 +290,7 @@ class Gateway:
             return
         try:
             self.on_text(piece)
-        except Exception as error:  # who looks on must not end the turn
+        except Exception as error:  # An exception in a callback must not end the turn.
             self.on_text = None
             TOOLS_LOG.warning("on_text failed and is not called again", exc_info=error)
 

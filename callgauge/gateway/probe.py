@@ -1,8 +1,8 @@
-"""Find out by a few short questions what a model and its server can do.
+"""Find out with a few short questions what a model and its server can do.
 
-A server that is not reached leaves everything unknown, which is not a no. Declared capabilities are not
-probed. Strict definitions, schemas, seeds and token counts do not change how a model is asked: they are for
-teams that want to rely on them.
+If the server cannot be reached, everything stays unknown. Declared capabilities are not probed. Strict
+definitions, schemas, seeds and token counts are tested only for the report: the gateway behaves the same
+without them.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ _SPACED_ARGUMENTS = (
     'spaces: {  "number"  :  7  }'
 )
 MOST_TOKENS = 2048
-"""Of one answer: reasoning models think before they call."""
+"""The token limit of one answer. Reasoning models use many tokens before they call."""
 _LIMIT_NAMES = re.compile(r"max\w{0,12}tokens", re.IGNORECASE)
 _MADE_CALL = Call("call00001", REPORT_NUMBER.name, '{"number": 7}')
-_IDS = (  # patterns of ids, the narrowest first
+_IDS = (  # patterns of ids, the most restrictive first
     MISTRAL_IDS,
     r"call_[A-Za-z0-9_-]+",
     r"toolu_[A-Za-z0-9_-]+",
@@ -86,14 +86,14 @@ _BLOCK = re.compile(r"\s*```json\n(.*)\n```\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ServerFeatures:
-    """What a server was seen to do; `unknown` where it gave no answer.
+    """Features that a server showed; `unknown` if it gave no answer, `not offered` if the API has no such
+    field.
 
-    `strict_definitions`: a definition marked as strict is `accepted` (nothing is said of whether the server
-    keeps to it) or `refused`. `json_schema`: an answer is held to a schema (`obeyed`), is not, or the request
-    is `refused`. `seed`, of answers at temperature 1: two with one seed were `equal` and one with another
-    seed was not (seen once, which proves little); they were `different`; or all were alike, so that nothing
-    can be told (`no effect seen`). `usage`: tokens are counted in the replies. `not offered`: the wire has no
-    such field.
+    `strict_definitions`: a definition marked as strict is `accepted` or `refused`. Whether the server
+    enforces it is not tested. `json_schema`: the answer follows a schema (`obeyed`) or not, or the request is
+    `refused`. `seed`: compares three answers at temperature 1, two of them with the same seed. It is `equal`
+    if only these two are equal, `different` if they differ, and `no effect seen` if all three are equal.
+    `usage`: whether replies contain token counts.
     """
 
     strict_definitions: Strict = "not asked"
@@ -102,7 +102,7 @@ class ServerFeatures:
     usage: Usage = "unknown"
 
     def to_log(self) -> dict[str, str]:
-        """Return the known features, for a session log."""
+        """Return the features whose state is known, for a session log."""
         features = {
             "strict_definitions": self.strict_definitions,
             "json_schema": self.json_schema,
@@ -113,7 +113,7 @@ class ServerFeatures:
 
 
 def _is_refusal(error: NoReplyError) -> bool:
-    """Return True when a server rejects a request, and is not merely out of reach."""
+    """Return True when a server rejects a request, not when it cannot be reached."""
     if error.trouble is not Trouble.REQUEST:
         return error.trouble is Trouble.NO_TOOLS
     # OpenRouter answers 404 when no host behind it supports a parameter.
@@ -121,7 +121,7 @@ def _is_refusal(error: NoReplyError) -> bool:
 
 
 async def _ask_strict(ask: Ask, wire: Wire, model: str, tool: ToolDefinition) -> Strict:
-    """Offer a strict definition."""
+    """Test whether a definition that is marked as strict is accepted."""
     if not wire.knows_strict:
         return "not offered"
     question = ChatMessage("user", f"Report the number 7 with the tool {tool.name}.")
@@ -133,7 +133,7 @@ async def _ask_strict(ask: Ask, wire: Wire, model: str, tool: ToolDefinition) ->
 
 
 async def _ask_schema(ask: Ask, model: str) -> Schema:
-    """Ask for an answer by a schema that the question does not suggest."""
+    """Test whether an answer follows a schema that the question does not suggest."""
     question = ChatMessage("user", "How are you?")
     try:
         reply = await ask(ChatRequest(model, (question,), answer_schema=_MOOD.to_json_schema()))
@@ -145,7 +145,7 @@ async def _ask_schema(ask: Ask, model: str) -> Schema:
 
 
 async def _ask_seed(ask: Ask, wire: Wire, model: str) -> Seed:
-    """Ask twice with one seed and once with another, at temperature 1, for what has many answers."""
+    """Ask one question three times at temperature 1: twice with one seed, once with another."""
     if not wire.knows_seed:
         return "not offered"
     question = ChatMessage("user", "Write forty digits at random, and nothing else.")
@@ -163,10 +163,10 @@ async def _ask_seed(ask: Ask, wire: Wire, model: str) -> Seed:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a probe found out. `ok` is seed 002's word: the model made a native call; None is unknown.
+    """The result of a probe. `ok` is True when the model made a native call, None when that is unknown.
 
-    `error` says why not; `notes` says why of other capabilities. `requests`, `seconds` and `tokens` are what
-    the probe cost.
+    `error` is the reason if `ok` is not True. `notes` holds the reasons for other capabilities. `requests`,
+    `seconds` and `tokens` are the cost of the probe.
     """
 
     id: str
@@ -203,11 +203,11 @@ async def probe_model(
     time_limit: float = 300.0,
     watch: Callable[[str], None] = lambda _question: None,
 ) -> Probe:
-    """Ask a model what it can do; return that with what is declared and what its wire is known for.
+    """Test a model's unknown capabilities; return them with the declared ones and those known of its API.
 
-    With `json_questions` the template of the JSON fallback is tried that many times; with `is_full` the
-    server is asked for what it does beyond tool calls. After `time_limit` seconds the probe ends, and the
-    rest is unknown. `watch` gets the name of each question. Never raises for what the endpoint answers.
+    `json_questions` is how often the template of the JSON fallback is tried. With `is_full`, features beyond
+    tool calls are tested, too. After `time_limit` seconds the probe stops, and the rest stays unknown.
+    `watch` gets the name of each question. No answer of the endpoint raises an exception.
     """
     known = (declared or Capabilities()).as_declared().complete(endpoint.known, "wire")
     asking = _Questions(endpoint, model, known, watch)
@@ -232,9 +232,9 @@ async def probe_model(
 
 
 class _Questions:
-    """The questions to one model; each returns the capabilities with what its answer says.
+    """Asks one model questions. Each method returns the capabilities, with what the answer showed.
 
-    `known` is what is known so far, `error` why native calls are missing or unknown.
+    `known` holds the capabilities so far. `error` says why native calls are missing or unknown.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class _Questions:
         self._limit: dict[str, float | int] = {"max_tokens": MOST_TOKENS}
 
     async def ask_all(self, json_questions: int, *, is_full: bool) -> None:
-        """Ask what is not known yet."""
+        """Ask about every unknown capability."""
         if self.known.supports_tool_use is None:
             self.watch("native calls")
             self.known, self.error = await self.ask_native(self.known)
@@ -271,7 +271,7 @@ class _Questions:
                 self.known = await ask(self.known)
             probed = Capabilities(tool_id_pattern=_find_id_pattern(self.ids))
             self.known = self.known.complete(probed, "probed")
-        if self.known.supports_tool_use is None:  # the server is not reached
+        if self.known.supports_tool_use is None:  # The server cannot be reached.
             return
         if self.known.allows_midturn_system is None:
             self.watch("system mid-turn")
@@ -284,7 +284,7 @@ class _Questions:
             self.features = await self.ask_features(self.known)
 
     def stop(self, reason: str) -> None:
-        """Note that the questions were stopped."""
+        """Record that the questions were stopped early."""
         if self.known.supports_tool_use is None:
             self.error = reason
         else:
@@ -295,7 +295,7 @@ class _Questions:
         request = ChatRequest(self.model, messages, tools, sampling=self._temperature)
         try:
             return await self._send(request)
-        except NoReplyError as error:  # some models take no temperature but their own
+        except NoReplyError as error:  # Some models accept only their default temperature.
             if (
                 error.trouble is not Trouble.REQUEST
                 or "temperature" not in str(error)
@@ -308,7 +308,7 @@ class _Questions:
     async def _send(self, request: ChatRequest) -> Reply:
         try:
             return await self._send_limited(request)
-        except NoReplyError as error:  # some models know the limit by another name
+        except NoReplyError as error:  # Some models use another name for the token limit.
             if (
                 error.trouble is not Trouble.REQUEST
                 or not self._limit
@@ -328,11 +328,12 @@ class _Questions:
         return reply
 
     async def ask_native(self, known: Capabilities) -> tuple[Capabilities, str | None]:
-        """Ask for a call without forcing it: a grammar would make any model say yes."""
+        """Ask for a call without forcing one: with a forced grammar, every model would make a call."""
         try:
             reply = await self._ask(*_USE_THE_TOOL)
         except NoReplyError as error:
-            is_about_streams = "stream" in str(error).lower()  # Bedrock: no tool use in streaming mode
+            # Bedrock reports: no tool use in streaming mode.
+            is_about_streams = "stream" in str(error).lower()
             if is_about_streams and self._streams and await self._finds_call_unstreamed():
                 return self._stop_streaming(known), None
             if error.trouble is Trouble.NO_TOOLS:
@@ -354,7 +355,7 @@ class _Questions:
         return known.complete(Capabilities(supports_tool_use=True, streams_calls=False), "probed")
 
     async def _finds_call_unstreamed(self) -> bool:
-        """Ask again without streaming: some servers leave calls out of streams."""
+        """Ask again without streaming, because some servers omit calls from streams."""
         self._streams = False
         try:
             reply = await self._ask(*_USE_THE_TOOL)
@@ -379,19 +380,19 @@ class _Questions:
         except NoReplyError as error:
             self.notes["supports_parallel_tools"] = str(error)
             return known
-        if reply.refused is not None:  # two calls or one: the server does not say
+        if reply.refused is not None:  # The server does not say whether the reply had one call or two.
             self.notes["supports_parallel_tools"] = reply.refused
             return known
         return known.complete(Capabilities(supports_parallel_tools=len(reply.calls) > 1), "probed")
 
     async def ask_result(self, known: Capabilities) -> Capabilities:
-        """Send a call back with its result: a text as the answer shows that the result was taken."""
+        """Send a call back with its result. A text answer shows that the server accepted the result."""
         if known.takes_tool_results is not None:
             return known
         first = self._first or Reply()
         made = next((call for call in first.calls if call.name == REPORT_NUMBER.name), None)
         call = _MADE_CALL if made is None or not made.id else made
-        call = replace(call, raw=_MADE_CALL.raw)  # what the model sent may be no JSON object
+        call = replace(call, raw=_MADE_CALL.raw)  # The model's own arguments may not be a JSON object.
         try:
             reply = await self._ask(
                 *_USE_THE_TOOL,
@@ -408,9 +409,9 @@ class _Questions:
         return known.complete(Capabilities(takes_tool_results=True), "probed")
 
     async def ask_argument_text(self, known: Capabilities) -> Capabilities:
-        """Ask for arguments with unusual spaces: if they arrive, the server passes on the model's own text.
+        """Ask for arguments with unusual spaces; if these arrive, the server passes on the model's own text.
 
-        Usual spaces prove nothing: a model may write them, too.
+        Usual spaces prove nothing, because a model and a JSON library both write them.
         """
         if known.keeps_argument_text is not None:
             return known
@@ -456,7 +457,7 @@ class _Questions:
         return known.complete(probed, "probed")
 
     async def ask_features(self, known: Capabilities) -> ServerFeatures:
-        """Ask for strict definitions, an answer by a schema, and a seed."""
+        """Test strict definitions, an answer schema and a seed."""
         wire = self.endpoint.wire
         return ServerFeatures(
             await _ask_strict(self._send, wire, self.model, REPORT_NUMBER)
@@ -467,7 +468,7 @@ class _Questions:
         )
 
     def describe_features(self) -> ServerFeatures:
-        """Return the features, with whether replies count tokens."""
+        """Return the features, including whether replies contain token counts."""
         if not self.tokens:
             return self.features
         is_counted = any(tokens.read is not None for tokens in self.tokens)
@@ -481,11 +482,11 @@ def _find_id_pattern(ids: Sequence[str]) -> str | None:
 
 
 def has_unusual_spaces(raw: str) -> bool:
-    """Return whether no JSON library writes these arguments with these spaces."""
+    """Return whether the spaces in these arguments are unlike those of any JSON library."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
-        return False  # a stream that is cut is no evidence
+        return False  # A stream that was cut off is no evidence.
     if not isinstance(value, dict):
         return False
     bare = "".join(raw.split())
@@ -493,7 +494,7 @@ def has_unusual_spaces(raw: str) -> bool:
         json.dumps(value, separators=separators) for separators in ((",", ":"), (", ", ": "), (",", ": "))
     ]
     if bare != "".join(usual[0].split()):
-        return False  # escapes or numbers in another form: a library may do that
+        return False  # A JSON library may also change escapes and the form of numbers.
     usual += [json.dumps(value, indent=indent) for indent in (1, 2, 3, 4, "\t")]
     return raw.strip() not in usual
 

@@ -1,7 +1,7 @@
-"""Whose an endpoint's error is: the network's, the request's, or the model's own bad call.
+"""Classify an endpoint's error: a network problem, a bad request, or a bad call by the model.
 
-A model's own bad call that comes as an HTTP error is a step of the conversation with a syntax fault. Whoever
-takes it for an outage and asks again makes bad models look good (ggml-org/llama.cpp#22072, OpenHands#13949).
+When a server reports a bad call as an HTTP error, the call counts as a step with a syntax error. If it were
+taken for an outage and repeated, bad models would look good (ggml-org/llama.cpp#22072, OpenHands#13949).
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from lenient.calls.refusals import ServerRefusal, read_server_refusal
 class Trouble(StrEnum):
     """Why there was no reply."""
 
-    NETWORK = "network"  # asked again, as often as the endpoint allows
-    NO_TOOLS = "no_tools"  # this model or server takes no tool definitions
+    NETWORK = "network"  # the request is repeated, up to the endpoint's limit of attempts
+    NO_TOOLS = "no_tools"  # The model or server does not accept tool definitions.
     LIMIT = "limit"  # the conversation is too long for the model
-    REQUEST = "request"  # a key, a name, an address, a field is wrong: asking again is of no use
+    REQUEST = "request"  # A key, name, address or field is wrong, so another attempt would fail as well.
 
 
 class NoReplyError(Exception):
-    """There is no reply; the message says why, without the key. `status` is the HTTP status, if any."""
+    """Raised when there is no reply. The message gives the reason, without the key.
+
+    `status` is the HTTP status, if there is one.
+    """
 
     def __init__(self, trouble: Trouble, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -36,7 +39,7 @@ class NoReplyError(Exception):
 _AGAIN = frozenset((408, 409, 425, 429))
 _TOO_LONG_STATUS = 413
 _FIRST_SERVER_ERROR = 500
-# Words of errors, each with the server that says them.
+# Each pattern matches error messages of the server that is named beside it.
 _NO_TOOLS = re.compile(
     r"does not support (?:tools|tool use|tool calling|function)"  # Ollama, Groq, OpenRouter
     r"|no endpoints found that support tool use"  # OpenRouter
@@ -54,23 +57,23 @@ _TOO_LONG = re.compile(
 
 
 def read_error_field(body: str) -> Any:
-    """Return the field `error` of an error's body, or the whole text where it is no such object."""
+    """Return the field `error` of an error's body, or the whole text if the body has no such field."""
     try:
         decoded = orjson.loads(body)
     except orjson.JSONDecodeError:
         return body
-    if isinstance(decoded, list) and decoded:  # Gemini sends a list of one
+    if isinstance(decoded, list) and decoded:  # Gemini sends a list with one item.
         decoded = decoded[0]
     return decoded.get("error", decoded) if isinstance(decoded, dict) else body
 
 
 def read_model_call(body: str) -> ServerRefusal | None:
-    """Return the model's own call that this error is about, if it is about one."""
+    """Return the call of the model that this error is about, or None."""
     return read_server_refusal(read_error_field(body))
 
 
 def find_trouble(status: int | None, body: str, *, has_tools: bool) -> Trouble:
-    """Return whose an error is; `status` is None for an error that came within a stream."""
+    """Return the kind of an error. `status` is None for an error within a stream."""
     if has_tools and _NO_TOOLS.search(body):
         return Trouble.NO_TOOLS
     if status == _TOO_LONG_STATUS or (status not in _AGAIN and _TOO_LONG.search(body)):

@@ -1,8 +1,8 @@
-"""Read the calls of a reply, native or written as text, and write both into the history.
+"""Read the calls of a reply, native or written as text, and add both kinds to the history.
 
-Whatever the model sent, the history is valid for its API: arguments are JSON objects, ids are unique, every
-call has its result. Text that is no JSON never goes back as arguments: llama-server would answer every later
-request with 500 (llama.cpp#25510), and Anthropic and Gemini take objects only.
+The history is always valid for its API: arguments are JSON objects, ids are unique, and every call has a
+result. Invalid JSON is never sent back as arguments. Otherwise llama-server would answer every later request
+with status 500 (llama.cpp#25510); Anthropic and Gemini accept only objects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ _ATTEMPTS = {
 
 @dataclass(frozen=True, slots=True)
 class ReadCall:
-    """A call of a reply and what its arguments were read as. `is_cut`: the text ended before the call did."""
+    """A call of a reply, and the arguments that the parser read.
+
+    `is_cut` is True when the text ended within the call.
+    """
 
     call: Call
     request: ToolCallRequest
@@ -55,8 +58,8 @@ def read_native_calls(
 ) -> tuple[ReadCall, ...]:
     """Return the native calls of a reply, in order.
 
-    An id that is missing, repeated, or not in `id_pattern` is replaced by `new_id(place)`; `id_sent` keeps
-    it.
+    An id that is missing, repeated, or does not match `id_pattern` is replaced by `new_id(place)`. `id_sent`
+    keeps the original id.
     """
     read: list[ReadCall] = []
     seen: set[str] = set()
@@ -72,7 +75,7 @@ def read_native_calls(
 
 
 def read_text_calls(text: str, catalog: ToolCatalog, *, new_id: Callable[[int], str]) -> tuple[ReadCall, ...]:
-    """Return the calls that a text holds, in any dialect."""
+    """Return the calls that a text contains, in any syntax that the parser knows."""
     calls = extract_tool_calls(text, catalog)
     return tuple(_read_text_call(call, new_id(place)) for place, call in enumerate(calls))
 
@@ -85,7 +88,7 @@ def _read_text_call(text_call: TextCall, call_id: str) -> ReadCall:
 
 
 def find_attempt(text: str, catalog: ToolCatalog) -> str | None:
-    """Return what shows that a text was meant as a call though none can be read in it; None for an answer."""
+    """Return the evidence that an unreadable text was meant as a call, or None if it is an answer."""
     for name, pattern in _ATTEMPTS.items():
         if pattern.search(text) is not None:
             return name
@@ -96,10 +99,10 @@ def find_attempt(text: str, catalog: ToolCatalog) -> str | None:
 def native_history(
     reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult], *, is_serial: bool
 ) -> list[ChatMessage]:
-    """Return the messages of a native step: what the model said and called, and the result of every call.
+    """Return the messages of a native step: the model's text, its calls, and the result of every call.
 
-    With `is_serial` each call is told with its own result, so that a server which takes one call a message
-    takes it too. Calls that could not be read stand as text, and so do their results.
+    With `is_serial`, each call is in its own message with its result, for servers that accept one call per
+    message. Unreadable calls and their results become plain text.
     """
     lost = [
         (read_call, result)
@@ -146,7 +149,7 @@ def native_history(
 
 
 def history_arguments(read: ReadCall) -> str:
-    """Return the arguments of a call for the history: as sent where they are a JSON object, else as read."""
+    """Return the arguments for the history: as sent if they are a JSON object, else as parsed."""
     try:
         if isinstance(orjson.loads(read.call.raw), dict):
             return read.call.raw
@@ -155,19 +158,19 @@ def history_arguments(read: ReadCall) -> str:
     arguments = read.request.arguments
     try:
         return orjson.dumps(arguments).decode()
-    except TypeError:  # a number beyond 64 bits
+    except TypeError:  # an integer beyond 64 bits
         return json.dumps(arguments, ensure_ascii=False)
 
 
 def history_name(read: ReadCall) -> str:
-    """Return the tool's name for the history: a name that no wire takes is written with `_` in its place."""
+    """Return the tool's name for the history; characters that no API accepts become `_`."""
     if read.request.tool is not None:
         return read.request.tool.name
     return make_safe_name(read.call.name) or "unknown_tool"
 
 
 def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:
-    """Return the messages of a step in which the calls were text: the text, and one message of results."""
+    """Return the messages of a step whose calls were text: the text, and one message with all results."""
     result_texts = (
         f"[{result.status}] {read_call.call.name}: {result.text}"
         for read_call, result in zip(read, results, strict=True)
@@ -177,9 +180,9 @@ def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolR
 
 
 def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | None:
-    """Return the call that a server could not parse, None where it does not quote the text.
+    """Return the call that a server could not parse, or None if the server does not quote it.
 
-    The quoted text may be the arguments or a whole call in the model's own dialect.
+    The quoted text may be the arguments, or a whole call in the model's own syntax.
     """
     if call is None or call.source is CallSource.LOST or not call.raw:
         return None
@@ -192,9 +195,9 @@ def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | No
 
 
 def read_past_messages(messages: Sequence[Mapping[str, Any]], catalog: ToolCatalog) -> list[ChatMessage]:
-    """Return messages in OpenAI's chat format, as test cases and logs have them, as a history for every API.
+    """Convert messages in OpenAI's chat format (from test cases and logs) to a history for every API.
 
-    A call whose arguments are not a JSON object becomes text. A call without a result gets an empty one.
+    A call whose arguments are not a JSON object becomes text. A call without a result gets an empty result.
     """
     past: list[ChatMessage] = []
     for place, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""Reads how long a server asks to wait before the next request."""
+"""Read how long a server asks to wait before the next request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 
 def read_retry_after(value: str | None) -> float:
-    """Return the seconds that the header `Retry-After` asks for, as a number or a date; 0 without one.
+    """Return the seconds to wait that the header `Retry-After` gives as a number or date; 0 if it is missing.
 
     Source: RFC 9110, section 10.2.3.
     """

@@ -1,6 +1,7 @@
-"""What the gateway says to the model, and to the user when no tool was run.
+"""Texts that the gateway sends to the model, or to the user when no tool was run.
 
-Seed 002 fixes the templates: with tools, no JSON in the text; without, one fenced example and no narration.
+There are two templates. With native tools, the text must contain no JSON. Without them, a call is one fenced
+block.
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ def say_repeated(tool: str, times: int, problem: str) -> str:
 
 
 def write_json_template(tools: Iterable[ToolDefinition]) -> str:
-    """Return the template of the JSON fallback, for models without tool use only."""
+    """Return the template of the JSON fallback, only for models without native tool use."""
     return _WRITE_JSON.format(tools="\n".join(definition.to_markdown() for definition in tools))
 
 
 def say_unread(raw: str, error: str | None) -> str:
-    """Return the text that stands for a call of which no arguments could be read (seed 002)."""
+    """Return the text that replaces a call in the history when its arguments could not be read."""
     return f"[tool_use parse error] {error or 'unreadable'}; raw: {raw}"
 
 
 def say_server_refused(error: str) -> str:
-    """Return what a model is told about its call when the server could not parse it."""
+    """Return what the model is told about a call that the server could not parse."""
     return f"The tool was not run: the server could not read your call ({error}). Call the tool again."

@@ -18,14 +18,14 @@ from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.turn import CallResult, Strategy
 
 _LOG = logging.getLogger("callgauge.SessionLog")
-_SNIPPET = 100  # characters (seed 002)
+_SNIPPET = 100  # most characters of a quoted text
 
 
 class SessionLog:
-    """The lines of one session, each written to the end of a file at once; its folder is made.
+    """Appends the events of one session to a file, each immediately, and creates the file's folder.
 
-    A log must never break a conversation: when the disk is full the conversation goes on, one warning is
-    given, and `failure` says what happened.
+    If writing fails (disk full), the conversation continues. One warning is logged, and `failure` holds the
+    reason.
     """
 
     def __init__(self, path: str | Path, session_id: str) -> None:
@@ -44,7 +44,7 @@ class SessionLog:
         role: str | None = None,
         **meta: Any,
     ) -> None:
-        """Append one event; fields of `meta` that are None are left out."""
+        """Append one event; fields of `meta` that are None are omitted."""
         event: dict[str, Any] = {"ts": _now(), "sessionId": self.session_id, "type": kind}
         fields = {
             "turn": turn,
@@ -81,7 +81,7 @@ def encode_event(event: Mapping[str, Any]) -> bytes:
     """Return an event as a line of JSON."""
     try:
         return orjson.dumps(event, default=str, option=orjson.OPT_APPEND_NEWLINE)
-    except (TypeError, ValueError):  # lone surrogates, numbers beyond 64 bits
+    except (TypeError, ValueError):  # raised for a lone surrogate, or an integer beyond 64 bits
         return orjson.dumps(_make_plain(event), default=str, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -99,9 +99,10 @@ def _make_plain(value: Any) -> Any:
 
 @dataclass(slots=True)
 class TurnLog:
-    """The lines of one turn. Without a log nothing is written.
+    """Writes the events of one turn, if there is a log.
 
-    `whose_text` is who wrote the arguments of native calls. `price` is in USD, None where it is not known.
+    `whose_text` says who wrote the arguments of native calls. `price` returns a cost in USD, or None if
+    unknown.
     """
 
     log: SessionLog | None
@@ -110,13 +111,13 @@ class TurnLog:
     model: str
     whose_text: Literal["model", "server", "unknown"]
     price: Callable[[Tokens], float | None] | None = None
-    costs: list[float | None] = field(default_factory=list)  # of each reply
+    costs: list[float | None] = field(default_factory=list)  # one cost for each reply
     failed_before: dict[str, str] = field(default_factory=dict)  # tool → id of its last call that failed
 
     def write_reply(
         self, step: int, reply: Reply, strategy: Strategy, stop_reason: str, **fault: Any
     ) -> None:
-        """Write the event `assistant`; `fault` are further fields of its meta."""
+        """Write the event `assistant`; `fault` holds further fields of its meta."""
         counts = {
             "prompt": reply.tokens.read,
             "completion": reply.tokens.written,
@@ -140,7 +141,7 @@ class TurnLog:
         )
 
     def write_calls(self, step: int, calls: Sequence[ReadCall], strategy: Strategy) -> None:
-        """Write the event `action` with every call, also those that could not be read."""
+        """Write the event `action` with every call, including calls that could not be read."""
         blocks = [self._describe_call(read_call, strategy) for read_call in calls]
         self._write("action", step, None, strategy=strategy, toolBlocks=blocks)
 
@@ -162,7 +163,7 @@ class TurnLog:
         return block
 
     def _find_writer(self, call: Call, strategy: Strategy) -> str:
-        if strategy == "json_fallback":  # the call is in the text of the answer
+        if strategy == "json_fallback":  # The text of the answer contains the call.
             return "model"
         return "server" if call.source is CallSource.RESERIALISED else self.whose_text
 
@@ -189,7 +190,7 @@ class TurnLog:
     def write_end(
         self, step: int, answer: str, status: str, seconds: float, compensations: int, **judged: Any
     ) -> None:
-        """Write the events `final` and `turn_end`; `judged` are further fields of the latter's meta."""
+        """Write the events `final` and `turn_end`; `judged` holds more meta fields for `turn_end`."""
         self._write("final", step, answer)
         known_costs = [cost for cost in self.costs if cost is not None]
         fields = {
@@ -206,7 +207,7 @@ class TurnLog:
 
 
 def _read_object(raw: str) -> dict[str, Any] | None:
-    """Return the object that an API sent, None where it sent something else."""
+    """Return the object that an API sent, or None if it sent something else."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

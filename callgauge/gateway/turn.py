@@ -1,4 +1,4 @@
-"""What a turn of a conversation leaves: its answer, its steps, its calls and what became of them."""
+"""Describe the result of a turn: its answer, its steps, its calls and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Status = Literal["ok", "error", "prompt_limit", "max_steps"]
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """One call of a step, what its arguments were read as, and what became of it."""
+    """One call of a step, the arguments that the parser read, and the outcome."""
 
     read: ReadCall
     result: ToolResult
@@ -26,8 +26,8 @@ class CallResult:
 class TurnStep:
     """One reply of the model with its calls.
 
-    `fault` says what was wrong where no call could be read; `is_leaked`: the call stood in the text of an
-    answer though native calls were asked for.
+    `fault` says what was wrong if no call could be read. `is_leaked` is True when the model wrote the call as
+    text although native calls were requested.
     """
 
     reply: Reply
@@ -41,8 +41,8 @@ class TurnStep:
 class Turn:
     """One turn: from a user's message to the final answer.
 
-    `status` is that of docs/session-log.md. `compensations` counts the sentences that were sent after a reply
-    of which nothing could be read. `failure` is why the endpoint gave no reply, where that ended the turn.
+    `status` is one of those in docs/session-log.md. `compensations` counts the corrections that were sent to
+    the model after unreadable replies. `failure` is why the endpoint gave no reply, if that ended the turn.
     """
 
     number: int
@@ -55,15 +55,15 @@ class Turn:
 
     @property
     def calls(self) -> tuple[CallResult, ...]:
-        """The calls of all steps, in order."""
+        """Return the calls of all steps, in order."""
         return tuple(call for step in self.steps for call in step.calls)
 
     @property
     def calls_not_run(self) -> tuple[CallResult, ...]:
-        """The calls for which no tool was run."""
+        """Return the calls for which no tool was run."""
         return tuple(call for call in self.calls if not call.result.ran)
 
     @property
     def tokens(self) -> Tokens:
-        """The sums over all steps; None where an endpoint counts nothing."""
+        """Return the sums over all steps; None where the endpoint gives no number."""
         return sum_tokens(step.reply.tokens for step in self.steps)

@@ -1,7 +1,7 @@
-"""The loop of one turn: ask, read the calls, run what may run, tell the model, until it answers.
+"""Run one turn: ask the model, read and run its calls, send the results, until it answers.
 
-Whatever the model sends, the turn goes on or ends with a status; nothing raises. A reply of which nothing
-could be read is answered once by the parser's own sentences (seed 002's compensating retry).
+Nothing that the model sends raises an exception: the turn continues or ends with a status. After an
+unreadable reply, the model gets one message about its fault.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from callgauge.gateway.turn import CallResult, Status, Strategy, Turn, TurnStep
 from lenient import leaked_tool_calls
 from lenient.arguments.checked_call import describe_cut_off
 
-MOST_REPEATS = 3  # of the same refused call, before the turn ends
+MOST_REPEATS = 3  # The turn ends after this many identical rejected calls.
 
 
 @dataclass(slots=True)
 class TurnLoop:
-    """One turn under way. `ask` sends the conversation; `messages` is the conversation, and grows.
+    """A turn that is running. `ask` sends the conversation; the loop appends to `messages`.
 
-    `watch` is told each step; what `judge` returns stands in the log at the end of the turn. `id_pattern`,
+    `watch` is called with each step. The result of `judge` is logged at the end of the turn. `id_pattern`,
     `is_serial` and `takes_system` come from the capabilities.
     """
 
@@ -76,7 +76,7 @@ class TurnLoop:
     _repeated: tuple[Any, int] = (None, 0)
 
     async def run(self) -> Turn:
-        """Run the turn to its end. Raises only what ends the task itself: cancellation."""
+        """Run the turn to its end. Raises only if the task itself is cancelled."""
         started = time.monotonic()
         step = 0
         while self.status is None:
@@ -158,7 +158,7 @@ class TurnLoop:
         return await self.executor.execute(context)
 
     def _take_text(self, step: int, reply: Reply, strategy: Strategy) -> None:
-        """Take a reply without a call: an answer, or a call that was meant and cannot be read."""
+        """Handle a reply without a call: an answer, or a call that cannot be read."""
         catalog = self.executor.toolbox.catalog
         stop = _stop_without_calls(reply)
         if strategy == "tool_use":
@@ -187,7 +187,7 @@ class TurnLoop:
         self._end("prompt_limit" if reply.stop is FinishReason.MAX_TOKENS else "ok", reply.text)
 
     def _take_refused(self, step: int, reply: Reply, strategy: Strategy) -> None:
-        """Take a call that the server could not parse: a step of the model with a syntax fault."""
+        """Handle a call that the server could not parse, as a step with a syntax error."""
         reason = reply.refused or ""
         call = read_unparsed_call(reply.refused_call, self.executor.toolbox.catalog)
         sentence = say_server_refused(reason)
@@ -209,7 +209,7 @@ class TurnLoop:
         self._compensate(reply_text, sentence, say_server_problem(reason))
 
     def _compensate(self, reply_text: str, sentence: str, hint: str) -> None:
-        """Send the model a sentence about its fault; with no compensation left, end with the user's hint."""
+        """Send the model a correction. If no correction is left, end the turn with a hint for the user."""
         self.messages.append(ChatMessage("assistant", reply_text))
         if self._use_compensation(hint):
             self.messages.append(ChatMessage("system" if self.takes_system else "user", sentence))
@@ -223,7 +223,7 @@ class TurnLoop:
         return True
 
     def _repeats_itself(self, done: Sequence[CallResult]) -> bool:
-        """Return True when the same calls were refused several times in a row."""
+        """Return True when the same calls were rejected several times in a row."""
         if any(done_call.result.ran for done_call in done):
             self._repeated = (None, 0)
             return False
@@ -236,7 +236,7 @@ class TurnLoop:
         self.steps.append(step)
         try:
             self.watch(step)
-        except Exception as error:  # who looks on must not end the turn
+        except Exception as error:  # An exception in a callback must not end the turn.
             TOOLS_LOG.warning("watch failed at a step", exc_info=error)
 
     def _end(self, status: Status, answer: str) -> None:
@@ -244,5 +244,5 @@ class TurnLoop:
 
 
 def _stop_without_calls(reply: Reply) -> str:
-    """Return the reply's stop reason where no call is left: never `tool_use` (seed 002)."""
+    """Return the stop reason of a reply without calls: `tool_use` is replaced, because no call is left."""
     return (FinishReason.END_TURN if reply.stop is FinishReason.TOOL_USE else reply.stop).value

@@ -97,7 +97,7 @@ def make_backup(
 
 def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
     if keep < 1:
-        raise OptionError("at least one backup is kept: --keep 1")
+        raise OptionError("--keep must be at least 1")
     if published_generation(store_dir) is None:
         raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
     place = open_place(to)
@@ -105,8 +105,7 @@ def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
         resolved, store = place.path.resolve(), store_dir.resolve()
         if resolved.is_relative_to(store) or store.is_relative_to(resolved):
             raise OptionError(
-                f"{place.name} is the store, or in it, or around it: name a place that a lost disk does not "
-                "take, too"
+                f"{place.name} is the store, is inside it or contains it: name a place on another disk"
             )
     return place
 
@@ -145,9 +144,7 @@ class PieceSender:
             self.on_write("piece")
             self.place.write(name, data)
             if self.place.read(name) != data:
-                raise BackupError(
-                    f"{self.place.name} gave back something else than was written; check the disk there"
-                )
+                raise BackupError(f"{self.place.name} returned other data than was written; check its disk")
             self._there[piece] = len(data)
             self.bytes_sent += len(data)
         return piece
@@ -201,7 +198,7 @@ def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, in
                 continue
             opened.push(files.pop_all())
             return rows, streams
-    raise StoreError(f"{store_dir} publishes nothing that stays; run this again when no load runs")
+    raise StoreError(f"{store_dir} changed during the backup; run this again when no load is running")
 
 
 def _send_beside(path: Path, name: str, sender: PieceSender) -> BackupFile:

@@ -92,7 +92,7 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
     except msgspec.MsgspecError:
         manifest = None
     if manifest is None or manifest.layout != _FORMAT:
-        raise BackupError(f"the backup {name} in {place.name} is of a newer Callgauge: upgrade this one")
+        raise BackupError(f"the backup {name} in {place.name} was made by a newer Callgauge; upgrade it")
     return manifest
 
 
@@ -116,7 +116,7 @@ def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
     whole, size = sha256(), 0
     for piece in file.pieces:
         if not _PIECE.fullmatch(piece):  # a forged manifest could name any file on this machine
-            raise BackupError(f"{file.name} names a piece outside of the backup: {piece[:80]!r}")
+            raise BackupError(f"{file.name} refers to a piece outside of the backup: {piece[:80]!r}")
         try:
             data = place.read(f"{PIECES}/{piece}")
         except BackupError as error:
@@ -130,4 +130,4 @@ def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
         size += len(data)
         yield data
     if (whole.hexdigest(), size) != (file.sha256, file.size):
-        raise BackupError(f"{file.name} is not what was backed up: its pieces do not fit together")
+        raise BackupError(f"{file.name} is damaged in the backup: its pieces do not form the original file")

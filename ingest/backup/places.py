@@ -132,7 +132,7 @@ class FolderPlace:
             )
             raise BackupError(
                 f"the backups in {self.name} cannot be used: {error.strerror or error}; {next_step}. "
-                "What was backed up before is untouched."
+                "Earlier backups are unchanged."
             ) from error
 
 

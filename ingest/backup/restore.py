@@ -128,7 +128,7 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
             check_database(path)
     if dict(read_everything(folder / manifest.generation)) != manifest.rows:
         raise BackupError(
-            f"the backup of {manifest.made_at} in {place.name} has other rows than were counted"
+            f"the backup of {manifest.made_at} in {place.name} has other row counts than its manifest"
         )
 
 
@@ -140,7 +140,7 @@ def _check_names(manifest: Manifest) -> None:
     """Raise BackupError when a backup names files that do not belong to a store. It may be forged."""
     names = [file.name for file in manifest.files]
     if not generation_number(manifest.generation) or manifest.generation not in names:
-        raise BackupError(f"the backup of {manifest.made_at} names no published file")
+        raise BackupError(f"the backup of {manifest.made_at} contains no published file")
     for name in names:
         parts = PurePosixPath(name).parts
         is_own = (
@@ -149,7 +149,7 @@ def _check_names(manifest: Manifest) -> None:
             and parts[0].startswith((CURRENT, LOCK, LINK, FETCH_LOCK, BUILDING, "gen-"))
         )
         if not parts or name.startswith("/") or ".." in parts or "\0" in name or is_own:
-            raise BackupError(f"the backup names a file outside of the store: {name[:80]!r}")
+            raise BackupError(f"the backup refers to a file outside of the store: {name[:80]!r}")
 
 
 def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> str:

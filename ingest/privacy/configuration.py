@@ -68,7 +68,7 @@ def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterab
     if missing := sorted(left_out - set(words)):
         options = " and ".join(_OPTION[kind] for kind in missing if kind in _OPTION)
         raise OptionError(
-            f"the store {store_dir} was loaded with {options}; say so again, or load into another store"
+            f"the store {store_dir} was loaded with {options}; repeat these options, or use another store"
         )
 
 

@@ -151,7 +151,7 @@ def read_rules(path: Path | None) -> RedactionRules:
 
 def _parse_rules(config: dict[str, Any]) -> RedactionRules:
     if unknown := set(config) - {"detectors", "patterns"}:
-        raise ValueError(f"[{min(unknown)}] is not known; there are [detectors] and [patterns]")
+        raise ValueError(f"[{min(unknown)}] is unknown; use [detectors] and [patterns]")
     own = _config_table(config.get("patterns", {}), "patterns")
     return RedactionRules(
         _enabled_detectors(config.get("detectors", {})), tuple(map(_parse_pattern, own, own.values()))
@@ -171,7 +171,7 @@ def _enabled_detectors(config: Any) -> frozenset[str]:
 
 def _parse_pattern(kind: str, expression: Any) -> CustomPattern:
     if not _TYPE.fullmatch(kind):
-        raise ValueError(f"the name of a pattern is 2 to 30 small letters and _, not {kind!r}")
+        raise ValueError(f"the name of a pattern must be 2 to 30 lower-case letters or _, not {kind!r}")
     if not isinstance(expression, str):
         raise ValueError(f"patterns.{kind} must be the text of a regular expression")  # noqa: TRY004
     try:
@@ -179,7 +179,7 @@ def _parse_pattern(kind: str, expression: Any) -> CustomPattern:
     except re.error as error:
         raise ValueError(f"patterns.{kind} is not a valid regular expression: {error}") from error
     if pattern.match(""):
-        raise ValueError(f"patterns.{kind} fits a text without characters; make it say what to find")
+        raise ValueError(f"patterns.{kind} matches an empty text; require at least one character")
     return CustomPattern(kind, pattern)
 
 

@@ -93,7 +93,7 @@ def read_file_list(file: str) -> list[str]:
     folder = Path.cwd() if file == STDIN else Path(file).absolute().parent
     names = list(_listed_names(data.removeprefix(_BOM), folder))
     if not names:
-        raise OptionError(f"the list of files {file} names none; write one path a line")
+        raise OptionError(f"the list of files {file} contains no path; write one path per line")
     return names
 
 

@@ -73,7 +73,7 @@ class LogContent(io.RawIOBase):
         if not self._stream.rewinds:
             if not self._found.place.can_reopen:
                 raise DamagedFileError(
-                    f"no format shows in its first {_KEPT_OF_PIPES:,} bytes; name the file instead"
+                    f"no format was recognised in its first {_KEPT_OF_PIPES:,} bytes; name the file instead"
                 )
             self._stream.close()
             self._open_source()

@@ -234,7 +234,7 @@ class ObjectStream(io.RawIOBase):
             return 0
         data = self._read(len(view))
         if not data and self._size is not None:
-            raise OSError(f"the server ended at byte {self._at:,} of {self._size:,}")
+            raise OSError(f"the server closed the connection at byte {self._at:,} of {self._size:,}")
         view[: len(data)] = data
         self._at += len(data)
         if self._at == self._size and self._size > PIECE:

@@ -121,8 +121,8 @@ def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
     words = said(opened())
-    assert "A retry is the same tool called again after a failure, in a later step of the same turn" in words
-    assert "What could not be measured is in neither number of a rate" in words
+    assert "A retry is a call of the same tool after a failure, in a later step of the same turn" in words
+    assert "What could not be measured counts in neither k nor n" in words
 
 
 def test_what_a_popover_holds_is_not_sent_while_it_is_closed(
@@ -130,7 +130,7 @@ def test_what_a_popover_holds_is_not_sent_while_it_is_closed(
 ) -> None:
     monkeypatch.setattr(url_widgets, "is_open", lambda popover: bool(popover.open))
     app = opened()
-    assert "A retry is the same tool called again" not in said(app)
+    assert "A retry is a call of the same tool" not in said(app)
     assert not app.get("download_button")
     assert not app.number_input
 

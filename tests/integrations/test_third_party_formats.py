@@ -77,13 +77,13 @@ BROKEN = {
     "not_there": ("nowhere", None, "its import failed with ModuleNotFoundError: No module named 'nowhere'"),
     "exits": ("exits", "raise SystemExit('bye')", "its import failed with SystemExit: bye"),
     "bare": ("bare", "", "it has no SOURCE that is a callgauge.log_formats.Source"),
-    "other": ("other", MODULE, "SOURCE.name is 'acme' and must be the entry point's name"),
+    "other": ("other", MODULE, "SOURCE.name is 'acme' but must equal the entry point's name"),
     "half": (
         "half",
         MODULE.replace('"acme"', '"half"').replace("def translator", "def translate"),
         "it has no function translator",
     ),
-    "codex": ("codex_again", MODULE.replace('"acme"', '"codex"'), "Callgauge has a format of this name"),
+    "codex": ("codex_again", MODULE.replace('"acme"', '"codex"'), "already has a format of this name"),
     "Odd-Name": ("odd", MODULE, "its name is not lower-case letters, digits and _"),
 }  # fmt: skip
 
@@ -145,7 +145,7 @@ def test_a_format_that_fails_while_it_reads_costs_that_file(
     )
     output = load.stdout + load.stderr
     assert load.returncode == 3, output
-    assert "broke the reading of acme logs at line" in output
+    assert "caused an error while reading acme logs at line" in output
     assert f"({reason}); report it to the authors of acme-logs 1.0, or uninstall it" in output
     assert "1 read" in output
     assert "Traceback" not in output

@@ -138,7 +138,7 @@ def test_what_was_left_out_is_not_let_in_by_a_forgotten_option(
     private: PrivacyOptions, logs: Path, store: Path
 ) -> None:
     load([logs], store, private=private)
-    with pytest.raises(OptionError, match=r"was loaded with --(redact|no-results); say so again"):
+    with pytest.raises(OptionError, match=r"was loaded with --(redact|no-results); repeat these options"):
         load([logs], store)
 
 

@@ -46,14 +46,14 @@ staff = 'employee (\w+)'
     ("config", "message"),
     [
         ("[detectors", "not TOML"),
-        ("[detector]\nemail = true", "[detector] is not known"),
+        ("[detector]\nemail = true", "[detector] is unknown"),
         ("[detectors]\nemial = true", "unknown detector 'emial'; use one of age, "),
         ("[detectors]\nemail = 'no'", "detectors.email must be true or false"),
         ("detectors = 3", "detectors must be a table"),
-        ("[patterns]\nTicket = 'x'", "small letters"),
+        ("[patterns]\nTicket = 'x'", "lower-case letters"),
         ("[patterns]\nticket = 3", "must be the text of a regular expression"),
         ("[patterns]\nticket = '('", "patterns.ticket is not a valid regular expression"),
-        ("[patterns]\nticket = 'x*'", "a text without characters"),
+        ("[patterns]\nticket = 'x*'", "an empty text"),
     ],
 )
 def test_a_wrong_configuration_is_one_sentence_that_names_the_file(

@@ -123,7 +123,7 @@ def test_a_generation_that_is_not_what_was_published_is_not_shown(s3: Any, reade
             s3.delete_object(Bucket=BUCKET, Key=key)
         else:
             s3.put_object(Bucket=BUCKET, Key=key, Body=damaged)
-        with pytest.raises(StoreError, match=r"is not what was published|cannot be reached"):
+        with pytest.raises(StoreError, match=r"differs from the published file|cannot be reached"):
             belongs(reader).fetch()
         assert count(reader, "sessions") == 1
         assert sorted(path.name for path in reader.iterdir()) == before

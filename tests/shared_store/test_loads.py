@@ -179,7 +179,7 @@ def test_an_object_store_without_conditions_is_refused(
 
     monkeypatch.setattr(SharedPlace, "_request", forget_conditions)
     (logs / "a").write_text(session("s1"))
-    with pytest.raises(StoreError, match=r"without looking at If-Match"):
+    with pytest.raises(StoreError, match=r"ignores the headers If-Match"):
         load([logs], folder("one"))
     assert keys(s3) == ["lease"]
 

@@ -76,7 +76,7 @@ def test_two_that_claim_a_file_are_both_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(formats()["codex"], "recognise", lambda head: True)
     (claim,) = explain_files(tmp_path / "a")
     assert claim.name is None
-    assert "is claimed by codex and session_history" in (claim.reason or "")
+    assert "matches several formats (codex and session_history)" in (claim.reason or "")
     assert not {"codex", "session_history"} & claim.others.keys()
 
 

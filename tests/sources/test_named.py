@@ -165,8 +165,8 @@ def test_a_list_can_be_piped_in(logs: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "names none"),
-        (b"# nothing\n", "names none"),
+        (b"", "contains no path"),
+        (b"# nothing\n", "contains no path"),
         (b"a\0b", "it is not text; write one path per line"),
         (None, "No such file"),
     ],
@@ -257,12 +257,12 @@ def test_a_wrong_guess_can_be_overridden_and_the_file_is_read_again(
         for name in ("claude_code", "codex"):
             patched.setattr(formats()[name], "recognise", lambda head: True)
         reason = load([logs], store).rejected[0].reason
-        assert "is claimed by claude_code and codex and session_history" in reason
-        assert "name it with --format" in reason
+        assert "matches several formats (claude_code and codex and session_history)" in reason
+        assert "choose one with --format" in reason
         assert load([logs], store, form="session_history").loaded == 1
     assert load([logs], store).unchanged == 1
     (rejected,) = load([logs], store, form="claude_code").rejected
-    assert rejected.reason.startswith("contains nothing that claude_code logs contain")
+    assert rejected.reason.startswith("contains no claude_code data")
     assert ask(store, "SELECT source, status FROM files") == [("session_history", "loaded")]
     assert load([logs], store).unchanged == 1
 

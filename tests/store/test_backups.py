@@ -299,7 +299,7 @@ def test_places_and_options_must_make_sense(loaded: Path, store: Path, tmp_path:
     for to in ("https://host/x", store / "backups", tmp_path):
         with pytest.raises(OptionError):
             make_backup(loaded, to)
-    with pytest.raises(OptionError, match="at least one"):
+    with pytest.raises(OptionError, match="at least 1"):
         make_backup(loaded, tmp_path / "b", keep=0)
     with pytest.raises(InputError):
         make_backup(tmp_path / "nothing", tmp_path / "b")

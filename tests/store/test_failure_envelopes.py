@@ -94,8 +94,8 @@ def test_a_load_with_the_rules_off_equals_a_reparse_with_them_off(log: Path, sto
         ("[failures]\nfields = true", "write a list of"),
         ("[failures]\ntool = {}", "'tool', which is unknown"),
         ('[failures.tools]\nBash = "ok"', "Bash of [failures] is 'ok'"),
-        ("failures = 1", "[failures] is a table"),
-        ("[failures]\ntools = 1", "[failures.tools] has lines such as"),
+        ("failures = 1", "[failures] must be a table"),
+        ("[failures]\ntools = 1", "[failures.tools] needs lines such as"),
     ],
 )
 def test_a_rule_that_cannot_be_read_is_refused(log: Path, store: Path, text: str, problem: str) -> None:

@@ -256,9 +256,9 @@ def test_naming_toml_has_a_map_for_paths_and_one_for_all_others(logs: Path, stor
     [
         ("[map]\nmesages = '.a'", "'mesages' is not a field; did you mean messages?"),
         ("[map]\nmodel = 'a'", "model: 'a' is not a path: a path begins with a dot; write .a"),
-        ("[map]\nmodel = 3", 'map has lines such as messages = ".request.messages"'),
-        ("map = 3", 'map has lines such as messages = ".request.messages"'),
-        ("[[path]]\npattern = 'a'\nmap = 'b'", 'map has lines such as messages = ".request.messages"'),
+        ("[map]\nmodel = 3", 'map needs lines such as messages = ".request.messages"'),
+        ("map = 3", 'map needs lines such as messages = ".request.messages"'),
+        ("[[path]]\npattern = 'a'\nmap = 'b'", 'map needs lines such as messages = ".request.messages"'),
     ],
 )
 def test_a_bad_map_in_the_file_stops_the_load_and_says_where(store: Path, text: str, problem: str) -> None:

@@ -90,7 +90,7 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, problem: str) ->
         ("[[path]]\npattern = '{date}'\ndate = 2026-11-20", "date twice"),
         ("[[path]]\npattern = 'a'\ndate = 'soon'", "write a day"),
         ("path = 3", "under [[path]]"),
-        ("[aliases]\nenabled = 'no'", "enabled of [aliases] is true or false"),
+        ("[aliases]\nenabled = 'no'", "enabled of [aliases] must be true or false"),
         ("[aliases.names]\na = 3", '"name in the log" = "model"'),
         ("[names]", "'names' is unknown"),
         ("path = [", "cannot be read"),

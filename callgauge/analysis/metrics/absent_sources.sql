@@ -1,6 +1,6 @@
--- title: Supported formats that are not in the store
--- question: Which other log formats can be read, and what does each contain?
--- unit: one row per format without a file in the store
+-- title: Formats without data in the store
+-- question: Which supported log formats have no file in the store, and what does each format contain?
+-- unit: one row per supported format that has no file in the store
 SELECT source, coalesce(title, source) AS title,
        raw_arguments, argument_failures, error_flag, definitions, system_prompt, model, turn_end, cannot_tell
 FROM sources

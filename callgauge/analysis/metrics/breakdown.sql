@@ -1,21 +1,25 @@
 -- title: Comparison by model, tool, prompt or host
--- question: Within each model, tool, prompt or host: how do the two compared slices do?
+-- question: How do two slices compare within each model, tool, prompt or host?
 -- unit: calls, turns or retry sequences, depending on the rate; the rate is k / n
 -- days: added up
--- column rate: a rate of callgauge/analysis/measures/rates.py
--- column dimension: one of $dimensions
--- column slice: the value of the dimension; 'unknown' if the log names none
--- column also: the compared slice, a value of $by; 'all' without $by
--- column k: hits of the rate
--- column n: calls, turns or retry sequences on which it was measured
--- column total: all, measured or not; total - n were not measured
+-- column rate: name of a rate in callgauge/analysis/measures/rates.py
+-- column dimension: the dimension of this row, one of $dimensions
+-- column slice: the value of the dimension; 'unknown' if the log does not name the value
+-- column also: the compared slice, a value of $by; 'all' if $by is not set
+-- column k: hits: calls, turns or retry sequences that the rate counts
+-- column n: calls, turns or retry sequences on which the rate was measured
+-- column total: all calls, turns or retry sequences; on total - n of them the rate was not measured
 -- column sessions: sessions with an observation
--- column days: days with an observation, in order; day_k and day_n: k and n of each
--- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
--- note: An overall difference can hide that one model got worse while the others did not. The breakdown shows each part.
--- note: Counted in the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
+-- column days: days with an observation, in order
+-- column day_k: k on each of these days
+-- column day_n: n on each of these days
+-- column group_ids: ids of the random session groups with an observation, in order
+-- column group_k: k in each of these groups
+-- column group_n: n in each of these groups
+-- note: An overall difference can hide that one model got worse while the others did not. These rows show each model, tool, prompt or host separately.
+-- note: The numbers come from the daily sums. With one row per tool, a turn and its session count for every tool that the turn called.
 -- $dimensions: model, tool, prompt, provider. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
--- harness_version, day. $among: values of $by.
+-- harness_version, day. $among: only these values of $by.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)

@@ -1,8 +1,10 @@
 -- title: One call
 -- question: What is stored about one call?
 -- unit: at most one row
--- note: Links from before schema 6 contain only the first 16 digits of a call's id.
--- column file: the file that contains the call; line and byte_offset are its place in it
+-- note: Links made before schema version 6 contain only the first 16 digits of a call's id.
+-- column file: the file that contains the call
+-- column line: the line of the call in the file
+-- column byte_offset: the position of the call in the file, in bytes
 SELECT c.* EXCLUDE (own_arguments, as_sent)
            REPLACE (c.line - coalesce(m.line - 1, 0) AS line, c.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset),
        coalesce(m.path, f.path) AS file, d.definition,

@@ -1,10 +1,10 @@
 -- title: Calls per day
--- question: On which days can calls match, and how many at most?
--- unit: one row per day, newest first; calls without a time last
+-- question: On which days can matching calls be, and how many can each day have at most?
+-- unit: one row per day, newest first; calls without a time are in the last row
 -- days: kept apart
--- column most: matching calls according to the daily sums, an upper bound
--- column exact: true if the bound is exact; false if the daily sums lack a selected dimension
--- note: Counted in the daily sums, so that the list of calls reads only the days it needs. The parameters are those of the metric calls.
+-- column most: upper bound of the number of matching calls, from the daily sums
+-- column exact: true if most is the exact number; false if the daily sums lack a selected dimension
+-- note: These numbers come from the daily sums. With them, the list of calls reads only the days it needs. The parameters are those of the metric calls.
 WITH told AS (
   SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, least(
     calls,

@@ -1,7 +1,8 @@
 -- title: Previous and next call
--- question: Which calls of the session are before and after this call, and where is the next failed call?
+-- question: Which calls come directly before and after this call in its session, and where is the next failed call?
 -- unit: one row of call ids; NULL = no such call
--- column number: position of the call in the session, from 1; of: number of calls
+-- column number: position of the call in the session, from 1
+-- column of: number of calls in the session
 WITH calls AS (
   SELECT call_id, row_number() OVER way AS number, (count(*) OVER ())::BIGINT AS of,
          lag(call_id) OVER way AS before, lead(call_id) OVER way AS after,

@@ -1,21 +1,24 @@
 -- title: Calls
 -- question: Which calls match, newest first or ordered by a column?
--- unit: one row per call; copies in repeated transcripts are left out
--- column found: number of matching calls in the selected days; the rows are one page of them
--- column preview: 200 characters of the raw arguments, from character preview_from: the beginning, or around the searched text
--- column finding: first diagnostic code of the worst severity
--- note: Newest first unless another order is chosen; calls without a value are last. A call that a later transcript repeats is shown once.
+-- unit: one row per call; calls that a later transcript repeats are left out
+-- column found: number of all matching calls on the days read; this answer is one page of them
+-- column preview: 200 characters of the raw arguments: their beginning, or the part around the searched text
+-- column preview_from: position of the first of these characters
+-- column finding: first diagnostic code among those with the worst severity
+-- note: The newest calls come first, unless another order is chosen. Calls without a value in the ordered column come last. A call that a later transcript repeats is shown once.
 -- $outcome: an outcome, or 'mended', 'strict', 'truncated' as the rates count them (ingest/store/rollups/rates.sql).
 -- $fault: a stage; 'arguments' (parse errors) and 'schema_error' as the rates count them, without schema errors that only the
 -- log reports; 'any' = every stage; 'none' = no failure was seen; 'unknown' = not measured; 'unseen' = 'none' or 'unknown'.
--- $turns: 'retried', 'disagree' (reported and derived success), 'not_ok' (by either), 'succeeded' and 'not_succeeded'
+-- $turns: 'retried', 'disagree' (reported and derived success), 'not_ok' (reported or derived), 'succeeded' and 'not_succeeded'
 -- (reported, else derived), 'recorded_ok', 'recorded_not_ok', 'derived_ok', 'derived_not_ok'.
--- $search: a part of the raw arguments, in any case.
+-- $search: a part of the raw arguments, in upper or lower case.
 -- $chain, the retry sequence of the call: 'any', 'recovered', 'abandoned', 'open', 'none' (not in a sequence).
--- $attempts_from, $attempts_to: its number of attempts. $first_retry: 'identical', 'changed', 'unknown', each also with '_worked'.
--- $attempt, the call within it: 'first', 'retry', 'identical', 'changed', 'unknown' (a retry with a missing text).
+-- $attempts_from, $attempts_to: least and most attempts of that sequence.
+-- $first_retry, the first retry of that sequence: 'identical', 'changed', 'unknown'; with '_worked' added, only if it succeeded.
+-- $attempt, the kind of attempt that the call is in its sequence: 'first', 'retry', 'identical', 'changed', 'unknown' (a retry with a missing text).
 -- $order: 'tool', 'outcome', 'fault', 'result', 'model' ascending; 'took', 'attempt', 'time' descending. $reversed: the opposite order.
--- $since, $until, $undated: the days read. $first_day, $last_day: days that contain all turns of the sessions with calls on those days.
+-- $since, $until: the first and last day to read. $undated: true = also read calls without a time.
+-- $first_day, $last_day: days that contain all turns of the sessions with calls on those days.
 -- Internal: if(… IS NULL, NULL, column) keeps DuckDB from reading the column when the parameter is not set.
 WITH own_calls AS NOT MATERIALIZED (
   FROM tool_calls

@@ -1,6 +1,6 @@
 -- title: Calls of one retry sequence
--- question: Which calls belong to one retry sequence, in order, and what did each send?
--- unit: one row per call; copies in other files are left out
+-- question: Which calls belong to one retry sequence, in order, and which arguments did each call send?
+-- unit: one row per call; rows that another file repeats are left out
 -- column raw: the first 100,000 characters of the raw arguments
 SELECT call_id, ts, turn, coalesce(step, 0) AS step, attempt, retry_kind, tool, outcome, fault_layer, result_status, chain_outcome,
        left(coalesce(raw_arguments, arguments, ''), 100000) AS raw, length(coalesce(raw_arguments, arguments, ''))::BIGINT AS length

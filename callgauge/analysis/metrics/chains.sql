@@ -2,17 +2,20 @@
 -- question: What happens after a failure: is the call retried, does it recover, and what does that cost?
 -- unit: retry sequences; each begins with a failed call
 -- days: added up
--- column slice: the value of $by; by stage: the stage at which the first call failed; 'none' = only the log reports the retry
--- column attempts: calls in the sequence, including the first; 10 = ten or more
--- column ended: recovered = the last attempt succeeded; abandoned = given up, the last attempt failed; open = the log ends before the outcome
--- column identical: retries with the same tool and arguments
--- column first_identical: first retries with the same arguments; first_changed: with other arguments. If an argument text is missing, the retry is in neither
--- column first_identical_worked: those that succeeded; first_changed_worked: likewise
--- column steps: model calls that the retries took
--- column tokens_known: sequences with retries whose log has tokens; ms_known: whose log has times
--- column group_ids: groups of sessions (of fifty) with such sequences, in order; each other group_… column is the column without group_, per group
--- note: A retry sequence begins with a failed call. The next call of the same tool in a later step of the turn joins it, as does the call that the log names as its retry. The sequence counts on the day on which it began.
--- note: The cost is that of the attempts after the first: their steps, and the tokens and time of these steps.
+-- column slice: the value of $by; without $by, the stage at which the first call failed ('none' = only the log reports the retry)
+-- column attempts: number of calls in the sequence, including the first; 10 means ten or more
+-- column ended: recovered = the last attempt succeeded; abandoned = the last attempt failed; open = the log ends before the outcome
+-- column identical: retries with the same tool and arguments as the call before
+-- column first_identical: sequences whose first retry has the same arguments as the failed call
+-- column first_changed: sequences whose first retry has other arguments; neither column counts a sequence in which an argument text is missing
+-- column first_identical_worked: sequences of first_identical whose first retry succeeded
+-- column first_changed_worked: sequences of first_changed whose first retry succeeded
+-- column steps: number of model calls that the retries took
+-- column tokens_known: sequences with retries for which the log contains tokens
+-- column ms_known: sequences with retries for which the log contains times
+-- column group_ids: ids of the random session groups with such sequences, in order; a column group_X holds column X for each of these groups
+-- note: A retry sequence begins with a failed call. A later call joins the sequence if it calls the same tool in a later step of the turn, or if the log names it as a retry. The sequence counts on the day on which it began.
+-- note: The cost of a sequence is the steps of the attempts after the first, and the tokens and time of these steps.
 -- $by: 'model' or 'tool' of the first call; NULL = the stage at which it failed.
 WITH of_groups AS (
   SELECT CASE $by WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')

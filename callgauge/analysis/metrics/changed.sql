@@ -1,11 +1,11 @@
 -- title: Prompts and tools that changed
--- question: Which prompts and tool definitions have had more than one text, and when did the newest appear?
--- unit: one row per prompt or tool of one source
--- note: A named prompt has changed if its text differs, under the same version or a new one. Prompts without a name are listed together, because the log does not say which replaced which.
--- column versions: number of texts or definitions
--- column changed: when the newest was first used
--- column uses: turns with the prompt, or calls of the tool
--- column found: number of matching rows; the rows are one page of them
+-- question: Which prompts and tool definitions have more than one version, and when was the newest version first used?
+-- unit: one row per prompt or tool in one source
+-- note: A named prompt has changed if its text differs, with the same or a new version name. Prompts without a name are listed together, because the log does not say which prompt replaced which.
+-- column versions: number of different prompt texts or tool definitions
+-- column changed: time at which the newest version was first used
+-- column uses: number of turns with the prompt, or of calls of the tool
+-- column found: number of all matching rows; this answer is one page of them
 WITH prompts_of AS (
   SELECT 'prompt' AS kind, source, coalesce(name, '') AS name, prompt_id AS id, prompt_hash AS hash,
          sum(turns) AS uses, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day

@@ -2,10 +2,10 @@
 -- question: Which models, prompts, tools and other filter values are in the store, most used first?
 -- unit: calls
 -- days: added up
--- column value: the value that the filter compares; 'unknown' if the log names none, 'none' for tools without an MCP server
--- column label: what people read; for a prompt without a name, its first words and the beginning of its id
+-- column value: the value that the filter compares; 'unknown' if the log does not name it, 'none' for tools without an MCP server
+-- column label: the value as people read it; for a prompt without a name, its first words and the beginning of its id
 -- column name: name of a prompt in the log
--- note: Trial runs and their variants are always listed. The other values are those of the selected run, or of all calls outside of trials.
+-- note: Trial runs and their variants are always listed. All other values come from the selected run or, without a selected run, from all calls outside of trials.
 WITH
 chosen_calls AS NOT MATERIALIZED (
   FROM daily_calls WHERE {filters: trials}

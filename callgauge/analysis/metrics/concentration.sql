@@ -1,12 +1,12 @@
 -- title: Concentration of calls in sessions
--- question: How many of a slice's calls are in its largest session, and how many sessions of equal size is the slice worth?
+-- question: What share of a slice's calls is in its largest session, and how many sessions of equal size would give as much information?
 -- unit: calls; one row per slice
--- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
--- column calls: all calls
--- column largest: calls of the largest session
+-- column slice: the value of $by; 'all' if $by is not set, 'unknown' if the log does not name the value
+-- column calls: calls in the slice
+-- column largest: number of calls in the slice's largest session
 -- column effective: effective number of sessions: (Σ calls)² / Σ calls² (Kish 1965)
--- note: Counted in the single calls, because the daily sums have no sessions. Days whose calls were deleted are left out.
--- $by: as in the metric slices. $among: values of $by.
+-- note: The numbers come from the single calls, because the daily sums contain no sessions. Days whose calls were deleted are left out.
+-- $by: the same values as in the metric slices. $among: only these values of $by.
 WITH
 told AS (
   SELECT session_id, min(harness_version) AS harness_version FROM sessions WHERE NOT coalesce(duplicate, false) GROUP BY session_id

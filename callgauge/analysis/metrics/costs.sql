@@ -1,20 +1,26 @@
 -- title: Cost of turns
--- question: How much money do turns cost, how much does a successful turn cost, and how much went into retries?
+-- question: How much do turns cost, how much does a successful turn cost, and how much was spent on retries?
 -- unit: one row per slice, in the currency of $prices
 -- days: added up
--- column slice: the value of $by; 'unknown' if the log names none
--- column calls: model calls (steps) of the turns; told_calls: those whose log has input and output tokens
--- column priced_calls: calls with tokens in the log and a price for their model on their day; the others are unpriced
+-- column slice: the value of $by; 'unknown' if the log does not name the value
+-- column calls: number of model calls (steps) in the turns
+-- column told_calls: model calls for which the log contains input and output tokens
+-- column priced_calls: model calls for which the log contains tokens and the model had a price on that day
 -- column amount: cost of the priced calls; NULL if no call is priced
--- column priced_turns: turns whose calls are all priced; turns_amount: their cost
--- column judged: priced turns whose success was measured; completed: those that succeeded; judged_amount: cost of the judged turns
--- column reported: judged turns whose success the log reports; for the others it is derived
--- column retry_calls: model calls of the attempts after the first; retry_amount: cost of the retry_priced of them
--- column group_ids: groups of sessions (of fifty), in order; each other group_… column is the column without group_, per group
--- note: A call has the price of its turn's model on its turn's day. Tokens read from and written to a provider's cache are counted separately and have their own prices.
--- note: If a log does not report a cache, all input counts as ordinary input.
--- note: Cost per successful turn is the cost of all judged turns, divided by the number of successful turns. It includes the cost of failed turns.
--- note: Tokens of a turn cannot be divided by tool, strategy or agent version. A filter on tools does not change these numbers.
+-- column priced_turns: turns in which every model call has a price
+-- column turns_amount: cost of these turns
+-- column judged: priced turns whose success was measured
+-- column completed: judged turns that succeeded
+-- column judged_amount: cost of all judged turns
+-- column reported: judged turns whose success the log reports; the success of the other judged turns is derived
+-- column retry_calls: model calls for the attempts after the first
+-- column retry_priced: those model calls that have a price
+-- column retry_amount: cost of the calls in retry_priced
+-- column group_ids: ids of the random session groups, in order; a column group_X holds column X for each of these groups
+-- note: A model call has the price of its turn's model on its turn's day. Tokens that are read from or written to a provider's cache have their own prices.
+-- note: If a log does not report a cache, all input tokens count as ordinary input.
+-- note: The cost per successful turn is the cost of all judged turns, divided by the number of successful turns. It includes the cost of failed turns.
+-- note: A turn's tokens cannot be assigned to tools, strategies or agent versions. A filter on tools does not change these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they apply; NULL = no prices.
 WITH prices AS (
   SELECT p.model, p.from_day, p.to_day, p.input, p.cached_input, p.cache_write, p.output

@@ -1,12 +1,12 @@
 -- title: What each source contains
--- question: On how many calls and turns of each source could each thing be measured?
--- unit: calls, and turns for turns and *_turns
+-- question: For how many calls and turns does each source contain the data that a measure needs?
+-- unit: calls; turns in the column turns and in columns that end in _turns
 -- days: added up
--- note: Each log format records different things. What a log does not record is not measured. It never counts as success or failure.
--- column parse_known: calls for which it is known whether the arguments were JSON
--- column mend_known: calls whose text or definition is available
+-- note: Log formats record different data. What a log does not record is not measured. Missing data never counts as success or failure.
+-- column parse_known: calls for which it is known whether the arguments were valid JSON
+-- column mend_known: calls whose argument text or tool definition is available
 -- column definition_known: calls that our parser checked against a tool definition
--- column result_known: calls whose result says ok, error or denied
+-- column result_known: calls whose result is ok, an error or a denial
 -- column recorded_turns: turns whose success the log reports
 WITH of_calls AS (
   SELECT source, sum(calls) AS calls, sum(parse_known) AS parse_known, sum(mend_known) AS mend_known,

@@ -1,13 +1,15 @@
 -- title: Parameters with failures
--- question: Which parameters do calls get wrong, and how?
+-- question: Which parameters are wrong in calls, and which diagnostics report that?
 -- unit: calls with the diagnostic at the parameter
 -- days: added up
--- column parameter: as declared; for an item `filters[].name`; empty = the arguments as a whole
+-- column parameter: path of the parameter in the definition; `filters[].name` for an item of a list; empty = the arguments as a whole
 -- column judged: calls of the slice that the parser could judge
--- column group_ids: groups of sessions (of fifty) with such calls, in order; group_calls and group_judged: calls and judged of each
--- column example: the newest such call
--- note: The share is of the calls that the parser could judge: those whose log has their text or whose tool definition is known.
--- note: A call counts once for each parameter and code, so the rows overlap. Errors come first, then guesses, then notes. A missing definition is not a diagnostic about a parameter and is left out.
+-- column group_ids: ids of the random session groups with such calls, in order
+-- column group_calls: calls in each of these groups
+-- column group_judged: judged calls in each of these groups
+-- column example: id of the newest such call
+-- note: The share's denominator is the calls that the parser could judge: calls whose text is in the log or whose tool definition is known.
+-- note: A call counts once for each pair of parameter and code, so rows share calls. Errors come first, then guesses, then notes. A missing definition is not a fault of a parameter, so it is left out.
 WITH
 findings AS NOT MATERIALIZED (
   FROM daily_parameters

@@ -1,10 +1,10 @@
 -- title: Versions of a definition
--- question: Which definitions has this tool had, and when was each used?
+-- question: Which definitions has this tool had, and when was each definition used?
 -- unit: one row per definition, newest first
--- column number: 1 = the first to appear
--- column calls: calls on the selected days
--- column origin: log, or the file with the definition
--- note: Versions are numbered in the order in which they first appear in the loaded logs, so loading older logs can shift the numbers. Only the filters by day, source and tool apply. Days restrict the calls, not the numbers.
+-- column number: 1 = the version that appeared first
+-- column calls: calls with this definition on the selected days
+-- column origin: 'log', or the path of the file that contains the definition
+-- note: Versions are numbered in the order in which they first appear in the loaded logs, so loading older logs can change the numbers. Only the filters by day, source and tool apply. The filter by day changes the number of calls, not the version numbers.
 WITH used AS (
   SELECT definition_id, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day,
          sum(calls) FILTER ({filters: days})::BIGINT AS calls

@@ -1,12 +1,13 @@
 -- title: Turns whose reported and derived success disagree
 -- question: For which turns do the reported and the derived success disagree, newest first?
 -- unit: turns
--- column recorded_status: status in the log
--- column derived_reason: reason for the derived success
--- column call_id: first failed call of the turn, else its first call
--- column found: number of matching turns in the selected days; the rows are one page of them
--- note: Counted in the turns, not in the daily sums. The filters by tool and MCP server keep turns that called one of the tools.
--- $since, $until, $undated: the days read. $first_day, $last_day: days that contain all calls of the sessions with turns on those days.
+-- column recorded_status: status of the turn in the log
+-- column derived_reason: reason for the derived success or failure
+-- column call_id: first failed call of the turn; if no call failed, its first call
+-- column found: number of all matching turns on the days read; this answer is one page of them
+-- note: The numbers come from the turns, not from the daily sums. The filters by tool and MCP server keep turns that called one of the selected tools.
+-- $since, $until: the first and last day to read. $undated: true = also read turns without a time.
+-- $first_day, $last_day: days that contain all calls of the sessions with turns on those days.
 WITH chosen AS NOT MATERIALIZED (
   SELECT turn_id, session_id, turn, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
   WHERE {filters: days}

@@ -1,7 +1,7 @@
 -- title: Failed calls
 -- question: Which calls of this tool, signature, stage, session or model failed?
--- unit: call ids, newest first, $limit at most
--- column found: number of matching calls
+-- unit: call ids, newest first, at most $limit
+-- column found: number of all matching calls
 WITH failed AS NOT MATERIALIZED (
   SELECT call_id, fault_layer, ts, session_id, turn_id, step, ordinal
   FROM tool_calls

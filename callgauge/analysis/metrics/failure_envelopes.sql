@@ -1,10 +1,10 @@
 -- title: Results that report a failure
--- question: How many results of a tool are an object that reports a failure of the tool, and in which field?
+-- question: How many results of a tool are a JSON object that reports a failure, and in which field?
 -- unit: results; a call without a result is not counted
--- column field: success, ok or status; NULL if the text of the result was deleted
+-- column field: name of the field: success, ok or status; NULL if the text of the result was deleted
 -- column calls: results that count as failures because of this field
--- column results: all results of the tool
--- note: The log itself does not mark these calls as failed, or marks them as ok. `[failures]` in naming.toml sets which fields count.
+-- column results: number of all results of the tool
+-- note: The log itself does not mark these calls as failed; it may even mark them as ok. `[failures]` in naming.toml defines which fields count.
 WITH answered AS (
   SELECT tool, error_flag_source IN ('envelope', 'envelope_against_ok') AS is_envelope, result_text
   FROM tool_calls

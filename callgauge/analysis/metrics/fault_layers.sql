@@ -1,11 +1,11 @@
 -- title: Failed calls by stage
--- question: At which stage did calls fail first, and how many succeeded?
+-- question: At which stage did each failed call first fail, and how many calls succeeded?
 -- unit: calls
 -- days: added up
--- column layer: the first stage at which a call failed; 'none' = no failure was seen; 'unknown' = not measured
--- column total: all calls of the slice
+-- column layer: the first stage at which the call failed; 'none' = no failure was seen; 'unknown' = not measured
+-- column total: number of all calls in the slice
 -- note: Each call counts in one row: the first stage at which the agent, the tool or the parser reports a failure.
--- note: Not measured: no failure was seen, but the log has no result of the call, or does not show whether its arguments were valid.
+-- note: A call is not measured if no failure was seen, but the log lacks its result or does not show whether its arguments were valid.
 WITH chosen AS (
   FROM daily_calls
   WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}

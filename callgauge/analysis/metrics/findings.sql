@@ -3,8 +3,8 @@
 -- unit: calls with at least one diagnostic of the code
 -- days: added up
 -- column measured: calls of the slice that the parser could judge
--- note: A call counts once for each code, so the rows overlap.
--- note: The share is of the calls that the parser could judge: those whose log has their text or whose tool definition is known.
+-- note: A call counts once for each code, so rows share calls.
+-- note: The share's denominator is the calls that the parser could judge: calls whose text is in the log or whose tool definition is known.
 WITH chosen AS (
   SELECT code, sum(calls)::BIGINT AS calls, sum(findings)::BIGINT AS findings
   FROM daily_codes

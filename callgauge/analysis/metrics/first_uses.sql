@@ -1,10 +1,10 @@
 -- title: First use
 -- question: When was each agent version, prompt, host and strategy first used with each model?
--- unit: one row per model and item
--- column what: harness_version, prompt, provider or strategy
--- column first_day: first day with calls of this model with the item, in the selected sources
--- column since: first day with any call of this model
--- note: Calls without a time are left out. Days outside the selected days count, so that the first day is correct.
+-- unit: one row per model and agent version, prompt, host or strategy
+-- column what: kind of the item: harness_version, prompt, provider or strategy
+-- column first_day: first day on which this model had calls with the item, in the selected sources
+-- column since: first day on which this model had any calls
+-- note: Calls without a time are left out. The filter by day does not apply, so that the first day is correct.
 WITH used AS (
   SELECT DISTINCT day, coalesce(model, 'unknown') AS model, source, provider, prompt_id, harness_version, strategy
   FROM daily_rates

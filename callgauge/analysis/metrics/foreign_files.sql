@@ -1,9 +1,10 @@
 -- title: Files that are not logs
--- question: Which folders contain files in no known format, and what kind of files?
--- unit: one row per folder and kind, largest number first
+-- question: Which folders contain files that are not logs in a known format, and what kind of files?
+-- unit: one row per folder and kind of file; rows with the most files first
 -- column kind: json (no known format), broken (begins like JSON), text, binary, empty
--- column path: first of these files; reason: why it was not read
--- column found: number of matching rows; the rows are one page of them
+-- column path: first of these files
+-- column reason: why this file was not read
+-- column found: number of all matching rows; this answer is one page of them
 SELECT regexp_replace(path, '/[^/]*$', '') AS folder, foreign_kind AS kind, count(*)::BIGINT AS files,
        sum(stored_bytes)::BIGINT AS bytes, min(path) AS path, arg_min(reason, path) AS reason,
        (count(*) OVER ())::BIGINT AS found

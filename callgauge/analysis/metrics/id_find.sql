@@ -1,10 +1,10 @@
 -- title: Sessions and calls by id
 -- question: Which sessions and calls have an id that matches this text?
--- unit: one row per session or call, newest of each kind first
--- note: A session's id matches if it contains the text, in any case. A call's id, or its id in the log, matches if it begins with the text. Copies in other files are left out.
--- column kind: session | call
+-- unit: one row per session or call; within sessions and calls, the newest first
+-- note: A session matches if its id contains the text, in upper or lower case. A call matches if its id, or its id in the log, begins with the text. Rows that another file repeats are left out.
+-- column kind: session or call
 -- column shown: the matching id
--- column file_id: file of a session whose id occurs in several sources, else NULL
+-- column file_id: the session's file, if several sources have a session with this id; else NULL
 (
   SELECT 'session' AS kind, session_id AS id, session_id AS shown, coalesce(task, source) AS about, started_at AS ts,
          CASE WHEN count(*) OVER (PARTITION BY session_id) > 1 THEN file_id END AS file_id

@@ -1,11 +1,11 @@
 -- title: Tools that were not offered
--- question: Which tools did models call that they had not been offered, and which did they probably mean?
+-- question: Which tools did models call although these tools were not offered, and which tools did the models probably mean?
 -- unit: calls of a tool that is not in the log's list of offered tools
--- column models: number of models that called it
--- column model: the model that called it most
--- column nearest: offered tool of the same source with the most similar name; NULL if no name is similar
--- column example: the newest such call
--- note: Names are similar if at most a quarter of their characters differ or are swapped. The first 100 characters are compared.
+-- column models: models that called the tool
+-- column model: the model that called the tool most often
+-- column nearest: the offered tool with the most similar name in the same source; NULL if no name is similar
+-- column example: id of the newest such call
+-- note: Two names are similar if at most a quarter of their characters differ or are swapped. Only the first 100 characters are compared.
 WITH
 found AS (
   SELECT tool, model, source, sum(calls)::BIGINT AS calls,

@@ -1,11 +1,11 @@
 -- title: Deleted days
--- question: From which day on does the store have calls, turns and sessions, and their texts?
+-- question: Since which day does the store contain calls, turns and sessions, and since which day does it contain their texts?
 -- unit: one row; a day is NULL if nothing was deleted
 -- days: kept apart
--- note: `callgauge retain` deletes old texts, and later old calls. Daily sums stay, so rates, trends and counts of those days do not change. Lists of calls and sessions, and everything computed from them, begin later.
--- column facts_before: calls, turns and sessions with no record since this day were deleted
--- column text_before: texts of sessions with no record since this day were deleted
--- column summed_only: selected days that have sums only (before facts_before)
+-- note: `callgauge retain` deletes old texts, and later old calls. It keeps the daily sums, so rates, trends and counts of those days do not change. Lists of calls and sessions, and all numbers computed from them, lack the deleted days.
+-- column facts_before: calls, turns and sessions without a record on or after this day were deleted
+-- column text_before: texts of sessions without a record on or after this day were deleted
+-- column summed_only: number of selected days before facts_before, for which only daily sums exist
 SELECT
   any_value(facts_before) AS facts_before, any_value(text_before) AS text_before,
   (

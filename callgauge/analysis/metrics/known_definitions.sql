@@ -1,9 +1,9 @@
 -- title: Known definitions
 -- question: Which tool definitions are in the store, and how often was each called?
--- unit: one row per definition: tools by last call, definitions of a tool newest first
--- column number: 1 = the tool's first to appear; loading older logs can shift the numbers
--- column calls: calls under this definition; 0 if it was only given with --tools
--- column found: number of definitions; the rows are the first of them
+-- unit: one row per definition; the tool with the latest call first, and for each tool the newest definition first
+-- column number: 1 = the tool's definition that appeared first; loading older logs can change the numbers
+-- column calls: calls with this definition; 0 if the definition was only given with --tools
+-- column found: number of all definitions; this answer contains the first of them
 WITH used AS (
   SELECT definition_id, sum(calls)::BIGINT AS calls, min(first_ts) AS began, max(last_ts) AS ended,
          min(day) AS first_day, max(day) AS last_day

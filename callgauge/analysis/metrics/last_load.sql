@@ -1,13 +1,16 @@
 -- title: Last load
--- question: How fresh is the store, and did anything fail to load?
--- unit: files, lines
+-- question: How recent is the data in the store, and did anything fail to load?
+-- unit: files; lines in the columns about lines
 -- days: added up
 -- facts: newest turns
 -- column newest: time of the newest turn
--- column lines: lines of the loaded files; lines_left_out: those with something that was rejected
--- column calls: tool calls that the pages count; copies: calls that a second file repeats
--- column rejected_files: files that could not be used at all; foreign_files: files that are not logs, which do not count as rejected
--- column rejected_lines: rejected items in loaded files; a line may have several
+-- column lines: lines in the loaded files
+-- column lines_left_out: lines of which at least a part was rejected
+-- column calls: number of tool calls that the pages count
+-- column copies: number of calls that a second file repeats; the pages do not count them
+-- column rejected_files: files of which nothing could be loaded
+-- column foreign_files: files that are not logs; these do not count as rejected
+-- column rejected_lines: rejected items in loaded files; one line may have several
 SELECT (SELECT max(finished_at) FROM ingest_runs) AS loaded_at,
        (SELECT max(ts) FROM turns WHERE {filters: trials}) AS newest,
        count(*) FILTER (WHERE status = 'loaded')::BIGINT AS files,

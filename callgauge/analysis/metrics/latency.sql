@@ -1,15 +1,16 @@
 -- title: Latency
 -- question: How long do tool calls and model steps take (median and 95th percentile)?
 -- unit: milliseconds; one row per slice and kind
--- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
--- column kind: tool (time of a tool call) or step (the model's time for a step with a call)
--- column n: calls or steps whose log has a time
--- column total: all calls, or all steps with a call; total - n were not measured
--- column p50: median; p95: 95th percentile
--- note: Times are counted in classes 2 % wide, so a percentile is exact to about 1 %.
--- note: A step with several calls counts once. By tool, or with a filter on tools, it counts for the tool of its first call.
--- note: Steps without a call are not counted. Seconds / turn has the time of whole turns.
--- note: Copies of a call in a second file are left out. Results that a trial simulated have no tool time.
+-- column slice: the value of $by; 'all' if $by is not set, 'unknown' if the log does not name the value
+-- column kind: tool (time of a tool call) or step (time that the model took for a step with a call)
+-- column n: number of calls or steps for which the log contains a time
+-- column total: number of all calls, or of all steps with a call; for total - n of them the log contains no time
+-- column p50: median
+-- column p95: 95th percentile
+-- note: Times are counted in histogram bins that are 2 % wide, so the error of a percentile is about 1 %.
+-- note: A step with several calls counts once. With one row per tool, or a filter on tools, a step counts for the tool of its first call.
+-- note: Steps without a call are not counted. For the time of whole turns, see Seconds / turn.
+-- note: Calls that a second file repeats are left out. Simulated results of trials have no tool time.
 -- $by: model, provider, prompt, prompt_name, tool, mcp_server, definition, strategy, source, day.
 WITH
 chosen AS NOT MATERIALIZED (

@@ -1,11 +1,14 @@
 -- title: Trial runs
--- question: Which trial runs are loaded, and what was read of each?
+-- question: Which trial runs are loaded, and which parts of each run?
 -- unit: one row per run, newest first
--- column run: name in its sessions; name and question: those of its lock.json, NULL if that was not loaded
--- column sessions: loaded trials; planned: number in lock.json, NULL if unknown
+-- column run: name of the run in its sessions
+-- column name: name of the run in its lock.json; NULL if lock.json was not loaded
+-- column question: question of the run in its lock.json; NULL if lock.json was not loaded
+-- column sessions: number of loaded trials
+-- column planned: number of trials in lock.json; NULL if unknown
 -- column looks: number of interim analyses
--- column path: path of its lock.json
--- column found: number of runs; the rows are one page of them
+-- column path: path of the run's lock.json
+-- column found: number of all runs; this answer is one page of them
 WITH read AS (
   SELECT trial_run AS run, count(*) FILTER (arm IS NOT NULL) AS sessions, count(DISTINCT arm) AS arms, min(started_at) AS began,
          sum(calls) AS calls

@@ -1,8 +1,9 @@
 -- title: Loads
--- question: When was which data loaded?
+-- question: When was data loaded, and what did each load add or replace?
 -- unit: one row per load, newest first
--- column sessions_replaced: sessions repeated in a file with new content; sessions_removed: by --replace
--- column calls_fewer: calls that were in the store and no longer are
+-- column sessions_replaced: sessions that were replaced because a file with new content repeats them
+-- column sessions_removed: sessions that were removed by --replace
+-- column calls_fewer: calls that this load removed from the store
 SELECT run_id, started_at, finished_at, files_loaded, files_unchanged, files_rejected, bytes, lines, sessions, turns,
        calls, rejects, coalesce(sessions_replaced, 0) AS sessions_replaced,
        coalesce(sessions_removed, 0) AS sessions_removed, coalesce(calls_fewer, 0) AS calls_fewer,

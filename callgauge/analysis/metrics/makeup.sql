@@ -1,11 +1,11 @@
 -- title: Mix of a slice
--- question: What share of the calls does each model, prompt, tool, strategy, agent version and kind of arguments have?
+-- question: What share of the calls has each model, prompt, tool, strategy, agent version or kind of arguments?
 -- unit: calls
 -- days: added up
--- column dimension: model, provider, prompt, tool, strategy, source, harness_version, or a trait of the calls: length, depth, non_ascii, turn, offered
--- column value: value of the dimension; for a trait, the number of its class in ingest/store/rollups/traits.sql
--- column total: calls with a value of the dimension; the share is calls / total
--- note: Counted in the daily sums. Traits are those of calls whose arguments could be judged. With a filter by strategy or agent version there are no traits.
+-- column dimension: model, provider, prompt, tool, strategy, source, harness_version, or a property of the calls: length, depth, non_ascii, turn, offered
+-- column value: value of the dimension; for a property, the number of its class in ingest/store/rollups/traits.sql
+-- column total: calls with any value of the dimension; the share is calls / total
+-- note: The numbers come from the daily sums. Properties are counted only for calls whose arguments could be judged. With a filter on strategies or agent versions, there are no rows for properties.
 WITH
 chosen AS (
   SELECT model, provider, prompt_id, tool, strategy, source, harness_version, sum(total) AS calls FROM daily_rates

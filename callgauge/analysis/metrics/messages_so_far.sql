@@ -1,9 +1,9 @@
 -- title: Messages up to a step
--- question: Which messages, calls and results are in the session up to the end of this step?
+-- question: Which messages, calls and results does the session contain up to the end of this step?
 -- unit: one row per message or call, in order
--- note: The store keeps the first 2,000 characters of messages, answers and results.
--- column kind: user, said (model text), call or answer
--- column raw: raw arguments of a call; decoded arguments if there is no raw text
+-- note: The store contains only the first 2,000 characters of messages, answers and results.
+-- column kind: user, said (text of the model), call or answer
+-- column raw: raw arguments of a call; the decoded arguments if the raw text is missing
 WITH known AS (
   SELECT turn_id, turn, user_text, answer_text, file_id FROM turns
   WHERE session_id = $session AND source = $source AND turn <= $turn AND NOT coalesce(duplicate, false)

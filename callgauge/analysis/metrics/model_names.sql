@@ -1,11 +1,12 @@
 -- title: Names of models
--- question: Which names do the logs use for a model, and which of them are the same model?
--- unit: one row per name, names of the most used model first
--- column model: the model that the name counts as; model_name: the name as found
--- column model_source: where the name was found: log, path (of the file) or given (with --model)
--- column rule: rule that maps the name: variant, host, spelling, date (built in), naming.toml, callgauge.toml; NULL = not mapped
--- column steps: model calls of turns
--- column found: number of matching names; the rows are one page of them
+-- question: Which names do the logs use for models, and which of these names mean the same model?
+-- unit: one row per name; names of the most used model first
+-- column model: the model to which the name is mapped
+-- column model_name: the name in the log, path or option
+-- column model_source: where the name was found: log, path (path of the file) or given (option --model)
+-- column rule: the rule that maps the name: variant, host, spelling or date (built in), naming.toml, callgauge.toml; NULL = not mapped
+-- column steps: number of model calls with this name
+-- column found: number of all matching names; this answer is one page of them
 WITH named AS (
   SELECT t.model, t.model_name, t.model_source, a.rule, coalesce(sum(t.steps), 0)::BIGINT AS steps
   FROM turns t LEFT JOIN model_aliases a USING (model_name, model)

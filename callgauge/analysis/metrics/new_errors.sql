@@ -1,11 +1,12 @@
 -- title: New errors
--- question: Which errors are new this week and keep occurring?
--- unit: failed calls, each with the signature of its first failure
--- column text: error text of the log or the parser; paths, numbers, ids and quoted values are placeholders. If `callgauge retain` deleted it, the id of the signature
--- column first_day: first day in the whole store, regardless of filters
--- column calls: since then, up to the day $newest; sessions: likewise
--- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
--- note: It is unlikely to be chance. If the error were as old as the 28 days before, some of its sessions would be on those days. The chance that all are on the days since is at most 1 in 1,000. At least $least_days of the earlier days have calls of its log source.
+-- question: Which errors first appeared this week and keep occurring?
+-- unit: failed calls; each call counts for the signature of its first failure
+-- column text: error text of the log or the parser, with placeholders for paths, numbers, ids and quoted values; the signature's id if `callgauge retain` deleted the text
+-- column first_day: first day of the error in the whole store; filters do not apply
+-- column calls: calls from first_day to the day $newest
+-- column sessions: sessions from first_day to the day $newest
+-- note: A new error was first seen on one of the seven newest days, and occurred in at least 5 calls of 3 sessions.
+-- note: The error must be unlikely to be older by chance. If it had existed during the 28 days before, some of its sessions would probably be on those days. The chance that none of them is must be at most 1 in 1,000. On at least $least_days of the earlier days, the error's log source must have calls.
 WITH
 ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors
          WHERE day IS NOT NULL AND {filters: trials}

@@ -1,9 +1,10 @@
 -- title: Newest prompts
--- question: Which prompts have more than one version, and which are the newest and the previous one?
--- unit: one row per named prompt of one source, most used first
--- column newest: id of the newest version; previous: id of the version before
--- column turns: turns with any version
--- note: Ordered by the time at which a version was first used, not by its number.
+-- question: Which prompts have more than one version, and what are their newest and previous versions?
+-- unit: one row per named prompt in one source; the most used prompt first
+-- column newest: id of the newest version
+-- column previous: id of the version before the newest
+-- column turns: turns with any version of the prompt
+-- note: Versions are ordered by the time of their first use, not by their version names.
 WITH versions AS (
   SELECT source, name, prompt_id, sum(turns) AS turns, min(coalesce(first_ts, day::TIMESTAMP)) AS began
   FROM daily_prompts JOIN prompts USING (prompt_id) WHERE name IS NOT NULL AND {filters: trials}

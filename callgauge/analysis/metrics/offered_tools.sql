@@ -1,15 +1,15 @@
 -- title: Offered tools
--- question: Which tools were models offered, how often did they call them, and how many tokens do the definitions cost?
+-- question: Which tools were models offered, how often did models call them, and how many tokens do their definitions cost?
 -- unit: one row per tool that a log lists as offered, or that has an MCP server and was called
 -- days: added up
 -- column mcp_server: MCP server of the tool; NULL if unknown
--- column steps: steps whose turn was offered the tool; 0 if no log lists it
--- column tokens: tokens of its definition in each of these steps, estimated at four bytes per token; NULL if no log lists it
--- column spent: tokens of its definition in all of these steps
--- column all_steps: steps whose turn was offered any tool
--- column calls: calls of the tool, including those whose log does not list the offered tools
--- note: Tokens are estimated at four bytes per token of the definition in the log. A provider's cache may make most of them cheaper.
--- note: A tool without calls on the selected days may have calls on others.
+-- column steps: steps in turns that were offered the tool; 0 if no log lists the tool as offered
+-- column tokens: tokens of the tool's definition in each of these steps; NULL if no log lists the tool as offered
+-- column spent: tokens of the tool's definition in all of these steps together
+-- column all_steps: steps in turns that were offered any tool
+-- column calls: calls of the tool, including calls whose log does not list the offered tools
+-- note: Tokens are estimated from the definition in the log, at four bytes per token. Most of these tokens may be cheaper because of a provider's cache.
+-- note: A tool that has no calls on the selected days may have calls on other days.
 WITH
 lists AS (
   SELECT tool_list, sum(greatest(steps, 1)) AS steps FROM turns

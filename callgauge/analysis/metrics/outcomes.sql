@@ -1,9 +1,9 @@
 -- title: Calls by outcome
--- question: What was the outcome of the calls' arguments in each slice?
+-- question: What was the outcome of parsing the calls' arguments, in each slice?
 -- unit: calls
 -- days: added up
--- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
--- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or repaired; failed; unmeasured = not measured
+-- column slice: the value of $by; 'all' if $by is not set, 'unknown' if the log does not name the value
+-- column outcome: clean = valid; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or repaired; failed; unmeasured = not measured
 -- $by: model, provider, tool, mcp_server, strategy, source, day.
 WITH
 named AS NOT MATERIALIZED (

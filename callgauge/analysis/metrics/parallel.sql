@@ -1,13 +1,17 @@
 -- title: Calls lost next to a failed call
--- question: When one of several calls of a step fails, what happens to the others?
--- unit: calls of steps with several calls
+-- question: If one of several calls in a step fails, what happens to the other calls?
+-- unit: calls in steps that have several calls
 -- days: added up
--- column model: 'unknown' if the log names none
--- column steps: steps with several calls; bad_steps: those with a bad call
--- column calls: calls of these steps; bad: missing calls or calls with invalid arguments; others: valid calls of bad steps
--- column lost: valid calls that were denied, or have no result although the session shows results; others_lost: those of bad steps
--- column group_ids: groups of sessions (of fifty) with such steps, in order; each other group_… column is the column without group_, per group
--- note: A failed call here is a missing call, or one with a syntax or schema error. A valid call is lost if it was denied, or has no result although its session shows results.
+-- column model: 'unknown' if the log does not name the model
+-- column steps: steps with several calls
+-- column bad_steps: number of these steps with a failed call
+-- column calls: calls in these steps
+-- column bad: missing calls, and calls with invalid arguments
+-- column others: valid calls in steps with a failed call
+-- column lost: valid calls that were lost, in all of these steps
+-- column others_lost: valid calls that were lost in steps with a failed call
+-- column group_ids: ids of the random session groups with such steps, in order; a column group_X holds column X for each of these groups
+-- note: A failed call here is a missing call, or a call with a syntax or schema error. A valid call is lost if it was denied, or if it has no result although its session contains results.
 -- note: The filter by tool does not apply, because a step can call several tools.
 WITH of_groups AS (
   SELECT coalesce(model, 'unknown') AS model, session_group AS id,

@@ -1,16 +1,17 @@
 -- title: Faults by parameter
--- question: In how many calls of a tool is each parameter wrong, in which way, and in which slice?
+-- question: In how many calls of a tool is each parameter wrong, how is it wrong, and in which slices?
 -- unit: calls that the parser could judge; a call counts once in each row
--- column parameter: as declared; for an item `filters[].name`; empty = the arguments as a whole, NULL = all of them
--- column fault: text, type, missing, value, undeclared or name; NULL = any
--- column sent: for a type fault, the kind of value that was sent; NULL = any
--- column slice: the value of $by; 'unknown' if the log names none
--- column failed: calls with an error there; the others were repaired
--- column judged: judged calls of the slice; checked: those also checked against a definition
--- column group_ids: groups of sessions (of fifty) with judged calls, in order; the other lists are the counts of each
--- column example: the newest such call
--- note: The calls are those whose log has their text or whose tool definition is known. A fault in type, value or name counts only if a definition is known.
--- note: The row without parameter and fault is the total: calls with any fault, and judged calls.
+-- column parameter: path of the parameter in the definition; `filters[].name` for an item of a list; empty = the arguments as a whole; NULL = all parameters together
+-- column fault: text, type, missing, value, undeclared or name; NULL = any fault
+-- column sent: for a type fault, the type of the value that was sent; NULL = any type
+-- column slice: the value of $by; 'unknown' if the log does not name the value
+-- column failed: calls with an error at the parameter; in the other calls the parser repaired the fault
+-- column judged: calls of the slice that the parser could judge
+-- column checked: judged calls that were also checked against a definition
+-- column group_ids: ids of the random session groups with judged calls, in order; each other list holds a count for each of these groups
+-- column example: id of the newest such call
+-- note: The parser can judge a call if its text is in the log or its tool definition is known. A fault in type, value or name counts only if a definition is known.
+-- note: The row without parameter and fault is the total: the number of calls with any fault, and of judged calls.
 -- $by: model, provider, prompt, definition, source, day; the default is model. $parameter: only this parameter.
 WITH
 named AS NOT MATERIALIZED (

@@ -1,9 +1,9 @@
 -- title: Values at a parameter
--- question: Which values do calls send at a parameter when it is wrong, and what did the parser make of them?
+-- question: Which values do calls send for a parameter when it is wrong, and which values did the parser make from them?
 -- unit: calls that the parser could judge; one row per diagnostic code and value
--- column found: text of the value as sent; NULL if no value was sent or content is hidden
--- column became: the parser's result as JSON; NULL = none
--- column example: the newest such call
+-- column found: the value that was sent, as text; NULL if no value was sent or content is hidden
+-- column became: the parser's result as JSON; NULL if there is none
+-- column example: id of the newest such call
 -- $parameter: as declared; for an item `filters[].name`; '' = the arguments as a whole.
 WITH
 judged_calls AS NOT MATERIALIZED (

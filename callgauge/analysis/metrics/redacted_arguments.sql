@@ -1,5 +1,5 @@
 -- title: Redacted arguments
--- question: In which sources are arguments replaced by a placeholder?
+-- question: In which sources does a placeholder replace the arguments?
 -- unit: calls
 -- note: The outcome of a call with redacted arguments is not measured.
 WITH of_calls AS (

@@ -1,7 +1,7 @@
 -- title: Unreadable lines
 -- question: Which lines could not be read, and why?
 -- unit: one row per line
--- column found: number of matching lines; the rows are one page of them
+-- column found: number of all matching lines; this answer is one page of them
 -- column path: the file that contains the line
 SELECT coalesce(m.path, f.path) AS path, r.line - coalesce(m.line - 1, 0) AS line,
        r.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset, r.code, r.reason, r.snippet,

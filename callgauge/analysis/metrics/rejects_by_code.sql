@@ -1,9 +1,9 @@
 -- title: Unreadable lines by reason
 -- question: Why were lines rejected, how often, and what does an example look like?
--- unit: lines, or values in a line
--- note: A reject costs only the line, or the value in it, that could not be used. The rest of the file is loaded.
+-- unit: rejected lines, or rejected values within a line
+-- note: Only the rejected line, or the rejected value in it, is missing. The rest of the file is loaded.
 -- column files: files with at least one such line
--- column path: path of the example, the first by file and line
+-- column path: path of the example's file; the example is the first one by file and line
 WITH grouped AS (
   SELECT r.code, count(*)::BIGINT AS lines, count(DISTINCT r.file_id)::BIGINT AS files,
          arg_min({'path': coalesce(m.path, f.path), 'line': r.line - coalesce(m.line - 1, 0), 'reason': r.reason, 'snippet': r.snippet},

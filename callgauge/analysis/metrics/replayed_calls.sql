@@ -1,9 +1,9 @@
 -- title: Calls to parse again
--- question: Which data does the parser need to read each call's arguments again?
--- unit: one row per call; copies in repeated transcripts are left out
--- note: For a large slice, every n-th session is read, with all of its calls.
--- column sent: tool name as the model sent it
--- column codes: diagnostic codes from when the call was loaded; only with $stored
+-- question: Which data does the parser need to parse each call's arguments again?
+-- unit: one row per call; calls that a later transcript repeats are left out
+-- note: In a large slice, only every n-th session is read, with all of its calls.
+-- column sent: name of the tool as the model wrote it
+-- column codes: diagnostic codes that were stored when the call was loaded; only if $stored is true
 WITH slice AS NOT MATERIALIZED (
   FROM tool_calls
   WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}

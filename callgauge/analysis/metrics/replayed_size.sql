@@ -1,7 +1,7 @@
 -- title: Size of a replay
--- question: How many calls are in the slice, and which parser versions read them?
+-- question: How many calls does the slice contain, and which parser versions parsed them?
 -- unit: one row per parser version
--- column readable: calls with a text in the store, as sent or re-serialised
+-- column readable: calls whose argument text is in the store, as the model sent it or re-serialised
 SELECT coalesce(parser_version, 'unknown') AS version, count(*)::BIGINT AS calls,
        count(*) FILTER (args_source IN ('raw', 'unattributed', 'reserialised'))::BIGINT AS readable
 FROM tool_calls

@@ -1,14 +1,14 @@
 -- title: Errors that are back
--- question: Which errors marked as fixed were seen again after the day of the fix?
--- unit: calls that failed first at the stage
--- column text: error text of the log or the parser; paths, numbers, ids and quoted values are placeholders
--- column fixed_day: day of the fix, from the team's triage status
--- column back_day: first later day with such a call
--- column last_day: last day with such a call
--- column calls: calls after the day of the fix
--- column sessions: a session counts once for each day, model, prompt and tool
--- column example: the newest such call
--- note: An error is back if its signature is seen on a day after the fix, regardless of filters. The day of the fix does not count, because the old version may still have run.
+-- question: Which errors that were marked as fixed were seen again after the day of the fix?
+-- unit: calls whose first failure has the signature
+-- column text: error text of the log or the parser, with placeholders for paths, numbers, ids and quoted values
+-- column fixed_day: day of the fix, from the triage status
+-- column back_day: first day after the fix on which the error was seen
+-- column last_day: last day on which the error was seen
+-- column calls: calls with the error after the day of the fix
+-- column sessions: sessions; a session counts again for each day, model, prompt and tool
+-- column example: id of the newest such call
+-- note: An error is back if its signature is seen on a day after the fix. Filters do not apply. The day of the fix does not count, because the old version may still have run on that day.
 WITH
 fixed AS (SELECT unnest($signatures::VARCHAR[]) AS signature_id, unnest($fixed_days::DATE[]) AS fixed_day),
 counted AS (

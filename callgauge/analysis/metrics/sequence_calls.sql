@@ -1,6 +1,6 @@
 -- title: Calls of retry sequences
 -- question: Which calls are in the retry sequences that begin with these calls?
--- unit: one row per call; copies in other files are left out
+-- unit: one row per call; rows that another file repeats are left out
 -- column first_call: id of the first call of the sequence
 -- column preview: 200 characters of the raw arguments
 -- $calls: ids of the first calls; $sessions: their sessions; $since: the earliest day of their calls.

@@ -1,8 +1,8 @@
 -- title: One session
 -- question: What is stored about the session with this id?
 -- unit: one row per source; several rows only if sources share the id
--- note: A session in several files is read from the most complete one.
--- column copies: other files with the session
+-- note: A session that is in several files is read from the most complete file.
+-- column copies: other files that contain the session
 -- $file: the file of the session, if sources share its id.
 WITH held AS (
   SELECT *, (count(*) OVER (PARTITION BY source) - 1)::BIGINT AS copies,

@@ -1,12 +1,12 @@
 -- title: Sessions in several files
--- question: Which sessions are stored more than once, and which file counts?
+-- question: Which sessions are in several files, and which file is counted?
 -- unit: one row per session
--- note: A call or turn in several files counts once. The row with a result counts first, then that in the file with more of the session, then that in the file read first. The other rows stay in the store, marked as duplicates.
--- column counts: the file that counts: the most complete one
--- column calls: calls of the session in that file
--- column copies: the other files, and how many calls of the session each has
--- column duplicate_calls: repeated calls over all files; they count once
--- column found: number of matching sessions; the rows are one page of them
+-- note: A call or turn that is in several files counts once. A row with a result is preferred, then a row from the file with more of the session, then a row from the file that was read first. The other rows stay in the store, marked as duplicates.
+-- column counts: the file that is counted: the most complete file
+-- column calls: calls of the session in the counted file
+-- column copies: the other files, each with its number of calls of the session
+-- column duplicate_calls: number of repeated calls in all files, which are not counted
+-- column found: number of all matching sessions; this answer is one page of them
 WITH told AS (
   SELECT s.session_id, s.file_id, any_value(s.source) AS source, any_value(f.path) AS path,
          sum(s.calls) AS calls, sum(s.duplicate_calls) AS duplicate_calls, bool_and(s.duplicate) AS duplicate

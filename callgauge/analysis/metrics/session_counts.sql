@@ -1,10 +1,10 @@
 -- title: Counts by session
 -- question: How many sessions have the same k and n of a rate?
 -- unit: sessions
--- column k: hits in each of these sessions, as in the metric slices
--- column n: observations in each of these sessions; sessions without any are left out
--- note: Input of the cluster bootstrap. Counted in the single calls, because the daily sums have no sessions.
--- note: A session counts once, even if it spans days.
+-- column k: number of hits in each of these sessions, as in the metric slices
+-- column n: number of observations in each of these sessions; sessions without observations are left out
+-- note: These counts are the input of the cluster bootstrap. They come from the single calls, because the daily sums contain no sessions.
+-- note: A session counts once, even if it lasts several days.
 -- $rate: one of the names in callgauge/analysis/measures/rates.py; the counts are those of ingest/store/rollups/rates.sql.
 WITH
 told AS (

@@ -1,12 +1,12 @@
 -- title: Sessions per day
--- question: On which days did matching sessions begin, how many at most, and which days do they span?
--- unit: one row per day, newest first; sessions without a time last
--- column most: sessions that began on the day, filtered by day and source only
--- column exact: true if exactly that many match; false if the other filters may leave fewer
--- column reads: cost of finding and sorting the matches, in sessions or turns to read; a call counts a third
--- column first_day: first day of any of their files; NULL if a file has no time
--- column last_day: last day of any of their files; NULL if a file has no time
--- note: Used by the lists to read only the days they need.
+-- question: On which days did matching sessions begin, how many can each day have at most, and over which days do they extend?
+-- unit: one row per day, newest first; sessions without a time are in the last row
+-- column most: number of sessions that began on the day, with only the filters by day and source applied
+-- column exact: true if most is the exact number of matches; false if the other filters may leave fewer
+-- column reads: number of sessions or turns to read for finding and sorting the matches; a call counts as a third
+-- column first_day: first day with data in any file of these sessions; NULL if a file has no time
+-- column last_day: last day with data in any file of these sessions; NULL if a file has no time
+-- note: With these numbers, the lists of sessions read only the days that they need.
 -- $first_day, $last_day: only sessions that can have records on these days.
 WITH spread AS (
   SELECT session_id, min(started_at) AS began, max(ended_at) AS ended, count(*) = count(started_at) AND count(*) = count(ended_at) AS timed

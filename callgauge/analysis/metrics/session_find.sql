@@ -1,10 +1,10 @@
 -- title: Search in one session
 -- question: Where does a text occur in the session?
--- unit: one row per matching text: a message, an answer, text of a step, a tool name, arguments, a result
--- note: The search ignores case. Messages, answers and results are stored up to 2,000 characters, arguments completely.
--- column kind: user, said (model text), tool, arguments, result or answer
+-- unit: one row per matching text: a message, an answer, a step's text, a tool name, arguments or a result
+-- note: The search ignores case. The store contains the first 2,000 characters of messages, answers and results, and complete arguments.
+-- column kind: user, said (text of the model), tool, arguments, result or answer
 -- column snippet: text around the first match
--- column found: number of matching texts; the rows are the first of them
+-- column found: number of all matching texts; this answer contains the first of them
 WITH texts AS (
   SELECT turn_id, turn, -1 AS step, 0 AS ordinal, NULL AS call_id, 'user' AS kind, user_text AS text FROM turns
   WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)

@@ -1,9 +1,9 @@
 -- title: Related sessions
--- question: Which session started this one, which did it start, and which sessions contain turns that it repeats?
+-- question: Which session started this session, which sessions did it start, and which sessions contain turns that it repeats?
 -- unit: one row per session and relation
--- column relation: parent, child (usually a sub-agent) or told_in (has turns that this session repeats)
--- column turns: turns of that session; for told_in, those that this session repeats
--- note: The first 200 sub-agents, ordered by start.
+-- column relation: relation of the other session to this session: parent, child (usually a sub-agent) or told_in (it contains turns that this session repeats)
+-- column turns: turns of the other session; for told_in, only turns that this session repeats
+-- note: At most 200 sub-agents are listed, ordered by their start.
 WITH kin AS (
   SELECT 'parent' AS relation, parent_session_id AS session_id FROM sessions
   WHERE session_id = $session AND source = $source AND parent_session_id IS NOT NULL

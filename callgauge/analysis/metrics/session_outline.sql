@@ -1,7 +1,7 @@
 -- title: Outline of one session
--- question: Which steps of the session have calls or text, and where did it fail?
--- unit: one row per call, and one per step with text; copies in other files are left out
--- column call_id: NULL = the row is a text, not a call
+-- question: Which steps of the session contain calls or text, and where did the session fail?
+-- unit: one row per call, and one row per step with text; rows that another file repeats are left out
+-- column call_id: id of the call; NULL if the row is a text
 SELECT turn_id, turn, coalesce(step, 0) AS step, ordinal, call_id, tool, outcome, fault_layer, chain_id, attempt, chain_outcome
 FROM tool_calls
 WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)

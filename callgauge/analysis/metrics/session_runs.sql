@@ -1,7 +1,7 @@
 -- title: Experiment runs
 -- question: Which experiment runs have sessions in the store?
 -- unit: one row per run, newest first
--- note: The run of a session comes from its file's path, see --from-path.
+-- note: The run of a session comes from the path of its file; see the option --from-path.
 SELECT run, count(*)::BIGINT AS sessions FROM sessions
 WHERE run IS NOT NULL AND {filters: trials} AND NOT coalesce(duplicate, false)
 GROUP BY run

@@ -1,7 +1,8 @@
 -- title: Turns of one session
--- question: Which turns are in the session, and how did each end?
--- unit: one row per turn; copies in other files are left out
--- column latency_ms: time of the whole turn; model_latency_ms: the model's part of it
+-- question: Which turns does the session contain, and how did each turn end?
+-- unit: one row per turn; rows that another file repeats are left out
+-- column latency_ms: time of the whole turn
+-- column model_latency_ms: time that the model took in the turn
 -- $first_day, $last_day: the days of the session, if known.
 SELECT turn_id, turn, ts, ended_at, provider, model, prompt_id, prompt_hash, coalesce(steps, 0)::BIGINT AS steps,
        coalesce(calls, 0)::BIGINT AS calls, coalesce(faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,

@@ -1,22 +1,27 @@
 -- title: Sessions
--- question: Which sessions match, and how did they go?
--- unit: one row per session; copies in other files are left out
--- note: Newest first, unless another order is chosen; sessions without a time are last. Filters by model, host and prompt keep sessions with such a turn. The filter by tool keeps sessions that called it, the filter by day those active on one of the days. The search covers ids, tasks and user messages.
--- note: Filters by retry sequence and attempt keep sessions with such a call. A selected model, host, prompt or tool must be that of the call.
--- note: Turns, steps, calls and failures are those of the session's own turns. A turn that is also in a more complete file is counted there.
--- column run: experiment run of the session, from the file's path; $run: only sessions of this run
+-- question: Which sessions match, and what happened in each?
+-- unit: one row per session; rows that another file repeats are left out
+-- note: The newest sessions come first, unless another order is chosen; sessions without a time come last. Filters by model, host and prompt keep sessions that have a turn with the selected value. The filter by tool keeps sessions that called the tool. The filter by day keeps sessions that were active on one of the days. The search covers ids, tasks and user messages.
+-- note: Filters by retry sequence and attempt keep sessions with a matching call. If a model, host, prompt or tool is selected, that call must also have the selected value.
+-- note: The numbers of turns, steps, calls and failures cover only the turns that count for this session. A turn that is also in a more complete file counts there.
+-- column run: experiment run of the session, from the path of its file
 -- column said: beginning of the first user message
--- column recorded_ok: turns that the log reports as successful, of recorded_known
--- column derived_ok: turns that we derive as successful, of derived_known
--- column succeeded: turns that succeeded, of success_known: reported by the log, else derived
--- column tokens: input and output tokens of the tokens_known turns whose log has them
--- column seconds: from the first to the last record of the log; NULL if it has only one time
--- column found: number of matching sessions in the selected days; the rows are one page of them
+-- column recorded_ok: number of turns that the log reports as successful
+-- column recorded_known: number of turns whose success or failure the log reports
+-- column derived_ok: number of turns that were derived as successful
+-- column derived_known: number of turns whose success or failure could be derived
+-- column succeeded: number of successful turns, reported by the log or else derived
+-- column success_known: number of turns whose success or failure is known
+-- column tokens: sum of input and output tokens
+-- column tokens_known: number of turns for which the log contains tokens
+-- column seconds: time from the first to the last record of the log; NULL if the log has only one time
+-- column found: number of all matching sessions on the days read; this answer is one page of them
 -- $order: NULL = newest, 'time', 'turns', 'steps', 'calls', 'faults', 'retries', 'seconds', descending. $reversed: the opposite order.
--- $chain: sessions with such a retry sequence, see calls; 'none' = without any. $attempt: with such an attempt. Filters by model,
--- host, prompt or tool then apply to a call of that sequence or attempt. $turns: with such a turn, see calls, of these models,
--- hosts and prompts.
--- $since, $until, $undated: the first days of the sessions read. $first_day, $last_day: days that contain all their records.
+-- The metric calls lists the values of $chain, $attempt and $turns. $chain: sessions with such a retry sequence; 'none' = without any.
+-- $attempt: sessions with such an attempt. Filters by model, host, prompt or tool then apply to a call of that sequence or attempt.
+-- $turns: sessions with such a turn, of the selected models, hosts and prompts.
+-- $since, $until: sessions that began from one day to the other. $undated: true = also sessions without a time.
+-- $first_day, $last_day: days that contain all records of these sessions.
 -- Internal: if(… IS NULL, NULL, column) keeps DuckDB from reading the column when the parameter is not set.
 WITH own_turns AS NOT MATERIALIZED (
   FROM turns

@@ -1,11 +1,14 @@
 -- title: Tasks in both slices
--- question: How did each slice do on the tasks that both tried?
--- unit: tasks; k / n counts calls for parse errors, and trials (sessions) for the other measures
+-- question: What is the rate of each slice on the tasks that both slices tried?
+-- unit: tasks; k / n counts calls if the measure is parse errors, and trials (sessions) for the other measures
 -- column origin: 'log' if the log names the task, 'first message' if the sessions begin with the same message
--- column a_k: hits of slice A over its trials of the task, of a_n measured; b_k and b_n: slice B
+-- column a_k: number of hits in slice A's trials of the task
+-- column a_n: number of observations in slice A's trials of the task
+-- column b_k: number of hits in slice B
+-- column b_n: number of observations in slice B
 -- column tasks: tasks with exactly these numbers
--- note: A task is named by the log, or is a first message of 40 characters or more that several sessions share.
--- note: A trial passes if no judged turn of it failed.
+-- note: A task is a name in the log, or a first message of at least 40 characters with which several sessions begin.
+-- note: A trial passes if none of its turns failed. Turns whose success is unknown are ignored.
 -- $measure: parse_error, turn_success, recorded_ok or derived_ok. $a_… and $b_… are the filters of the slices.
 WITH
 tried AS (

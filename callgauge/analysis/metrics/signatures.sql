@@ -1,16 +1,17 @@
 -- title: Error signatures
--- question: Which errors occur, grouped by their constant text, and since when?
--- unit: failed calls, each with the signature of its first failure
--- column text: error text of the log or the parser; paths, numbers, ids and quoted values are placeholders. If `callgauge retain` deleted it, the id of the signature
--- column sessions: a session counts once for each day, model, prompt and tool
--- column first_day: first day in the whole store, regardless of filters
--- column new: first seen on the newest selected day with calls, if there are earlier days
--- column days: the newest days with calls, at most 14; by_day: calls of each
--- column example: the newest such call
--- column found: number of signatures; the rows are one page of them
--- note: Failed calls with the same error text get one signature: paths, numbers, ids and quoted values become placeholders. No model is used, and the id is the same after every load.
+-- question: Which errors occur, grouped by the constant part of their text, and since when?
+-- unit: failed calls; each call counts for the signature of its first failure
+-- column text: error text of the log or the parser, with placeholders for paths, numbers, ids and quoted values; the signature's id if `callgauge retain` deleted the text
+-- column sessions: sessions; a session counts again for each day, model, prompt and tool
+-- column first_day: first day of the error in the whole store; filters do not apply
+-- column new: true if the error was first seen on the newest selected day with calls, and earlier days exist
+-- column days: the newest days with calls, at most 14
+-- column by_day: number of calls on each of these days
+-- column example: id of the newest such call
+-- column found: number of all signatures; this answer is one page of them
+-- note: Failed calls get the same signature if their error texts are equal after paths, numbers, ids and quoted values are replaced by placeholders. No model is used. A signature has the same id after every load.
 -- note: A signature is new if it was never seen before the newest selected day with calls. New signatures come first, then the most frequent.
--- note: $first puts signatures before the new ones: fixed errors that are back. $among and $without filter by triage status.
+-- note: $first lists signatures to show before the new ones: errors that were fixed and are back. $among and $without filter by triage status.
 WITH chosen AS NOT MATERIALIZED (
   FROM daily_errors
   WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}

@@ -1,13 +1,13 @@
 -- title: Silent sources
--- question: Which sources have stopped sending data, compared with their own rhythm?
+-- question: Which sources have stopped sending data, although they usually send data more often?
 -- unit: UTC days
 -- column last_day: newest day with calls or turns
--- column silent_days: days without data since then, up to the newest full day of the store
--- column active_days: days with data among the 14 days up to last_day
--- column chance: chance of such a long silence if each day has data as often as the 14 days before
--- note: Silent: data on at least 7 of 14 days, then a silence so long that chance explains it in under 5 % of cases.
+-- column silent_days: days without data after last_day, up to the newest complete day of the store
+-- column active_days: days with data among the 14 days that end with last_day
+-- column chance: probability of such a long silence if each day has data as often as in those 14 days
+-- note: A source is silent if it had data on at least 7 of 14 days and then a silence whose probability is under 5 %.
 -- note: Working days and weekends are judged separately. A source that never sends on Sundays is not silent on a Monday.
--- note: The newest day counts only when it is over, because a load in the morning has only its first hours.
+-- note: The newest day counts only when it is over, because a load in the morning contains only the first hours of the day.
 -- note: A source without data for more than 28 days counts as gone, not as silent.
 WITH
 days AS (

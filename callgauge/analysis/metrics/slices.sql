@@ -1,24 +1,28 @@
 -- title: Rates by any dimension
--- question: What is each rate in each slice, and how certain is it?
+-- question: What is each rate in each slice, and how certain is the rate?
 -- unit: calls, turns or retry sequences, depending on the rate; the rate is k / n
 -- days: added up
--- column rate: a rate of callgauge/analysis/measures/rates.py
--- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
--- column also: the value of $also, a second dimension; 'all' without $also
--- column k: hits of the rate
--- column n: calls, turns or retry sequences on which it was measured
--- column total: all, measured or not; total - n were not measured
+-- column rate: name of a rate in callgauge/analysis/measures/rates.py
+-- column slice: the value of $by; 'all' if $by is not set, 'unknown' if the log does not name the value
+-- column also: the value of $also, a second dimension; 'all' if $also is not set
+-- column k: hits: calls, turns or retry sequences that the rate counts
+-- column n: calls, turns or retry sequences on which the rate was measured
+-- column total: all calls, turns or retry sequences; on total - n of them the rate was not measured
 -- column sessions: sessions with an observation
--- column days: days with an observation, in order; day_k and day_n: k and n of each
--- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
--- note: A parse error is a call whose arguments are not JSON, or do not fit the tool's definition. Without a definition only JSON syntax is measured. A schema error that only the log reports is in neither k nor n.
--- note: Repairs are measured if the log has the model's own text, conversions if there is a definition, Needed repair if there are both.
--- note: A retry is the same tool called again after a failure, in a later step of the same turn, or a call that the log names as a retry. A turn counts once, regardless of the number of retries.
--- note: Turn success is reported by the log, else derived. Derived success: the turn ended with an answer, no call was given up before it reached its tool, and no call was lost. A tool that ran and failed does not count.
--- note: What could not be measured is in neither number of a rate. It counts neither as success nor as failure.
--- note: Counted in the daily sums. By tool or MCP server, or with a filter on them, a turn counts for every tool that it called.
--- note: A session counts once for each of its days, models and prompts, and by tool for each tool.
--- note: Every session is in one of fifty random groups. The interval comes from how much a rate, or a difference, changes when one group is left out.
+-- column days: days with an observation, in order
+-- column day_k: k on each of these days
+-- column day_n: n on each of these days
+-- column group_ids: ids of the random session groups with an observation, in order
+-- column group_k: k in each of these groups
+-- column group_n: n in each of these groups
+-- note: A parse error is a call whose arguments are not JSON, or do not fit the tool's definition. Without a definition, only JSON syntax is measured. Calls with a schema error that only the log reports count in neither k nor n.
+-- note: Repairs are measured if the log contains the model's own text, conversions if the definition is known, and Needed repair if both conditions hold.
+-- note: A retry is a call of the same tool after a failure, in a later step of the same turn, or a call that the log names as a retry. For the retry rate, a turn counts once, regardless of its number of retries.
+-- note: Turn success is reported by the log or, if the log does not report it, derived. A turn is derived as successful if it ended with an answer, no call was given up before it reached its tool, and no call was lost. It can be successful although a tool ran and failed.
+-- note: What could not be measured counts in neither k nor n, so it is neither success nor failure.
+-- note: The numbers come from the daily sums. With one row per tool or MCP server, or a filter on these, a turn counts for every tool that it called.
+-- note: A session counts once for each of its days, models and prompts. With one row per tool, it counts for each tool.
+-- note: Every session is in one of fifty random groups. The confidence interval comes from how much a rate, or a difference, changes when one group is left out.
 -- $by and $also: model, provider, prompt, prompt_name, tool, mcp_server, definition, strategy, source, harness_version, day.
 WITH
 named AS NOT MATERIALIZED (

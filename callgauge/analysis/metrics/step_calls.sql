@@ -1,10 +1,12 @@
 -- title: Calls of steps
--- question: Which calls are in these steps of a session, and what were the results?
--- unit: one row per call, from $first_step of $first_turn to $last_step of $last_turn; copies in other files are left out
--- note: The requested call is always included. Tokens and the model's time are those of the whole step.
--- column raw: beginning of the raw arguments; length: all characters
--- column result: beginning of the result; result_bytes: size of the whole
--- column found: number of calls of these steps; the rows are the first of them
+-- question: Which calls do these steps of a session contain, and what were their results?
+-- unit: one row per call, from $first_step of $first_turn to $last_step of $last_turn; rows that another file repeats are left out
+-- note: The requested call is always included. The tokens and the model's time are those of the whole step.
+-- column raw: beginning of the raw arguments
+-- column length: number of characters of the whole raw arguments
+-- column result: beginning of the result
+-- column result_bytes: size of the whole result
+-- column found: number of all calls of these steps; this answer contains the first of them
 SELECT call_id, turn_id, turn, coalesce(step, 0) AS step, ordinal, ts, tool, model, strategy, outcome, fault_layer,
        left(coalesce(parse_error, parse_warning), 300) AS finding, left(harness_message, 300) AS harness_message,
        left(coalesce(raw_arguments, arguments), 1000) AS raw, length(coalesce(raw_arguments, arguments))::BIGINT AS length, args_source,

@@ -1,7 +1,7 @@
 -- title: Text of steps
--- question: Which text did the model write in addition to its calls, in these steps of a session?
+-- question: Which text did the model write in these steps of a session, in addition to its calls?
 -- unit: one row per step, from $first_step of $first_turn to $last_step of $last_turn
--- note: The store keeps the first 2,000 characters of each text. The final answer is in the turn.
+-- note: The store contains only the first 2,000 characters of each text. The final answer belongs to the turn, so it is not listed here.
 WITH told AS (
   SELECT t.turn_id, t.turn, coalesce(t.step, 0) AS step, t.ts, t.text, t.file_id, t.line, t.byte_offset, o.file_id AS counts
   FROM step_texts t JOIN turns o ON o.turn_id = t.turn_id AND o.session_id = t.session_id AND NOT coalesce(o.duplicate, false)

@@ -1,7 +1,7 @@
 -- title: Tables
--- question: Which tables are in the store, and about how many rows does each have?
+-- question: Which tables does the store have, and about how many rows does each table have?
 -- unit: one row per table, by name
--- column about: rows, including some deleted ones until DuckDB reclaims them
+-- column about: approximate number of rows; it includes some deleted rows until DuckDB reclaims their space
 -- A table in several files has the rows of all files. Monthly sums repeat those of their days.
 SELECT table_name AS name, sum(estimated_size)::BIGINT AS about, max(column_count) AS columns
 FROM duckdb_tables()

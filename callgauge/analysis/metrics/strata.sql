@@ -1,19 +1,23 @@
 -- title: Mix-adjusted slices
--- question: Which work did each slice get, and what is its rate in each part of the work?
--- unit: calls, turns or retry sequences, depending on the rate; one row per slice and part of its work
+-- question: Which mix of work did each slice get, and what is its rate in each part of the mix?
+-- unit: calls, turns or retry sequences, depending on the rate; one row per slice and part of the mix
 -- days: added up
--- column rate: a rate of callgauge/analysis/measures/rates.py
--- column arm: the slice, a value of $by; 'all' without $by, 'unknown' if the log names none
--- column first: the value of $first; second: of $second; third: of $third
--- column k: hits of the rate
--- column n: calls, turns or retry sequences on which it was measured
--- column total: all, measured or not; total - n were not measured
+-- column rate: name of a rate in callgauge/analysis/measures/rates.py
+-- column arm: the slice: the value of $by; 'all' if $by is not set, 'unknown' if the log does not name the value
+-- column first: the value of $first
+-- column second: the value of $second
+-- column third: the value of $third
+-- column k: hits: calls, turns or retry sequences that the rate counts
+-- column n: calls, turns or retry sequences on which the rate was measured
+-- column total: all calls, turns or retry sequences; on total - n of them the rate was not measured
 -- column sessions: sessions with an observation
--- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
--- note: Two slices may get different work, and the one with the harder tools looks worse. Each group of equal work is compared separately. The differences are averaged, weighted by how much both slices have of each group (Mantel–Haenszel).
--- note: Counted in the daily sums. By tool, or with a filter on tools, a turn counts for every tool that it called.
+-- column group_ids: ids of the random session groups with an observation, in order
+-- column group_k: k in each of these groups
+-- column group_n: n in each of these groups
+-- note: A slice that got harder tools has a worse rate for that reason alone. So slices are compared within each combination of $first, $second and $third. The differences are then averaged, with weights for how much both slices have of each combination (Mantel–Haenszel).
+-- note: The numbers come from the daily sums. With one row per tool, or a filter on tools, a turn counts for every tool that it called.
 -- $by, $first, $second and $third: model, provider, prompt, prompt_name, tool, definition, strategy, source,
--- harness_version, day. $among: values of $by.
+-- harness_version, day. $among: only these values of $by.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)

@@ -1,15 +1,19 @@
 -- title: Strategy and probe audit
 -- question: Does each model on each host use the calling strategy that works best?
--- unit: one row per model, host and strategy; calls, the rate of parse errors is k / n
+-- unit: one row per model, host and strategy; calls; the rate of parse errors is k / n
 -- days: added up
--- column provider: the host; 'unknown' if the log names none
+-- column provider: the host; 'unknown' if the log does not name it
 -- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' if there are only probes
--- column total: all calls; total - n were not measured
--- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
--- column probes: trial calls of this model on this host, in the selected days and sources; a probe that several sessions share counts once
--- column last_ok: whether the last probe succeeded; last_day: its day; last_error: why it failed
--- note: A probe is a gateway's trial call that checks whether a model supports native tool use.
--- note: Probes have no prompt and no tool, so those filters restrict only the calls.
+-- column total: number of all calls; on total - n of them the rate was not measured
+-- column group_ids: ids of the random session groups with an observation, in order
+-- column group_k: k in each of these groups
+-- column group_n: n in each of these groups
+-- column probes: probes of this model on this host, in the selected days and sources; a probe that several sessions share counts once
+-- column last_ok: true if the last probe succeeded
+-- column last_day: day of the last probe
+-- column last_error: reason why the last probe failed
+-- note: A probe is a trial call with which a gateway checks whether a model supports native tool use.
+-- note: Probes have no prompt and no tool, so the filters by prompt and tool apply only to the other calls.
 WITH
 chosen AS NOT MATERIALIZED (
   SELECT coalesce(model, 'unknown') AS model, coalesce(provider, 'unknown') AS provider,

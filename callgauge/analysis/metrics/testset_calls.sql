@@ -1,11 +1,12 @@
 -- title: Calls for a test set
--- question: What was each of these calls, what was the model's input, and which later attempt was valid?
+-- question: For each of these calls, what did the model get and write, and which later attempt was valid?
 -- unit: one row per call
--- column earlier: calls in earlier steps of its turn
--- column prompt_name: name of the prompt in the log; prompt_version: likewise
+-- column earlier: number of calls in earlier steps of the same turn
+-- column prompt_name: name of the prompt in the log
+-- column prompt_version: version name of the prompt in the log
 -- column offered_tools: tools that the log lists as offered in the turn
--- column corrected: arguments of the first later clean attempt in a retry sequence that recovered
--- note: Messages and results are as stored; long ones are cut at 2,000 characters.
+-- column corrected: arguments of the first later clean attempt, if the retry sequence recovered
+-- note: Messages and results are shown as stored, so long ones end after 2,000 characters.
 WITH chosen AS (
   SELECT * FROM tool_calls WHERE list_contains($calls, call_id) AND NOT coalesce(duplicate, false)
 ),

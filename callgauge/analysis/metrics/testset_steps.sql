@@ -1,7 +1,7 @@
 -- title: Earlier steps of a turn
 -- question: What did the model write and call in each step of these turns, and what were the results?
--- unit: one row per call, or per text of the model
--- column text: text of the model in addition to its calls; NULL in the row of a call
+-- unit: one row per call, and one row per text of the model
+-- column text: text that the model wrote in addition to its calls; NULL in the row of a call
 SELECT turn_id, step, ordinal, tool, args_source, raw_arguments, result_text, definition_id, NULL AS text
 FROM tool_calls
 WHERE list_contains($turns, turn_id) AND NOT coalesce(duplicate, false)

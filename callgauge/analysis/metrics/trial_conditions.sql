@@ -1,9 +1,10 @@
 -- title: Conditions of a trial run
--- question: Which conditions were the same for all variants of a run, and which differed?
--- unit: one row per variant; lists contain the distinct values of its trials
--- column harnesses: the harness and its version; parsers: versions of our parser
--- column samplings: the sampling parameters sent, as JSON
--- column tools: number of tools offered
+-- question: Which conditions were the same for all variants of a run, and which conditions differed?
+-- unit: one row per variant; each list contains the distinct values of the variant's trials
+-- column harnesses: name and version of the harness
+-- column parsers: versions of our parser
+-- column samplings: the sampling parameters that were sent, as JSON
+-- column tools: tools offered
 SELECT s.arm, count(*) AS trials,
        list_sort(list(DISTINCT u.model)) AS models, list_sort(list(DISTINCT u.provider)) AS providers,
        list_sort(list(DISTINCT trim(concat_ws(' ', s.harness, s.harness_version)))) AS harnesses,

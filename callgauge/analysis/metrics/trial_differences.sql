@@ -1,10 +1,10 @@
 -- title: Differences between variants
 -- question: In which tools, parameters and diagnostic codes do the variants of a trial run differ?
 -- unit: calls; one row per value and variant
--- column value: a tool, a parameter of a tool, or a diagnostic code
--- column k: for a tool, its invalid calls (syntax or schema); else the calls with a diagnostic there
--- column n: for a tool, its calls in the variant; else all calls of the variant
--- note: A parameter or code counts if the parser repaired it or found it invalid.
+-- column value: name of a tool, a parameter of a tool, or a diagnostic code
+-- column k: for a tool, its calls with a syntax or schema error; otherwise, the calls with a diagnostic at the parameter or of the code
+-- column n: for a tool, all its calls in the variant; otherwise, all calls of the variant
+-- note: A call counts for a parameter or code if the parser repaired it there or found it invalid there.
 -- $by: tool, parameter or code.
 WITH called AS (
   SELECT call_id, file_id, arm, coalesce(tool, 'unknown') AS tool, fault_layer IN ('syntax', 'schema') AS is_refused

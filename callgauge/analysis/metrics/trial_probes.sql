@@ -1,8 +1,8 @@
 -- title: Probes of a run
 -- question: What did the probes of a run report about each model?
 -- unit: one row per model
--- column ok: true if the probe's answer had a native tool call; NULL = no probe, only declared
--- column capabilities: JSON: each capability with its value and its origin (declared, probed or from the API)
+-- column ok: true if the probe's answer contained a native tool call; NULL if there was no probe, only a declaration
+-- column capabilities: JSON object with the value and origin of each capability; the origin is declared, probed or the API
 WITH told AS (
   SELECT s.source, s.session_id, s.capabilities, s.started_at, u.model, u.provider
   FROM sessions s

@@ -1,13 +1,16 @@
 -- title: Trials of a run
 -- question: What was the result of each trial of a run?
--- unit: one row per trial: one session in which a variant tried a task
--- column calls: calls and lost attempts; refused: those with a syntax or schema error; mended: those converted or repaired; NULL if the server may have rewritten arguments
--- column misses: simulated results without a matching recorded answer
--- column no_reply: true if the endpoint did not reply; the trial is not measured
--- column checked: result of the task's check; NULL = no check. why: the reason it gives
--- column turn_ok: turn success, regardless of the check
--- column tokens: input and output tokens; NULL if the log has none
--- column cost: USD; NULL = not priced
+-- unit: one row per trial; a trial is one session in which a variant tried a task
+-- column calls: calls and missing calls
+-- column refused: calls with a syntax or schema error
+-- column mended: calls that were converted or repaired
+-- column misses: number of simulated results for which no recorded answer matched
+-- column no_reply: true if the endpoint did not reply; then the trial is not measured
+-- column checked: result of the task's check; NULL if the task has no check
+-- column why: the reason that the check gives
+-- column turn_ok: turn success, independent of the check
+-- column tokens: input and output tokens; NULL if the log contains none
+-- column cost: cost in USD; NULL if there is no price
 WITH called AS (
   SELECT source, session_id, count(*) AS calls,
          count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS refused,

@@ -1,12 +1,15 @@
 -- title: Trial runs
--- question: Which trial runs are in the store, and how far is each?
+-- question: Which trial runs does the store contain, and how far has each run come?
 -- unit: one row per run, newest first
--- column tasks: planned tasks; tasks_tried: those with a trial in a variant; trials: number of trials
--- column no_reply: trials without a reply from the endpoint; they are not measured
--- column cost: USD, of the trials with a known cost; unpriced: the others
--- column last_at: when the newest trial ended
--- column decisions: latest interim verdict on each variant: arm, look, tasks, decision
--- note: A trial run is identified by its lock.json, which is written before the first request.
+-- column tasks: number of planned tasks
+-- column tasks_tried: tasks that at least one variant tried
+-- column trials: trials
+-- column no_reply: number of trials without a reply from the endpoint, which are not measured
+-- column cost: cost in USD of the trials whose cost is known
+-- column unpriced: number of trials whose cost is unknown
+-- column last_at: time at which the newest trial ended
+-- column decisions: latest interim verdict on each variant: variant (arm), number of the analysis (look), number of tasks, decision
+-- note: A trial run is identified by its file lock.json, which is written before the first request.
 -- $run: one run; NULL = all.
 WITH chosen AS (
   SELECT * FROM trial_runs WHERE NOT duplicate AND ($run IS NULL OR run = $run)

@@ -1,8 +1,8 @@
 -- title: Calls of one turn
--- question: Which calls are in the turn, in order, and which form a retry sequence?
--- unit: one row per call; copies in repeated transcripts are left out
--- note: A retry is the same tool called again after a failure, in a later step of the turn, or a call that the log names as a retry. A failed call and its retries form one retry sequence.
--- column chain: number of the retry sequence within the turn, by its first call; NULL = none
+-- question: Which calls does the turn contain, in order, and which calls form a retry sequence?
+-- unit: one row per call; calls that a later transcript repeats are left out
+-- note: A retry is a call of the same tool after a failure, in a later step of the turn, or a call that the log names as a retry. A failed call and its retries form one retry sequence.
+-- column chain: number of the call's retry sequence within the turn, in the order of their first calls; NULL if the call is in no sequence
 WITH calls AS (
   SELECT *, CASE WHEN chain_id IS NOT NULL THEN min((step, ordinal, call_id)) OVER (PARTITION BY chain_id) END AS begins
   FROM tool_calls WHERE turn_id = $turn AND NOT coalesce(duplicate, false)

@@ -1,15 +1,18 @@
 -- title: Tokens, steps and time of turns
--- question: How many tokens, steps and seconds does a turn take, and how many turns does one success take?
+-- question: How many tokens, steps and seconds does a turn take, and how much does one successful turn take?
 -- unit: one row per slice; turns, tokens, steps and milliseconds
 -- days: added up
--- column slice: the value of $by; 'unknown' if the log names none
--- column tokens: input and output of the tokens_known turns whose log has both
--- column ms: time of the ms_known turns: of the whole turn if the log has it, else of the model alone
--- column ok: turns that succeeded, of ok_known: reported by the log, else derived
--- column ok_reported: turns of ok_known whose success the log reports
--- note: Per turn: the sum over the measured turns, divided by their number.
--- note: Per successful turn: the same, divided by the share of successful turns. It includes the cost of failed turns, and assumes that measured turns fail as often as the others.
--- note: Tokens of a turn cannot be divided by tool, strategy or agent version. A filter on tools does not change these numbers.
+-- column slice: the value of $by; 'unknown' if the log does not name the value
+-- column tokens: sum of input and output tokens over the turns in tokens_known
+-- column tokens_known: number of turns for which the log contains input and output tokens
+-- column ms: sum of the times of the turns in ms_known; the time of the whole turn if the log contains it, else only the model's time
+-- column ms_known: number of turns for which the log contains a time
+-- column ok: number of turns in ok_known that succeeded
+-- column ok_known: number of turns whose success is reported by the log or else derived
+-- column ok_reported: number of turns in ok_known whose success the log reports
+-- note: A number per turn is the sum over the measured turns, divided by the number of measured turns.
+-- note: A number per successful turn is the number per turn, divided by the share of successful turns. It includes the cost of failed turns, and assumes that measured turns fail as often as the others.
+-- note: A turn's tokens cannot be assigned to tools, strategies or agent versions. A filter on tools does not change these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day.
 WITH chosen AS (
   SELECT t.*, coalesce(p.name, t.prompt_id) AS prompt_name

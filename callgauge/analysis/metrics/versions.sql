@@ -1,11 +1,11 @@
 -- title: Versions of a prompt or tool
--- question: Which texts has this prompt had, or which definitions this tool, in order of appearance?
+-- question: Which texts has this prompt had, or which definitions has this tool had?
 -- unit: one row per version, newest first
--- note: Versions are numbered in the order in which they first appear in the loaded logs, so loading older logs can shift the numbers. A version is identified by the hash of its text.
--- note: A prompt without a name has one version, under its id.
--- column number: 1 = the first to appear
--- column version: version name in the log, for prompts
--- column uses: turns with the prompt, or calls of the tool
+-- note: Versions are numbered in the order in which they first appear in the loaded logs, so loading older logs can change the numbers. A version is identified by the hash of its text.
+-- note: A prompt without a name has only one version, which has the prompt's id.
+-- column number: 1 = the version that appeared first
+-- column version: version name in the log; only for prompts
+-- column uses: number of turns with the prompt version, or of calls with the definition
 WITH texts AS (
   SELECT prompt_id AS id, prompt_hash AS hash, version, sum(turns) AS uses,
          min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day

@@ -1,11 +1,11 @@
 -- title: Worst parameter of each tool
--- question: Which parameter of each tool fails most often, and how?
+-- question: Which parameter of each tool fails most often, and with which diagnostic?
 -- unit: calls with the diagnostic at the parameter
 -- days: added up
--- column parameter: as declared; for an item `filters[].name`
--- column code: the most frequent diagnostic there
+-- column parameter: path of the parameter in the definition; `filters[].name` for an item of a list
+-- column code: the most frequent diagnostic code at the parameter
 -- column judged: calls of the tool that the parser could judge
--- note: A call counts once for each parameter and code. The row of a tool is the most frequent pair.
+-- note: A call counts once for each pair of parameter and code. The row of a tool shows its most frequent pair.
 WITH
 found AS (
   SELECT tool, parameter, code, sum(calls)::BIGINT AS calls

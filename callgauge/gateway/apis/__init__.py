@@ -1,4 +1,4 @@
-"""Adapters for the four APIs, by name: how a conversation is written for each, and how its answer is read."""
+"""Name the adapters for the four APIs. An adapter writes requests for one API and reads its answers."""
 
 from callgauge.gateway.apis.adapter import (
     BrokenReplyError,

@@ -1,6 +1,6 @@
-"""What all APIs share: how a request becomes a body, and how the parts of an answer become a reply.
+"""Turn requests into bodies and answers into replies: the parts that all APIs share.
 
-An adapter says how one API differs: the fields of its body, and what each of its events adds to the reply.
+An adapter defines how one API differs: the fields of its body, and what each of its events adds to the reply.
 Nothing here uses the network.
 """
 
@@ -19,20 +19,20 @@ from callgauge.gateway.apis.messages import Call, ChatRequest, FinishReason, Rep
 
 T = TypeVar("T")
 ENDED_EARLY = "The stream ended before the reply did."
-_DONE = "[DONE]"  # OpenAI's last event, which some proxies send after the streams of other APIs
+_DONE = "[DONE]"  # the last event of OpenAI's streams; some proxies send it in other APIs, too
 
 
 class BrokenReplyError(Exception):
-    """The answer does not follow its API, or its stream ended before the reply did: ask again."""
+    """Raised when an answer breaks its API's format or its stream ends early. Another attempt may succeed."""
 
 
 class ErrorInReplyError(Exception):
-    """The endpoint reported an error in an answer that began as a success; the message is its text."""
+    """Raised when an answer has status 200 but contains an error. The message is the endpoint's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A path below the endpoint's address, and the body as JSON values."""
+    """The path of a request, below the endpoint's address, and its body as JSON values."""
 
     path: str
     body: dict[str, Any]
@@ -41,9 +41,9 @@ class WireRequest:
 class ReplyParts(ABC):
     """Collects one reply from the events of a stream, or from one whole body.
 
-    An adapter fills `texts`, `calls` and `carried` (the items that go back unchanged) as they come, or in
-    `complete`. `stop_word` is the API's own word for why the reply ended, None until it is known.
-    `show_text` is called with each piece of text that a stream brings.
+    An adapter fills `texts`, `calls` and `carried` while events arrive, or in `complete`. `carried` holds the
+    items that the next request sends back unchanged. `stop_word` is the API's own word for why the reply
+    ended; it is None until that is known. `show_text` is called with each piece of text of a stream.
     """
 
     def __init__(self) -> None:
@@ -53,23 +53,23 @@ class ReplyParts(ABC):
         self.carried: list[Mapping[str, Any]] = []
         self.stop_word: str | None = None
         self.model = ""
-        self.is_done = False  # [DONE] was read
+        self.is_done = False  # True after [DONE] was read
 
     @property
     def may_end(self) -> bool:
-        """Whether the reply is complete when the stream ends here. True needs no event that says so."""
+        """Return whether the reply is complete if the stream ends now, without an event that says so."""
         return False
 
     @abstractmethod
     def add_event(self, event: Any) -> bool:
-        """Add an event of a stream; return whether it completes the reply. Raises ErrorInReplyError."""
+        """Add an event of a stream and return whether it completes the reply. Raises ErrorInReplyError."""
 
     @abstractmethod
     def add_body(self, body: Any) -> None:
-        """Add a whole body. Raises BrokenReplyError where it has no reply."""
+        """Add a whole body. Raises BrokenReplyError if the body contains no reply."""
 
     def add_text(self, text: str) -> None:
-        """Add a piece of the reply's text, and show it."""
+        """Add a piece of the reply's text, and pass it to `show_text`."""
         self.texts.append(text)
         self.show_text(text)
 
@@ -79,7 +79,7 @@ class ReplyParts(ABC):
 
     @abstractmethod
     def count_tokens(self) -> Tokens:
-        """Return the tokens of the reply as the endpoint counted them."""
+        """Return the number of tokens that the endpoint counted for the reply."""
 
     def complete(self) -> Reply:
         """Return the reply."""
@@ -96,11 +96,11 @@ class ReplyParts(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One API.
+    """Describes one API.
 
-    `event` and `body` are the types of a stream's events and of a whole answer, whose field `error` is the
-    endpoint's error; `parts` collects them. `knows_seed`: a request can carry a seed. `knows_strict`: a tool
-    definition can be marked as strict.
+    `event` and `body` are the types of a stream's events and of a whole answer. Their field `error` is an
+    error of the endpoint. `parts` makes the collector of the reply. `knows_seed` is True when a request can
+    contain a seed, `knows_strict` when a tool definition can be marked as strict.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Wire:
         return WireRequest(self.path(request), _merge_body(self.write_body(request), request.extra_body))
 
     def read_body(self, body: bytes) -> Reply:
-        """Return the reply of a whole answer. Raises BrokenReplyError and ErrorInReplyError."""
+        """Return the reply in a whole answer. Raises BrokenReplyError and ErrorInReplyError."""
         answer = _decode(body, self.body)
         check_error(answer.error)
         parts = self.parts()
@@ -136,7 +136,7 @@ class ReplyStream:
         self._is_complete = False
 
     def add(self, data: str) -> None:
-        """Add the data of one event; ignore it if the reply is complete.
+        """Add the data of one event, unless the reply is already complete.
 
         Raises BrokenReplyError and ErrorInReplyError.
         """
@@ -148,22 +148,22 @@ class ReplyStream:
             self._is_complete = self._parts.add_event(_decode(data, self._event))
 
     def complete(self) -> Reply:
-        """Return the reply. Raises BrokenReplyError if the stream ended before the reply did."""
+        """Return the reply. Raises BrokenReplyError if the stream ended before the reply was complete."""
         if not (self._is_complete or self._parts.may_end):
             raise BrokenReplyError(ENDED_EARLY)
         return self._parts.complete()
 
 
 def check_error(error: Any) -> None:
-    """Raise ErrorInReplyError for an error of the endpoint; None is none."""
+    """Raise ErrorInReplyError if the endpoint reported an error, that is, if `error` is not None."""
     if error is not None:
         raise ErrorInReplyError(write_object(error))
 
 
 def add_to_turn(messages: list[dict[str, Any]], role: str, field: str, parts: list[dict[str, Any]]) -> None:
-    """Append parts as a message, or to the last message if it has the same role.
+    """Append parts as a new message, or to the last message if the role is the same.
 
-    Anthropic and Gemini want the roles to alternate, so results and a user's text are one message.
+    Anthropic and Gemini require alternating roles, so tool results and a user's text share one message.
     """
     if messages and messages[-1]["role"] == role:
         messages[-1][field] += parts
@@ -177,11 +177,12 @@ def select_known(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decode(data: str | bytes, kind: type[T]) -> T:
-    """Decode one event or body. Raises BrokenReplyError for text that is not JSON of this type."""
+    """Decode one event or body. Raises BrokenReplyError if the text is not JSON of the given type."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeError) as error:
-        try:  # only the standard library accepts half an emoji, which models write in escapes
+        # Only the standard library accepts lone surrogates (half an emoji), which models write as escapes.
+        try:
             return msgspec.convert(json.loads(data), type=kind)
         except (ValueError, RecursionError, msgspec.ValidationError):
             raise BrokenReplyError(f"The answer cannot be read: {error}") from None
@@ -196,16 +197,17 @@ def decode_object(raw: str) -> dict[str, Any]:
 
 
 def write_object(value: Any) -> str:
-    """Return a decoded value, such as arguments that an API sends as an object, as JSON text."""
+    """Return a decoded value as JSON text, for example arguments that an API sends as an object."""
     plain = value if value is not None else {}
     try:
         return msgspec.json.encode(plain).decode()
-    except (UnicodeEncodeError, OverflowError):  # half an emoji; a number beyond 64 bits
+    # raised for a lone surrogate (half an emoji) and for an integer beyond 64 bits
+    except (UnicodeEncodeError, OverflowError):
         return json.dumps(plain, separators=(",", ":"))
 
 
 def _merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body with the request's own fields: objects are merged, None removes a field."""
+    """Return the body with `extra_body` merged in: objects are merged, and None removes a field."""
     merged = dict(body)
     for name, value in extra.items():
         present = merged.get(name)

@@ -1,8 +1,9 @@
-"""Anthropic's Messages API.
+"""Adapter for Anthropic's Messages API.
 
-Format: https://docs.claude.com/en/api/messages and …/messages-streaming. The model's own text of a call comes
-only in a stream, and only from tools with `eager_input_streaming` (fine-grained tool streaming): otherwise
-the API has buffered and validated it. Thinking blocks go back unchanged, as the API asks.
+Format: https://docs.claude.com/en/api/messages and …/messages-streaming. Only a stream contains arguments as
+the model wrote them, and only for tools with `eager_input_streaming` (fine-grained tool streaming). Otherwise
+the API buffers and validates the arguments first. Thinking blocks are sent back unchanged, as the API
+requires.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from callgauge.gateway.apis.messages import (
     Tokens,
 )
 
-DEFAULT_MAX_TOKENS = 4096  # the API wants a number
+DEFAULT_MAX_TOKENS = 4096  # The API requires a number.
 
 
 class _AnthropicBlock(msgspec.Struct):
@@ -117,7 +118,7 @@ def _write_body(request: ChatRequest) -> dict[str, Any]:
 
 
 def _split_system(messages: tuple[ChatMessage, ...]) -> tuple[str, tuple[ChatMessage, ...]]:
-    """Return the text of the system messages at the beginning, and the messages after them."""
+    """Return the text of the system messages at the beginning, and all messages after them."""
     at = 0
     while at < len(messages) and messages[at].role == "system":
         at += 1
@@ -143,7 +144,7 @@ def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
             }
         ]
     blocks = [dict(item) for item in message.carried]
-    if message.text.strip():  # the API refuses blocks of white space
+    if message.text.strip():  # The API rejects text blocks that contain only white space.
         blocks.append({"type": "text", "text": message.text})
     blocks += [dict(part) for part in message.parts]
     return blocks + [
@@ -153,7 +154,7 @@ def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
 
 
 def _write_result(message: ChatMessage) -> str | list[dict[str, Any]]:
-    """Return the content of a result: its text, or a list if the result has other parts."""
+    """Return the content of a tool result: its text, or a list if the result has other parts."""
     if not message.parts:
         return message.text
     texts = [{"type": "text", "text": message.text}] if message.text.strip() else []
@@ -161,7 +162,7 @@ def _write_result(message: ChatMessage) -> str | list[dict[str, Any]]:
 
 
 class _AnthropicParts(ReplyParts):
-    """The blocks of a reply by their index, and the pieces of arguments by that of their block."""
+    """Collects the blocks of a reply, and the pieces of their arguments, by the index of the block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +181,7 @@ class _AnthropicParts(ReplyParts):
             self._add_delta(event.index, event.delta)
         elif event.type == "message_delta":
             self.stop_word = (event.delta.stop_reason if event.delta else None) or self.stop_word
-            if event.usage is not None:  # sums, in place of the earlier counts
+            if event.usage is not None:  # These counts are totals, so they replace the earlier counts.
                 self.usage = msgspec.structs.replace(
                     self.usage, **select_known(msgspec.structs.asdict(event.usage))
                 )

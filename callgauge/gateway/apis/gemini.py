@@ -1,8 +1,8 @@
-"""Gemini's generateContent.
+"""Adapter for Gemini's generateContent.
 
-Format: https://ai.google.dev/api/generate-content. The wire sends arguments as an object, never the model's
-text; what could not be read ends with `MALFORMED_FUNCTION_CALL`, and `finishMessage` may quote it. A call's
-`thoughtSignature` goes back with it, as the API asks.
+Format: https://ai.google.dev/api/generate-content. The API sends arguments as an object, never the model's
+text. A call that the API could not read ends with `MALFORMED_FUNCTION_CALL`, and `finishMessage` may quote
+it. The `thoughtSignature` of a call is sent back with the call, as the API requires.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _write_parts(message: ChatMessage) -> list[dict[str, Any]]:
 
 
 class _GeminiParts(ReplyParts):
-    """The parts of a reply; each event of a stream is an answer of its own with the next parts."""
+    """Collects the parts of a reply. Each event of a stream is a whole answer with the next parts."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A conversation with a model, the same for every API: messages, calls and replies."""
+"""Define messages, calls and replies of a conversation with a model, the same for every API."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Role = Literal["system", "user", "assistant", "tool"]
 class CallSource(StrEnum):
     """Where the text of a call's arguments comes from."""
 
-    RAW = "raw"  # as the model wrote it
-    RESERIALISED = "reserialised"  # the API sent an object; the text was made from it
-    LOST = "lost"  # a server refused the call and does not quote it
+    RAW = "raw"  # the model wrote the text
+    RESERIALISED = "reserialised"  # the API sent an object, from which the text was made
+    LOST = "lost"  # a server could not parse the call and does not quote its text
 
 
 class FinishReason(StrEnum):
-    """Why a reply ended, in one spelling for all APIs."""
+    """Why a reply ended, with the same words for all APIs."""
 
     TOOL_USE = "tool_use"
     END_TURN = "end_turn"
@@ -33,10 +33,11 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call of a reply. `raw` is the text of its arguments, `source` where that text comes from.
+    """One tool call of a reply.
 
-    `id_sent` is the original id of a call that needed another. `signature` must go back with the
-    call (Gemini's `thoughtSignature`).
+    `raw` is the text of its arguments, and `source` says where that text comes from. `id_sent` is the model's
+    id if it had to be replaced by another. `signature` must be sent back with the call (Gemini's
+    `thoughtSignature`).
     """
 
     id: str
@@ -51,11 +52,11 @@ class Call:
 class ChatMessage:
     """One message of a conversation.
 
-    `calls` are an assistant's, with arguments that are valid JSON objects. `call_id` and `name` say which
-    call a message of the role `tool` answers. `carried` are items of the API that go back unchanged, before
-    all else: Anthropic's thinking blocks, reasoning items of OpenAI's Responses. `parts` are a user's or a
-    tool's content that is not text (images, audio, files), in the API's own format; they are sent unchanged,
-    after the text.
+    `calls` are calls of the assistant; their arguments are valid JSON objects. `call_id` and `name` identify
+    the call that a message of the role `tool` answers. `carried` are items of the API that are sent back
+    unchanged, before all other content: Anthropic's thinking blocks, reasoning items of OpenAI's Responses.
+    `parts` is content of a user or tool that is not text (images, audio, files), in the API's own format. It
+    is sent unchanged, after the text.
     """
 
     role: Role
@@ -82,7 +83,7 @@ def check_parts(parts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], 
 
 
 def describe_parts(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Return a line for each part, with its type and size: a log has no room for the parts themselves."""
+    """Return one line for each part, with its type and size, because a log does not store the parts."""
     return "\n".join(
         f"[{part.get('type') or next(iter(part), 'part')}: {len(json.dumps(part)):,} characters of JSON]"
         for part in parts
@@ -93,8 +94,8 @@ def describe_parts(parts: Iterable[Mapping[str, Any]]) -> str:
 class TextPiece:
     """The next piece of a reply's text.
 
-    If a piece is the first of a reply and the previous reply had no last piece, the stream of the previous
-    reply broke: the model was asked again, and the new text replaces the old text.
+    A first piece can arrive although the previous reply had no last piece. Then the stream of that reply
+    broke, the model was asked again, and the new text replaces the old.
     """
 
     text: str
@@ -104,7 +105,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one reply as the endpoint counts them; None where it says nothing."""
+    """The numbers of tokens that the endpoint counted for one reply; None where it gives no number."""
 
     read: int | None = None
     written: int | None = None
@@ -112,7 +113,7 @@ class Tokens:
 
 
 def sum_tokens(counted: Iterable[Tokens]) -> Tokens:
-    """Return the sums over several replies; None where an endpoint counts nothing."""
+    """Return the sums over several replies; None where the endpoint gives no number."""
     tokens = tuple(counted)
     return Tokens(
         _sum(reply.read for reply in tokens),
@@ -128,10 +129,10 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of a model. `stop_word` is the API's own word for why it ended.
+    """One answer of a model. `stop_word` is the API's own word for why the answer ended.
 
-    `refused` is the endpoint's complaint about a call of the model that it could not read: then the call is
-    in no other field, but in `refused_call` where the complaint quotes it.
+    `refused` is the endpoint's error message if it could not read a call of the model. That call is then
+    missing from `calls`. `refused_call` holds the call if the message quotes it.
     """
 
     text: str = ""
@@ -149,12 +150,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What a model is asked: the conversation, the tools it may call, and how it is to answer.
+    """What a model is asked: the conversation, the tools it may call, and settings for its answer.
 
-    `is_serial` asks for one call at most in a reply, `is_strict` for calls that the server holds to their
-    definitions, where the API has that. `answer_schema` is a JSON Schema for the text of the answer, an
-    object that is closed and requires all its fields. `sampling` has the names `temperature`, `top_p`,
-    `max_tokens` and `seed`; `extra_body` is laid over the finished body, for what only one provider knows.
+    `is_serial` asks for at most one call in a reply. `is_strict` asks the server to enforce the tool
+    definitions, if the API supports that. `answer_schema` is a JSON Schema for the answer's text: a closed
+    object that requires all its fields. `sampling` may contain `temperature`, `top_p`, `max_tokens` and
+    `seed`. `extra_body` holds fields for one provider; they are merged into the finished body.
     """
 
     model: str

@@ -1,11 +1,11 @@
-"""OpenAI's two APIs: Chat Completions, which many servers speak, and Responses.
+"""Adapters for OpenAI's two APIs: Chat Completions, which many servers support, and Responses.
 
-Chat Completions: https://platform.openai.com/docs/api-reference/chat and …/chat-streaming. Servers differ:
-tool calls may lack an `index` (then their ids are compared), arguments may be an object, a stream may end
-without `[DONE]` after its finish reason, and counts may be in the last choice instead of after it.
+Chat Completions: https://platform.openai.com/docs/api-reference/chat and …/chat-streaming. Servers differ.
+Tool calls may lack an `index`; then their ids are compared. Arguments may be an object. A stream may end
+after its finish reason without `[DONE]`. Token counts may be in the last choice instead of after it.
 
 Responses: https://platform.openai.com/docs/api-reference/responses and …/responses-streaming. The server
-stores nothing (`store: false`), so reasoning items go back with their encrypted content.
+stores nothing (`store: false`), so reasoning items are sent back with their encrypted content.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from callgauge.gateway.apis.messages import (
 
 
 class _CachedTokens(msgspec.Struct):
-    """How many of the tokens read came from a cache."""
+    """The number of input tokens that came from a cache."""
 
     cached_tokens: int | None = None
 
@@ -46,7 +46,7 @@ def _write_headers(key: str) -> dict[str, str]:
 
 
 def _name_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an answer with the name that both APIs require."""
+    """Return the schema of an answer with a name, which both APIs require."""
     return {"name": "answer", "strict": True, "schema": dict(schema)}
 
 
@@ -177,7 +177,7 @@ class _ChatParts(ReplyParts):
         )
 
     def _place_of(self, part: _ChatToolCall) -> int:
-        """Return the place of the call that this part belongs to, a new one where it begins a call."""
+        """Return the index of the call that contains this part, or a new index if the part begins a call."""
         if part.index is not None and part.index in self._places:
             return self._places[part.index]
         continues = part.index is None and self.calls and part.id in (None, "", self.calls[-1].id)
@@ -205,7 +205,7 @@ class _ChatParts(ReplyParts):
 
 
 def _join_content(content: Any) -> str:
-    """Return the text of a content: a string, or the text parts of a list (Mistral)."""
+    """Return the text of a content: the string itself, or the joined text parts of a list (Mistral)."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -310,7 +310,9 @@ def _write_items(message: ChatMessage) -> list[dict[str, Any]]:
 
 
 class _ResponsesParts(ReplyParts):
-    """The items of a reply by their place; what `output_item.done` holds wins over the pieces."""
+    """Collects the items of a reply by their index. The event `output_item.done` overrides the streamed
+    pieces.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Tools that run: functions with their definitions, recorded answers, and the executor."""
+"""Define tools and run them: functions with definitions, recorded answers, and the executor."""
 
 from callgauge.gateway.tools.executor import Executor, ToolResult
 from callgauge.gateway.tools.functions import tool

@@ -1,7 +1,7 @@
 """Run the tool of a call, or tell the model why it was not run.
 
-The executor stands between what the model sent and the function: arguments that could not be read, that the
-tool's policy does not accept, or that lost meaning when they were mended, never reach it.
+A function never receives arguments that could not be read, that the tool's policy rejects, or that lost
+meaning in a repair.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ from lenient.arguments.checked_call import describe_refusal, describe_unknown_to
 
 TOOLS_LOG = logging.getLogger("callgauge.Tools")
 PARSE_LOG = logging.getLogger("callgauge.ToolParse")
-MOST_CHARACTERS = 20_000  # of a result
+MOST_CHARACTERS = 20_000  # most characters of a result
 
 
-logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until a program asks for it
+# Log nothing until the program configures logging.
+logging.getLogger("callgauge").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What became of a call: a `status` of docs/session-log.md, the text that goes back, the time it took.
+    """The outcome of a call: a `status` of docs/session-log.md, the text for the model, and the time taken.
 
-    `code` is the tool's own word for a rejection. `metadata` is what the tool put into its context. `parts`
-    is content that is not text, which goes back unchanged.
+    `code` is the tool's own word for a rejection. `metadata` is what the tool wrote into its context. `parts`
+    is content that is not text; it is sent to the model unchanged.
     """
 
     status: str
@@ -52,16 +53,16 @@ class ToolResult:
 
     @property
     def ran(self) -> bool:
-        """True when the tool was called: it succeeded, said no, or failed."""
+        """Return True when the tool was called, whether it succeeded, rejected the call or failed."""
         return self.status in ("success", "tool_rejected", "execution_failed")
 
 
 class Executor:
     """Runs the tools of a toolbox.
 
-    `timeout` in seconds holds for tools without their own. `tells_warnings` adds the findings to the result
-    of mended arguments, as `[ParseWarning] …`. A function that is not async runs in a thread, which goes on
-    after its time is over: Python cannot end it.
+    `timeout`, in seconds, applies to tools without a timeout of their own. With `tells_warnings`, the result
+    of repaired arguments includes the diagnostics as `[ParseWarning] …`. A function that is not async runs in
+    a thread. After a timeout the thread continues, because Python cannot stop it.
     """
 
     def __init__(self, toolbox: Toolbox, *, timeout: float = 30.0, tells_warnings: bool = True) -> None:
@@ -70,7 +71,7 @@ class Executor:
         self.tells_warnings = tells_warnings
 
     async def execute(self, context: ToolContext) -> ToolResult:
-        """Run the call of `context.request`. Never raises for anything that a model or a tool does."""
+        """Run the call of `context.request`. No action of a model or tool raises an exception."""
         request = context.request
         tool = self.toolbox.get(request.tool_name)
         _log_parse(request, tool)
@@ -79,7 +80,7 @@ class Executor:
         return result
 
     def _refuse(self, request: ToolCallRequest, tool: Tool | None) -> ToolResult | None:
-        """Return why the tool must not be called, None when it may be."""
+        """Return a result that says why the tool must not be called, or None when it may be called."""
         if tool is None:
             offered = [tool.name for tool in self.toolbox]
             return ToolResult("tool_not_found", describe_unknown_tool(request.tool_name, offered))
@@ -87,7 +88,7 @@ class Executor:
             return ToolResult("input_unparsable", describe_refusal(request, tool.definition))
         if request.accepted_under(tool.policy) and (tool.takes_lossy or not request.lossy):
             return None
-        judged = request._replace(policy=tool.policy)  # its parse_error then names what this tool refuses
+        judged = request._replace(policy=tool.policy)  # makes the error message name what this tool rejects
         return ToolResult("input_invalid", describe_refusal(judged, tool.definition))
 
     async def _run(self, tool: Tool, context: ToolContext) -> ToolResult:
@@ -113,7 +114,7 @@ class Executor:
             if isinstance(error, asyncio.CancelledError) and _is_task_cancelled():
                 raise
             if isinstance(error, GeneratorExit) and _current_task() is not task:
-                raise  # this coroutine is being closed from outside
+                raise  # This coroutine is being closed from outside.
             TOOLS_LOG.warning("%s failed", _describe_call(request), exc_info=error)
             late = f"{tool.name} gave no result within {seconds:g} s."
             status, code, text = "execution_failed", None, late if limit.expired() else _name_error(error)
@@ -122,7 +123,7 @@ class Executor:
 
 
 def _current_task() -> asyncio.Task[Any] | None:
-    """Return the task that is running, None where no loop is."""
+    """Return the running task, or None when there is no event loop."""
     try:
         return asyncio.current_task()
     except RuntimeError:
@@ -130,7 +131,7 @@ def _current_task() -> asyncio.Task[Any] | None:
 
 
 def _is_task_cancelled() -> bool:
-    """Return True when the conversation itself is cancelled, and not only something within a tool."""
+    """Return True when the conversation itself is cancelled, not only a task within a tool."""
     task = _current_task()
     return task is not None and task.cancelling() > 0
 
@@ -150,7 +151,7 @@ def _name_error(error: BaseException) -> str:
 
 
 def _write_result(returned: Any) -> str:
-    """Return a result as text: a string as it is, nothing for None, all else as JSON."""
+    """Return a result as text: a string unchanged, an empty text for None, everything else as JSON."""
     if returned is None or isinstance(returned, str):
         return returned or ""
     try:
@@ -167,5 +168,5 @@ def _cut(text: str) -> str:
 
 
 def _describe_call(request: ToolCallRequest) -> str:
-    """Return a call in one short line, for a program's own log."""
+    """Return a short line about a call, for the program's own log."""
     return f"{request.tool_name}[{request.tool_call_id}]"

@@ -1,4 +1,4 @@
-"""Makes tools of Python functions: the definition from the signature, and the call with bound arguments."""
+"""Make tools from Python functions: read the definition from the signature, and convert the arguments."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def tool(
     takes_lossy: bool = False,
     timeout: float | None = None,
 ) -> Any:
-    """Make a tool of a function, as a decorator with or without options, or by a call.
+    """Make a tool from a function. Can be a decorator, with or without options, or a plain call.
 
     The definition is read from the signature, the type hints and the docstring
-    (`lenient.ToolDefinition.from_function`); a parameter of the type `ToolContext` is left out of it.
-    Functions may be async; others run in a thread, so that they can be timed out. Raises
-    lenient.ToolDefinitionError for what has no signature.
+    (`lenient.ToolDefinition.from_function`). It omits a parameter of the type `ToolContext`. Functions that
+    are not async run in a thread, so that they can time out. Raises lenient.ToolDefinitionError for an object
+    without a signature.
     """
     if function is None:
         return functools.partial(
@@ -88,7 +88,7 @@ def _make_tool(
 
 
 def _call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function in its thread, out of which asyncio cannot carry what ends generators."""
+    """Call a function in its thread. Asyncio cannot pass StopIteration out of a thread, so replace it."""
     try:
         return function(**arguments)
     except (StopIteration, GeneratorExit) as error:
@@ -96,7 +96,7 @@ def _call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
 
 
 def _bare_hint(hint: Any) -> Any:
-    """Return the class of a hint without `Annotated` and `| None`."""
+    """Return the class in a hint, without `Annotated` and `| None`."""
     if typing.get_origin(hint) is typing.Annotated:
         return _bare_hint(typing.get_args(hint)[0])
     others = [argument for argument in typing.get_args(hint) if argument is not type(None)]
@@ -106,9 +106,9 @@ def _bare_hint(hint: Any) -> Any:
 def _bind(
     function: Callable[..., Any], hints: Mapping[str, Any], arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that the function has parameters for, in the types of its hints.
+    """Return the arguments for which the function has parameters, converted to its type hints.
 
-    What the model sent beside them is not passed on, unless the function takes `**kwargs`.
+    Other arguments of the model are dropped, unless the function takes `**kwargs`.
     """
     declared = inspect.signature(function).parameters.values()
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in declared)
@@ -131,9 +131,10 @@ _UNIONS = (typing.Union, types.UnionType)
 
 
 def _read_times(value: Any, hint: Any) -> Any:
-    """Return the value with moments in place of the timestamps for which the hint has `datetime`.
+    """Return the value with timestamps converted to `datetime` where the hint requires that.
 
-    msgspec reads RFC 3339 only; a definition takes all of ISO 8601. Where the hint takes text, too, it stays.
+    msgspec reads only RFC 3339, but a definition accepts all of ISO 8601. If the hint also allows text, the
+    text stays.
     """
     hint = _bare_hint(hint)
     if hint is datetime and isinstance(value, str):
@@ -153,10 +154,10 @@ def _read_times(value: Any, hint: Any) -> Any:
 
 
 def _convert(value: Any, hint: Any) -> Any:
-    """Return a JSON value in the type of a hint: members of enumerations, dates, dataclasses, models.
+    """Convert a JSON value to the type of a hint: enumeration members, dates, dataclasses, models.
 
-    A value stays as it is where the hint is of no use for that; the definition has checked it already. What
-    a pydantic model says against its fields is raised.
+    If the hint cannot be converted to, the value stays unchanged; the definition has already checked it.
+    Validation errors of pydantic models are raised.
     """
     refused: list[Exception] = []
 

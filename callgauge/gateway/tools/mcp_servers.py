@@ -1,7 +1,7 @@
-"""Tools of MCP servers: of a command that is started, or of an address that speaks streamable HTTP.
+"""Offer the tools of MCP servers, which run as a command or at an address (streamable HTTP).
 
-Each connection lives in a task of its own: whatever becomes of a server, the conversation goes on and the
-model is told. Protocol: https://modelcontextprotocol.io/specification
+Each connection runs in its own task. If a server fails, the conversation continues and the model is told.
+Protocol: https://modelcontextprotocol.io/specification
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
 _LOG = logging.getLogger("callgauge.Tools")
-_MOST_PAGES = 100  # of a list of tools
-_CLOSING = 15.0  # seconds; a process that does not end is killed after six
-_TAIL = 4_000  # characters of a server's standard error that are kept
+_MOST_PAGES = 100  # most pages of a list of tools
+_CLOSING = 15.0  # seconds; a process that does not end is killed after six seconds
+_TAIL = 4_000  # characters to keep from the end of a server's standard error
 _SECRET_NAMES = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
-_SHORTEST_SECRET = 4  # shorter values are no secrets, and stand in any text
-_FIRST_ERROR = 400  # of HTTP statuses
-_INVALID_PARAMETERS, _CONNECTION_CLOSED = -32602, -32000  # JSON-RPC, and the SDK's own
+_SHORTEST_SECRET = 4  # Shorter values are not secrets, because they occur in any text.
+_FIRST_ERROR = 400  # the lowest HTTP status that is an error
+_INVALID_PARAMETERS, _CONNECTION_CLOSED = -32602, -32000  # the codes of JSON-RPC and of the SDK
 
 
 class McpServerError(Exception):
-    """An MCP server cannot be used; the message names it and says why."""
+    """Raised when an MCP server cannot be used. The message names the server and the reason."""
 
 
 class _ServerRejected(ToolRejected):
-    """A server's own no to the arguments, in its own words."""
+    """Raised when a server rejects the arguments; the message is the server's own."""
 
     def __init__(self, message: str) -> None:
         super().__init__("arguments_rejected", message)
@@ -56,12 +56,12 @@ class _ServerRejected(ToolRejected):
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server: a `command` with its arguments, a `url`, or a `program` in this process (an `MCPServer`).
+    """An MCP server: a `command` with arguments, a `url`, or a `program` in this process (an `MCPServer`).
 
-    A command is started in `folder` with few variables of our environment (PATH, HOME and their like) and
-    those whose names are in `environment`. `key` is sent to a `url` as a bearer token. `name` stands before a
-    tool's name where two servers have it; without one the server's own is taken. The server has `timeout`
-    seconds to start and to list its tools.
+    A command runs in `folder`. Its environment contains a few variables of this process (such as PATH and
+    HOME) and those named in `environment`. `key` is sent to a `url` as a bearer token. If two servers have a
+    tool of the same name, `name` is its prefix; the default is the server's own name. The server has
+    `timeout` seconds to start and to list its tools.
     """
 
     name: str = ""
@@ -79,21 +79,21 @@ class McpServer:
 
     @property
     def label(self) -> str:
-        """What messages call it: its name, its program and first argument, or the host of its address."""
+        """Return a name for messages: `name`, the program and first argument, or the host of the URL."""
         if self.url is not None:
             return self.name or urlsplit(self.url).hostname or "at an address"
         named = [Path(word).name for word in self.command if not word.startswith("-")]
         return self.name or " ".join(named[:2]) or "in this process"
 
     def find_secrets(self) -> dict[str, str]:
-        """Return what must stand in no log, with the word that takes its place."""
+        """Return the secrets that no log may contain, each with the word that replaces it."""
         values = {f"[{name}]": os.environ.get(name, "") for name in self.environment if is_secret(name)}
         values["[key]"] = self.key
         return {value: word for word, value in values.items() if len(value) >= _SHORTEST_SECRET}
 
 
 def is_secret(name: str) -> bool:
-    """Return True when a variable of this name holds a secret: TOKEN, API_KEY and their like."""
+    """Return True when a variable with this name probably holds a secret, such as TOKEN or API_KEY."""
     return _SECRET_NAMES.search(name) is not None
 
 
@@ -101,10 +101,10 @@ def is_secret(name: str) -> bool:
 async def open_mcp_servers(
     servers: Iterable[McpServer], *, taken: Collection[str] = ()
 ) -> AsyncIterator[list[Tool]]:
-    """Start or reach the servers, and give their tools as long as the block lasts.
+    """Start or reach the servers, and yield their tools until the block ends.
 
-    A tool whose name another server has, too, or that is in `taken`, gets its server's name before it;
-    characters that no model's API takes in a name become `_`. Raises McpServerError when a server cannot be
+    A tool name that two servers have, or that is in `taken`, gets its server's name as a prefix. Characters
+    that the models' APIs do not accept in names become `_`. Raises McpServerError when a server cannot be
     used, or the package mcp is missing.
     """
     connections = [_Connection(server) for server in servers]
@@ -149,7 +149,7 @@ class _McpTool:
 
 
 class _Connection:
-    """One server under way. `declared` are its tools as it lists them, `name` its name for prefixes."""
+    """The connection to one server. `declared` holds the tools that it lists, `name` the prefix for them."""
 
     def __init__(self, server: McpServer) -> None:
         self.server = server
@@ -177,7 +177,7 @@ class _Connection:
             raise McpServerError(f"MCP server {self.server.label}: {self._failure}")
 
     async def close(self) -> None:
-        """End the connection, and the process of a command."""
+        """Close the connection, and end the process of a command."""
         if self._task is None:
             return
         self._stop.set()
@@ -189,7 +189,7 @@ class _Connection:
             await asyncio.wait({self._task}, timeout=_CLOSING)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Call a tool. Raises ToolRejected and ToolFailed with what the server says."""
+        """Call a tool. Raises ToolRejected and ToolFailed with the server's message."""
         if self._client is None or self._task is None:
             raise ToolFailed(self._say_gone())
         calling = asyncio.ensure_future(self._client.call_tool(name, dict(arguments)))
@@ -228,7 +228,7 @@ class _Connection:
         return f"The MCP server {self.name} has ended; its tools cannot be used any more."
 
     async def _hold(self) -> None:
-        """Hold the connection until `close`, whatever becomes of the server."""
+        """Keep the connection open until `close`, even if the server fails."""
         try:
             async with AsyncExitStack() as stack:
                 tail = stack.enter_context(_StderrTail())
@@ -272,7 +272,7 @@ class _Connection:
             import httpx2
 
             headers = {"authorization": f"Bearer {server.key}"} if server.key else {}
-            waits = httpx2.Timeout(30.0, read=300.0)  # a server may hold a stream open
+            waits = httpx2.Timeout(30.0, read=300.0)  # A server may keep a stream open.
             hooks = {"response": [self._remember_status]}
             client = httpx2.AsyncClient(headers=headers, timeout=waits, event_hooks=hooks)
             http = await stack.enter_async_context(client)
@@ -290,7 +290,7 @@ class _Connection:
         self._last_status = answer.status_code
 
     def _say_status(self) -> str:
-        """Return the status with which an address refused, which the package does not tell."""
+        """Return the HTTP status of a rejected request, which the package mcp does not report."""
         status = self._last_status
         if status is None or status < _FIRST_ERROR:
             return ""
@@ -298,7 +298,7 @@ class _Connection:
         return f" (HTTP {status}{wants_key})"
 
     async def _take_message(self, message: Any) -> None:
-        """Take a notification, or an exception for what a server printed that is no message."""
+        """Take a notification, or an exception for printed output that is not a message."""
         if isinstance(message, Exception) and not self._has_rubbish:
             self._has_rubbish = True
             _LOG.warning(
@@ -312,12 +312,13 @@ class _Connection:
 
 
 def _load_mcp() -> Any:
-    """Return the package mcp. Raises McpServerError with what to install."""
+    """Return the package mcp. Raises McpServerError with the command to install it."""
     try:
         import mcp
     except ModuleNotFoundError:
         raise McpServerError(f"MCP servers need the package mcp: {install_command('mcp')}") from None
-    logging.getLogger("mcp").addHandler(logging.NullHandler())  # silent until a program asks for it
+    # Log nothing until the program configures logging.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
     return mcp
 
 
@@ -329,7 +330,7 @@ def _read_variables(server: McpServer) -> dict[str, str]:
 
 
 async def _list_tools(client: Client) -> list[dict[str, Any]]:
-    """Return the tools of all pages as the protocol writes them."""
+    """Return the tools of all pages, in the format of the protocol."""
     declared: list[dict[str, Any]] = []
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
@@ -356,7 +357,7 @@ def _explain(error: BaseException, server: McpServer) -> str:
 
 
 def _write_content(result: CallToolResult) -> str:
-    """Return a result as text: what is no text is named by its kind, type and size."""
+    """Return a result as text; other content is described by its kind, type and size."""
     parts = [_write_block(block.model_dump(by_alias=True, mode="json")) for block in result.content]
     if not parts and result.structured_content is not None:
         parts.append(json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":")))
@@ -382,7 +383,7 @@ def _name_block(kind: str, address: str | None, mime_type: str | None, encoded: 
 
 
 class _StderrTail:
-    """A file for a server's standard error, of which the end is kept."""
+    """A file for a server's standard error that keeps only the end."""
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
@@ -405,7 +406,7 @@ class _StderrTail:
                 self._kept = (self._kept + part)[-_TAIL:]
 
     async def quote(self) -> str:
-        """Return the last lines, in brackets; nothing where there are none. Call it once the server ended."""
+        """Return the last lines in brackets, or an empty text. Call it after the server has ended."""
         self.file.close()
         await asyncio.to_thread(self._reader.join, 1.0)
         lines = self._kept.decode("utf-8", "replace").split("\n")

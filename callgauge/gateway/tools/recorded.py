@@ -1,4 +1,4 @@
-"""Tools that answer from recorded results: a conversation can be had again without touching anything."""
+"""Tools that answer with recorded results, so that a conversation can be repeated without side effects."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lenient import Policy, ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """The result of a tool for arguments that contain `when`; without `when` for any arguments.
+    """The recorded result of a tool for arguments that contain `when`, or for any arguments without `when`.
 
-    `status` is that of the recorded call: `success`, `tool_rejected` or `execution_failed`.
+    `status` is the status of the recorded call: `success`, `tool_rejected` or `execution_failed`.
     """
 
     tool: str
@@ -24,7 +24,10 @@ class RecordedAnswer:
 
 
 class NoRecordedAnswerError(Exception):
-    """No recorded answer fits: not the model's fault. The metadata of the result says `simulated: miss`."""
+    """Raised when no recorded answer fits, which is not the model's fault.
+
+    The metadata of the result contains `simulated: miss`.
+    """
 
 
 def recorded_tools(
@@ -37,8 +40,8 @@ def recorded_tools(
 ) -> list[Tool]:
     """Return a tool for each definition, which gives the first recorded answer that fits its arguments.
 
-    `defaults` has results by tool for arguments that no answer fits. The metadata of a result has
-    `simulated`: `recorded`, `default`, or `miss` where there is neither.
+    `defaults` maps tools to results for arguments that no answer fits. In the metadata of a result,
+    `simulated` is `recorded`, `default`, or `miss` if no result was found.
     """
     by_tool: dict[str, list[RecordedAnswer]] = {}
     for answer in answers:
@@ -79,7 +82,7 @@ class _Recorded:
 
 
 def contains(sent: Any, wanted: Any) -> bool:
-    """Return True when a value has all that another has: fields by name, lists item by item."""
+    """Return True when a value contains another: all its fields by name, and lists item by item."""
     if isinstance(wanted, Mapping):
         return isinstance(sent, Mapping) and all(
             name in sent and contains(sent[name], value) for name, value in wanted.items()

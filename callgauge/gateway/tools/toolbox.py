@@ -1,4 +1,4 @@
-"""Tools that run: a definition, the function behind it, and what it accepts."""
+"""Define tools: a definition, the function that runs, and the arguments that it accepts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lenient import Policy, ToolCallRequest, ToolCatalog, ToolDefinition
 
 
 class ToolRejected(Exception):  # noqa: N818 a tool's word, not a fault of the program
-    """A tool's own no to arguments that fit its definition: `raise ToolRejected("limit_out_of_range", "…")`.
+    """Raised by a tool to reject arguments that fit its definition: `raise ToolRejected("limit_out_of_range",
+    "…")`.
 
-    `code` is a short word for people and statistics, `message` is what the model is told.
+    `code` is a short word for people and statistics, `message` is the text for the model.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -23,16 +24,16 @@ class ToolRejected(Exception):  # noqa: N818 a tool's word, not a fault of the p
 
 
 class ToolFailed(Exception):  # noqa: N818 as above
-    """A tool ran and failed; the model is told these words and no others."""
+    """Raised by a tool that ran and failed. The model is told only this message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool can know of its call, and what the team's program hands to its tools.
+    """What a tool can know about its call, and what the program passes to its tools.
 
-    A parameter with this type is filled in by the executor and left out of the definition. `request` holds
-    the call as the model sent it and as it was read; `environment` is the dict that was given to the
-    executor. `metadata` is for the tool: what it puts in stands in the result.
+    The executor fills in a parameter with this type; the definition omits it. `request` holds the call as the
+    model sent it and as the parser read it. `environment` is the dict that was given to the executor. What
+    the tool writes into `metadata` becomes part of the result.
     """
 
     request: ToolCallRequest
@@ -45,10 +46,10 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A result with content that is not text: a tool returns it instead of a text.
+    """A result with content that is not text; a tool can return it instead of a text.
 
-    `parts` are images, audio or files in the format of the API that the model is called by, such as
-    `{"type": "image", "source": {…}}` for Anthropic. They are sent unchanged, after the text.
+    `parts` are images, audio or files in the format of the model's API, such as `{"type": "image", "source":
+    {…}}` for Anthropic. They are sent unchanged, after the text.
     """
 
     text: str = ""
@@ -62,9 +63,9 @@ ToolRun = Callable[[ToolContext], Awaitable[Any]]
 class Tool:
     """A tool that can be run.
 
-    `policy` says which findings the tool accepts, `takes_lossy` whether it runs on arguments that lost
-    meaning when they were mended. `timeout` is in seconds; None is the executor's. `run` reads its arguments
-    from `context.request.arguments`.
+    `policy` defines which diagnostics the tool accepts. `takes_lossy` is True when the tool also runs on
+    arguments that lost meaning in a repair. `timeout` is in seconds; None means the executor's timeout. `run`
+    reads its arguments from `context.request.arguments`.
     """
 
     definition: ToolDefinition
@@ -79,23 +80,23 @@ class Tool:
 
 
 def make_safe_name(name: str) -> str:
-    """Return a tool's name as every model's API takes it: other characters become `_`, at most 64 stay."""
+    """Return a tool name that every API accepts: 64 characters at most; forbidden characters become `_`."""
     return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
 
 
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # the rule of OpenAI and Anthropic
 _LONGEST_NAME = 64
 
 
 class Toolbox:
-    """Tools by name. Of two tools with one name the later counts."""
+    """Tools by name. If two tools have the same name, the later one is used."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self.catalog = ToolCatalog.from_definitions(tool.definition for tool in self)
 
     def add(self, *tools: Tool) -> Toolbox:
-        """Return a toolbox with further tools; this one stays as it is."""
+        """Return a new toolbox that also contains further tools."""
         return Toolbox([*self, *tools])
 
     def get(self, name: str | None) -> Tool | None:

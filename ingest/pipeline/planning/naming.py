@@ -151,7 +151,7 @@ def read_naming(
     transcripts. Raises OptionError.
     """
     if model is not None and not model.strip():
-        raise OptionError("--model is empty; name the model of logs that name none")
+        raise OptionError("--model is empty; give the model for logs that do not contain one")
     try:
         rules = [PathRule(compile_pattern(pattern)) for pattern in patterns]
     except BadRuleError as problem:
@@ -236,7 +236,7 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 def check_mapping(paths: Any) -> PathFacts:
     """Return field paths as a fact about files; None when there are no paths. Raises BadRuleError."""
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
-        raise BadRuleError('map has lines such as messages = ".request.messages"')
+        raise BadRuleError('map needs lines such as messages = ".request.messages"')
     if not paths:
         return NO_FACTS
     try:
@@ -290,28 +290,28 @@ def _read_rule(rule: dict[str, Any]) -> PathRule:
 
 def _read_aliases(table: Any) -> AliasSettings:
     if not isinstance(table, dict):
-        raise BadRuleError("[aliases] is a table")
+        raise BadRuleError("[aliases] must be a table")
     if unknown := table.keys() - {"enabled", "defaults", "names"}:
         raise BadRuleError(
-            f"[aliases] has {min(unknown)!r}, which is unknown; it has enabled, defaults, names"
+            f"[aliases] has {min(unknown)!r}, which is unknown; use enabled, defaults and names"
         )
     switches = {name: table.get(name, True) for name in ("enabled", "defaults")}
     if bad := [name for name, value in switches.items() if not isinstance(value, bool)]:
-        raise BadRuleError(f"{bad[0]} of [aliases] is true or false")
+        raise BadRuleError(f"{bad[0]} of [aliases] must be true or false")
     own = table.get("names", {})
     if not isinstance(own, dict) or not all(isinstance(name, str) and name for name in own.values()):
-        raise BadRuleError('[aliases.names] has lines such as "name in the log" = "model"')
+        raise BadRuleError('[aliases.names] needs lines such as "name in the log" = "model"')
     return AliasSettings(own=own, **switches)
 
 
 def _read_failures(table: Any) -> FailureRules:
     if not isinstance(table, dict):
-        raise BadRuleError("[failures] is a table")
+        raise BadRuleError("[failures] must be a table")
     if unknown := table.keys() - {"fields", "tools"}:
-        raise BadRuleError(f"[failures] has {min(unknown)!r}, which is unknown; it has fields and tools")
+        raise BadRuleError(f"[failures] has {min(unknown)!r}, which is unknown; use fields and tools")
     tools = table.get("tools", {})
     if not isinstance(tools, dict):
-        raise BadRuleError('[failures.tools] has lines such as "search_logs" = []')
+        raise BadRuleError('[failures.tools] needs lines such as "search_logs" = []')
     own = tuple((pattern, _read_fields(fields, pattern)) for pattern, fields in tools.items())
     return FailureRules(_read_fields(table.get("fields", sorted(FIELDS)), "fields"), own)
 

@@ -207,11 +207,11 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
             advice = "please report it with that line"
             if isinstance(recognised.form, InstalledFormat):
                 advice = recognised.form.report_to
-            raise UnusableFileError(f"broke the reading of {where} ({reason}); {advice}") from error
+            raise UnusableFileError(f"caused an error while reading {where} ({reason}); {advice}") from error
     if not recognised.is_claimed and not any(result.rows[table] for table in _READ):
         sink.take_back_file()
         unusable = UnusableFileError(
-            f"contains nothing that {recognised.form.SOURCE.name} logs contain; leave out --format, or see "
+            f"contains no {recognised.form.SOURCE.name} data; leave out --format, or see "
             "`callgauge formats FILE` for its format"
         )
         unusable.is_noted = False

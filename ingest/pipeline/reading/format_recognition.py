@@ -138,7 +138,7 @@ def recognise_content(
 def check_side_file(place: LogPlace, head: LogHead) -> None:
     """Raise UnusableFileError for a file that is incomplete, or that belongs to a database next to it."""
     if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
-        under_way = UnusableFileError("is a trial that is still under way; it is read when it has ended")
+        under_way = UnusableFileError("is a trial that is still running; load it after it has ended")
         under_way.is_companion = True
         raise under_way
     suffix = next((end for end in ALL_SIDE_FILES if place.own_name.endswith(end)), None)
@@ -272,7 +272,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     if len(head.claiming) > 1:
         names = " and ".join(claimant.SOURCE.name for claimant in head.claiming)
         raise UnusableFileError(
-            f"is claimed by {names}; only one can be right: name it with --format, and please report it"
+            f"matches several formats ({names}); choose one with --format, and please report this"
         )
     return head.claiming[0]
 

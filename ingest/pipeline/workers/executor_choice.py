@@ -36,7 +36,7 @@ class ExecutorOptions:
     def __post_init__(self) -> None:
         """Raise OptionError where the options contradict each other."""
         if self.shared is not None and self.cluster is None:
-            raise OptionError("--shared is where the workers of a cluster write rows: add --on ray")
+            raise OptionError("--shared works only with a cluster: add --on ray")
         if self.cluster is not None and self.cluster != RAY and not self.cluster.startswith(f"{RAY}://"):
             raise OptionError(f"--on {self.cluster} is not a cluster; use ray, or ray://HOST:PORT")
 

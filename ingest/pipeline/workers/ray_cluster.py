@@ -74,8 +74,8 @@ class RayCluster:
                 reason = " ".join(str(error).split())[:200]
                 raise OptionError(
                     f"the Ray cluster at {named} cannot be reached ({reason}); check that it runs "
-                    "(`ray status`), that its Ray and Python are those of this machine, and, where it asks "
-                    "for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
+                    "(`ray status`), that it has the same Ray and Python versions as this machine, "
+                    "and, if it asks for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
                 ) from error
             # otherwise Ray writes a token to ~/.ray
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))

@@ -55,7 +55,7 @@ def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
     if version != CALLGAUGE_VERSION:
         return TaskOutcome(error=OptionError(
             f"the machine {socket.gethostname()} of the cluster has Callgauge {CALLGAUGE_VERSION} and this "
-            f"one {version}; install the same on both"
+            f"machine has {version}; install the same version on both"
         ))  # fmt: skip
     try:
         return _share_rows(_unpickle(settings), pickle.loads(task))  # noqa: S301 - sent by the load

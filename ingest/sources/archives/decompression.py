@@ -128,8 +128,8 @@ class DecompressedStream(PieceStream[io.RawIOBase]):
             made = self._decoder.decompress(data, limit)
         except _ERRORS as error:
             raise DamagedFileError(
-                f"its {self._kind} data cannot be unpacked ({str(error)[:100]}); what came out may be wrong, "
-                "so nothing of it is in: load an intact copy"
+                f"its {self._kind} data cannot be unpacked ({str(error)[:100]}); the data may be wrong, "
+                "so nothing was loaded: load an intact copy"
             ) from error
         self._made += len(made)
         if self._made > SUSPECT and self._made > _RATIO * self._consumed:

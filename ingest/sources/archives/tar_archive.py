@@ -172,7 +172,7 @@ def _member_of_header(header: tarfile.TarInfo, extended: dict[str, str], start: 
         mtime = float(extended.get("mtime", header.mtime))
         mtime_ns = max(0, min(int(mtime * 1e9), _LATEST))
     except (ValueError, OverflowError) as error:
-        raise DamagedFileError("it is corrupt (an extended header has no number where one is due)") from error
+        raise DamagedFileError("it is corrupt (an extended header lacks a number)") from error
     if size < 0:
         raise DamagedFileError("it is corrupt (a negative size)")
     sparse = any(key.startswith(_SPARSE) for key in extended)

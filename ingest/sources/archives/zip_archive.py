@@ -88,7 +88,7 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
     end = 0
     for member in sorted(members, key=lambda member: member.start):
         if member.start < end:
-            raise DamagedFileError("its members overlap, as no archive's do that was made for use")
+            raise DamagedFileError("its members overlap, which never happens in a normal archive")
         end = member.start + _LOCAL.size + member.packed
 
 
@@ -103,12 +103,12 @@ def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     method = _METHODS.get(member.method)
     if method is None and member.method != _STORED:
         raise DamagedFileError(
-            f"it is compressed with zip method {member.method}, which is not read here; unpack it"
+            f"it is compressed with zip method {member.method}, which is not supported; unpack it"
         )
     file.seek(member.start)
     header = file.read(_LOCAL.size) or b""
     if len(header) < _LOCAL.size or not header.startswith(b"PK\x03\x04"):
-        raise DamagedFileError("it is not at the place in the archive's table of contents")
+        raise DamagedFileError("it is not at the position that the archive's table of contents gives")
     _, name_length, extra_length = _LOCAL.unpack(header)
     part = StreamPart(
         file, member.start + _LOCAL.size + name_length + extra_length, member.packed, exact=True
@@ -142,5 +142,5 @@ class _ChecksummedStream(io.RawIOBase):
         self._length += count
         at_end = not count and len(view)
         if self._length > self._wanted[0] or (at_end and (self._length, self._sum) != self._wanted):
-            raise DamagedFileError("its length or checksum is not that of the archive's table of contents")
+            raise DamagedFileError("its length or checksum differs from the archive's table of contents")
         return count

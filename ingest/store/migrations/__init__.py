@@ -74,7 +74,7 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
         version = "without a version" if stored_version is None else f"of version {stored_version}"
         raise StoreVersionError(
             f"the store {generation.parent} has tables {version}, this Callgauge writes version "
-            f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge that made it"
+            f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge version that made it"
         )
     return int(stored_version)
 

@@ -78,8 +78,8 @@ class Lease:
                 continue
             self.release()
             raise StoreError(
-                f"{self._place.address} writes files without looking at If-Match and If-None-Match, so two "
-                "loads could overwrite each other; use an object store that has conditional writes"
+                f"{self._place.address} ignores the headers If-Match and If-None-Match, so two "
+                "loads could overwrite each other; use an object store that supports conditional writes"
             )
 
     def renew(self) -> None:

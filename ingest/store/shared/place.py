@@ -119,7 +119,7 @@ class SharedPlace:
             self._files.put_file(str(file), self._at(name), chunksize=_PART, max_concurrency=_UPLOADS_AT_ONCE)
         arrived = self.find(name)
         if arrived is None or arrived.size != size:
-            raise StoreError(f"{name} did not arrive whole in {self.address}; run the same command again")
+            raise StoreError(f"{name} was not completely written to {self.address}; run the command again")
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
         """Return the bytes of a file from `start` to before `end`; fewer if the file ends earlier."""

@@ -118,7 +118,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         end = min((first + count) * _BLOCK, self.find_size(name))
         data = self._place.read_range(name, first * _BLOCK, end)
         if len(data) != end - first * _BLOCK:
-            raise UnreachableError(f"{name} in {self._place.address} ended too early; is it damaged?")
+            raise UnreachableError(f"{name} in {self._place.address} ended too early and may be damaged")
         blocks = [data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK)]
         with self._lock:
             self._blocks.update({(name, first + at): block for at, block in enumerate(blocks)})

@@ -78,8 +78,8 @@ class SharedFolder:
                     whole.update(piece)
             if part.stat().st_size != pointer.size or whole.hexdigest() != pointer.sha256:
                 raise StoreError(
-                    f"{pointer.generation} in {self.place.address} is not what was published; put the file "
-                    "back from an earlier version or a backup"
+                    f"{pointer.generation} in {self.place.address} differs from the published file; put "
+                    "that file back from an earlier version or a backup"
                 )
             flush_to_disk(part)
             part.replace(file)
