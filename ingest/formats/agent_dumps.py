@@ -96,7 +96,10 @@ def translator(about: About) -> Translator:
 
 
 class _AgentDump:
-    """Translates one file with the class that recognises the first of its records."""
+    """Translates one file.
+
+    The first record that identifies the program selects the class that translates the file.
+    """
 
     def __init__(self, about: About) -> None:
         self._about = about
@@ -303,7 +306,10 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
 
 
 def _promptfoo_output(output: Any) -> Any:
-    """Return the content of a reply: text, or a list of parts that promptfoo stores as JSON or as text."""
+    """Return the content of a reply: a text, or a list of parts.
+
+    promptfoo stores the parts as JSON, or as lines of text.
+    """
     if isinstance(output, dict):
         calls = output.get("tool_calls")
         return [*read_objects(calls), output.get("content") or ""] if calls else output
@@ -421,7 +427,7 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:
-    """Return a call as the agent parsed it; the argument of a code agent is code, not JSON."""
+    """Return a call as the agent parsed it. A code agent's argument is code, not JSON."""
     function = read_object(call.get("function")) or call
     sent, name = function.get("arguments"), function.get("name")
     arguments = {"code": sent} if name == _CODE_CALL and isinstance(sent, str) else sent

@@ -99,12 +99,15 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_events(record: _Value) -> Sequence[_Value]:
-    """Return the events of a page; a record that is not a page is itself one event."""
+    """Return the events in a page. Any other record is itself one event."""
     return (record,) if "type" in record else read_objects(record.get("data"))
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads streams with this event; None when several classes could read them."""
+    """Return the class that reads streams with this event.
+
+    Return None if this event alone does not identify the agent.
+    """
     kind = record.get("type")
     if not isinstance(kind, str):
         return None
@@ -173,8 +176,8 @@ class AgentRun(ABC):
 class _SequentialRun(AgentRun):
     """The run of an agent whose stream lists texts, calls and results in sequence.
 
-    A step begins with the first text or call after a result. The text is kept until a call follows or the run
-    ends, because it may arrive in pieces.
+    A step begins with the first text or call after a result. A text may arrive in pieces, so it is kept until
+    a call follows or the run ends.
     """
 
     harness: ClassVar[str]
@@ -228,7 +231,7 @@ class _SequentialRun(AgentRun):
         self._in_pieces = piece
 
     def call(self, where: LogLine, ts: datetime | None, call_id: str | None, **facts: Any) -> Iterator[Event]:
-        """Yield the events of a call; yield nothing when the call was reported before."""
+        """Yield the events of a tool call. Yield nothing when the tool call was reported before."""
         if call_id is not None and call_id in self._calls:
             return
         if self._text is None and not self._in_step:
@@ -265,7 +268,7 @@ class _SequentialRun(AgentRun):
     ) -> Iterator[Event]:  # fmt: skip
         """Yield the end of the turn.
 
-        `tokens` are the token counts of the whole turn. They are stored with its last step.
+        `tokens` are the token counts of the whole turn. They are stored with the turn's last step.
         """
         yield from self._close_text(answers=ok is None, **tokens)
         self.turns.note_stop(where, ts, status, ok=ok, latency_ms=latency_ms)
@@ -469,7 +472,7 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
     """Return the flag and the content of a result.
 
-    The only key of a result is its status, such as success or error.
+    The only key of a result is a status, such as `success` or `error`.
     """
     word, outcome = next(iter(result.items()), ("", None))
     body = read_object(outcome)

@@ -98,7 +98,10 @@ class _Invocations:
 
 
 def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:
-    """Return the request and reply of a record; None for records without them, such as embeddings."""
+    """Return the request and the reply of a record.
+
+    Return None for a record of another operation, such as embeddings.
+    """
     sent, came = read_object(value.get("input")), read_object(value.get("output"))
     failed = read_text(value.get("errorCode"))
     reply_path = read_text(came.get("outputBodyS3Path"))

@@ -116,6 +116,9 @@ class _Score:
 
 
 def _first_question(turns: Any) -> str | None:
-    """Return the text of the last message in the first turn of `[[{role, content}]]`; None without a text."""
+    """Return the text of the last message in the first turn of `[[{role, content}]]`.
+
+    Return None when the message has no text.
+    """
     first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
     return join_content(first[-1].get("content")) if first else None

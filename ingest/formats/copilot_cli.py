@@ -111,7 +111,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for an unused line."""
+    """Return the record of a line. Return an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}") else decode_object(line)
 
@@ -179,7 +179,10 @@ class CopilotSession:
         yield from waiting or ()
 
     def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
-        """Yield the model of a session whose messages do not name it, then the events that waited for it."""
+        """Yield the model of a session whose messages do not name the model.
+
+        Then yield the events that waited for the model.
+        """
         if model is None or self._models.get(dialogue.session_id) == model:
             return
         self._models[dialogue.session_id] = model
@@ -191,7 +194,7 @@ class CopilotSession:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        # A model that is named only at the end is used if no earlier event named one.
+        # A model that is named only at the end is used if no earlier event named a model.
         if self._held is not None:
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
@@ -303,10 +306,10 @@ class CopilotSession:
         )
 
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
-        """Return the session or sub-agent that sent the event; open it if necessary.
+        """Return the session or sub-agent that sent the event. Open a sub-agent if necessary.
 
-        Also yield the events of opening a sub-agent, and of closing the oldest sub-agent when too many are
-        open.
+        Also yield the events of opening a sub-agent. If too many sub-agents are open, close the oldest
+        sub-agent and yield its last events.
         """
         started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:

@@ -89,7 +89,7 @@ def translator(about: About) -> Translator:
 
 
 class _CursorLog:
-    """Translator of one file: a database with many chats, or the transcript of one."""
+    """Translator of one file: a database with many chats, or the transcript of one chat."""
 
     def __init__(self, about: About) -> None:
         self._rows = CursorRows(about.identity)
@@ -196,7 +196,7 @@ def _call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result_fields(call: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields of a call; None when the call is still running."""
+    """Return the `ResultSeen` fields of a call. Return None when the call is still running."""
     content = read_text(call.get("result")) or read_text(call.get("error"))
     status = call.get("status")
     if status == "completed":

@@ -226,7 +226,8 @@ class GeminiConversation(AgentSession):
     ) -> Iterable[Event]:
         """Return the events of one message.
 
-        `document` is the record that contains the message if the record has several lines; else None.
+        If the record that contains the message has several lines, `document` is this record. Otherwise
+        `document` is None.
         """
         kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
@@ -292,7 +293,7 @@ class GeminiConversation(AgentSession):
 
 
 def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
-    """Return the status of a call; None while the call has no result."""
+    """Return the status of a call. Return None while the call has no result."""
     status = call.get("status")
     if status == "cancelled":
         return failed_flag(content, FaultLayer.REFUSED)
@@ -305,7 +306,7 @@ def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
 
 
 def _join_words(message: Mapping[str, Any]) -> str | None:
-    """Return the text of a message; None when it has none.
+    """Return the text of a message. Return None when the message has no text.
 
     Newer logs also store tool results as user messages. These messages have no text.
     """
@@ -313,5 +314,8 @@ def _join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
+    """Return the sum of the token counts.
+
+    Return None when the sum is zero, because zeros mean missing counts.
+    """
     return sum(read_count(count) or 0 for count in counts) or None

@@ -127,7 +127,10 @@ class _GooseSession:
             yield from self._take_record(record)
 
     def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
-        """Yield the events of a row: a session, or a message of the session in the latest session row."""
+        """Yield the events of a row.
+
+        The row is a session, or a message of the session in the latest session row.
+        """
         columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
         decoded = [read_json_column(record, column) for column in columns]
         bad = find_unread(record) or next(

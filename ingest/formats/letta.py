@@ -124,7 +124,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, where: Log
 
 
 def _read_question(words: str | None) -> str | None:
-    """Return the text of a person's message; None for an event of Letta itself."""
+    """Return the text of a person's message. Return None for an event of Letta itself."""
     fields = read_object(open_json(words))
     if "type" not in fields:
         return words

@@ -72,7 +72,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the objects that may contain the OTLP request: the record and the objects inside of it."""
+    """Return the objects that may contain the OTLP request: the record, and the objects inside the record."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 
@@ -127,7 +127,7 @@ def _read_span(
 
 
 def _log_record(entry: dict[str, Any], record: Record) -> Iterator[SpanEvent]:
-    """Yield a log record as a span event if it is a GenAI event; yield nothing for other log records."""
+    """Yield a log record as a span event if it is a GenAI event. Yield nothing for any other log record."""
     attributes = read_otlp(entry.get("attributes"))
     name = read_text(entry.get("eventName")) or read_text(attributes.get("event.name")) or ""
     trace_id, span_id = read_text(entry.get("traceId")), read_text(entry.get("spanId"))

@@ -124,7 +124,7 @@ def _read_calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_answer_key(value: Mapping[str, Any]) -> bool:
-    """Return True when an argument is a list although its tool declares one text, number or boolean."""
+    """Return True when an argument is a list although the tool declares a single text, number or boolean."""
     declared = {
         name: read_object(read_object(function.get("parameters")).get("properties"))
         for definition in read_list(value.get("tools"))

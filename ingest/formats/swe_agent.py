@@ -147,7 +147,10 @@ class _SweAgentRun(SweRun):
         return (join_content(first.get("content")) or "") if first.get("role") == "system" else ""
 
     def _task_name(self) -> str | None:
-        """Return the text of the last user message before the first reply; None when there is none."""
+        """Return the text of the last user message before the first reply.
+
+        Return None when there is no such message.
+        """
         words: str | None = None
         for message in self._history:
             if message.get("role") == "assistant":
@@ -177,7 +180,7 @@ class _SweAgentRun(SweRun):
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
             self.where = self.record.find_line(f'"{calls[0]["id"]}"', past=True)
-        # With a "query", the search is not possible, because its messages also contain actions.
+        # With a "query", the search is not possible, because the query's messages also contain actions.
         elif not self._native and "query" not in step:
             self.where = self.record.find_line('"action":', past=True)
         yield StepMade(**self.event_place(), text=read_text(step.get("response")), strategy=strategy)
@@ -243,7 +246,10 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """Return SWE-agent's answer to the reply before the step `following`; None if the reply was accepted."""
+    """Return SWE-agent's answer to the reply before the step `following`.
+
+    Return None if the reply was accepted.
+    """
     query = read_objects(following.get("query"))
     if (
         len(query) < 2

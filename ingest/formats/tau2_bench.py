@@ -145,7 +145,10 @@ def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the message in the chat API's format, without calls and results of the user's model."""
+    """Yield the message in the chat API's format.
+
+    Calls and results of the model that plays the user are left out.
+    """
     role = message.get("role")
     if role == "tool":
         for result in read_objects(message.get("tool_messages")) or [message]:

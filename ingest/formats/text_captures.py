@@ -188,7 +188,7 @@ def _arguments(call: TextCall) -> dict[str, Any]:
 
 
 def _missing_field(words: str, calls: Sequence[TextCall]) -> str | None:
-    """Return the text of the reply outside of its calls; None when there is no such text."""
+    """Return the text of the reply outside of its calls. Return None when there is no such text."""
     rest, position = [], 0
     for call in calls:
         rest.append(words[position : call.start])

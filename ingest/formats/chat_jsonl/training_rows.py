@@ -54,7 +54,10 @@ def unify_messages(messages: list[Any]) -> list[Any]:
 
 
 def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
-    """Return the tool definitions in `<tools>` of a system prompt: a JSON array, or one object per line."""
+    """Return the tool definitions in `<tools>` of a system prompt.
+
+    The definitions are a JSON array, or one object per line.
+    """
     for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
         listed = open_json(block.strip())
         if isinstance(listed, list | dict):

@@ -205,7 +205,7 @@ class _Transcript:
             yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
-        """Return the conversation of the entry, opened if necessary.
+        """Return the entry's conversation. Open the conversation if necessary.
 
         `lane` is the conversation's session id. Return None for a `system` entry of a conversation that is
         not open.
@@ -244,7 +244,7 @@ class _Transcript:
                     remember_call(self._kinds, block.id, kind)
 
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
-        """Finish the conversation of a completed sub-agent, if it is open.
+        """Finish the conversation of a completed sub-agent, if the conversation is open.
 
         `report` is the result of the call that started the sub-agent. It contains the sub-agent's status and
         answer.

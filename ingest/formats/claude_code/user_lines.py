@@ -90,7 +90,7 @@ def find_fault(content: str) -> ResultFault:
 
 
 def classify_user_line(content: str) -> UserLineKind:
-    """Return the kind of a user line by its text, because Claude Code writes many user lines itself."""
+    """Return the kind of a user line according to its text. Claude Code itself writes many user lines."""
     words = content.strip()
     if is_malformed_notice(words):
         return UserLineKind.MALFORMED_CALL
@@ -104,14 +104,18 @@ def classify_user_line(content: str) -> UserLineKind:
 
 
 def is_malformed_notice(content: str) -> bool:
-    """Return True when Claude Code reports that the markup of a call was unreadable, not its arguments."""
+    """Return True when Claude Code reports that the markup of a call was unreadable.
+
+    Return False when only the arguments were unreadable.
+    """
     return content.lstrip().startswith(_MALFORMED)
 
 
 def find_leaked_call(content: str) -> tuple[str, str] | None:
-    """Return (tool, text) of a tool call that the model wrote as plain text; None when there is none.
+    """Return (tool, text) of a tool call that the model wrote as plain text.
 
-    The text begins at the call's markup. Calls inside code fences do not count.
+    Return None when there is no such call. The text begins at the call's markup. Calls inside code fences do
+    not count.
     """
     if "invoke name=" not in content:
         return None

@@ -130,11 +130,10 @@ class TrialMessages:
 
 
 def python_fault_layer(message: str) -> FaultLayer | None:
-    """Return the failure stage of a Python exception about invalid arguments; None for any other text.
+    """Return the failure stage of a Python exception about invalid arguments. Return None for any other text.
 
-    If the arguments do not match the function's signature, they violate the definition: SCHEMA. If one of the
-    tool's own types rejects a value (pydantic: "1 validation error for Payment"), the tool rejected the call:
-    TOOL_REJECTED.
+    The stage is SCHEMA if the arguments do not match the function's signature. The stage is TOOL_REJECTED if
+    one of the tool's own types rejects a value (pydantic: "1 validation error for Payment").
     """
     if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
         return FaultLayer.SCHEMA
@@ -148,7 +147,7 @@ _MISSING = " required "
 
 
 def read_list(stated: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list or in a list that is JSON text; an empty list for any other value."""
+    """Return the objects in a list. The list may be JSON text. Return an empty list for any other value."""
     if isinstance(stated, str):
         try:
             stated = orjson.loads(stated)

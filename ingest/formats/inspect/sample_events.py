@@ -38,7 +38,10 @@ class SamplePools:
         return value
 
     def message_text(self, content: Any) -> str | None:
-        """Return the text of a message's content, including attachments; None when there is no text."""
+        """Return the text of a message's content, including attachments.
+
+        Return None when there is no text.
+        """
         return join_content(self.resolve(content))
 
     def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
 
 
 def find_raw_arguments(response: Any) -> dict[str, str]:
-    """Return call ids with the model's own argument texts, from the response of an OpenAI-like API."""
+    """Return the model's own argument text by call id, from the response of an OpenAI-like API."""
     return {
         call["id"]: call["arguments"]
         for call in _find_calls(read_object(response))
@@ -78,7 +78,10 @@ def _find_calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read_scores(sample: Mapping[str, Any]) -> bool | None:
-    """Return the verdict on which all scores agree; None if they disagree or one has no verdict."""
+    """Return the verdict on which all scores agree.
+
+    Return None if scores disagree or a score has no verdict.
+    """
     scores = read_objects([*read_object(sample.get("scores")).values()]) or read_objects(
         [sample.get("score")]
     )

@@ -31,7 +31,7 @@ _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot"}
 
 
 class ResultFlag(NamedTuple):
-    """The success or failure of a call as a log states it; the values become fields of `ResultSeen`."""
+    """The success or failure of a call according to the log. The values become fields of `ResultSeen`."""
 
     status: ResultStatus = ResultStatus.UNKNOWN
     source: FlagSource = FlagSource.ABSENT
@@ -85,7 +85,7 @@ class ChatConversation:
             yield self.take_result(message, shared)
 
     def end(self, where: LogLine, ts: datetime | None = None) -> Iterator[Event]:
-        """Yield the end of the turn if the last message was an answer without calls; else yield nothing.
+        """Yield the end of the turn if the last message was an answer without calls.
 
         Also call this after the last message of the session.
         """
@@ -134,7 +134,7 @@ def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) -> CallMade:
     """Return the `CallMade` event of a call.
 
-    `shared` contains the fields that every `Event` has, and `facts` further fields of `CallMade`.
+    `shared` contains the fields that every `Event` has. `facts` contains further fields of `CallMade`.
     """
     return CallMade(
         **shared,
@@ -155,7 +155,7 @@ def argument_fields(sent: Any) -> dict[str, Any]:
 
 
 def join_content(content: Any) -> str | None:
-    """Return the text of a message's content; None when there is none.
+    """Return the text of a message's content. Return None when there is no text.
 
     The content is a string, or a list whose text parts are joined with newlines.
     """
@@ -174,7 +174,7 @@ def join_result(content: Any) -> str | None:
 
 
 def name_images(count: int) -> str | None:
-    """Return the text stored for a result that has only images; None when `count` is zero."""
+    """Return the text stored for a result that has only images. Return None when `count` is zero."""
     if count == 0:
         return None
     return "[image]" if count == 1 else f"[{count} images]"

@@ -33,7 +33,7 @@ def open_json(value: Any, layers: int = LAYERS) -> Any:
 
 
 def decode_json(text: str) -> Any:
-    """Return the decoded value of a JSON text; None when the text is not valid JSON.
+    """Return the decoded value of a JSON text. Return None when the text is not valid JSON.
 
     If orjson cannot decode the text, `json` is used, which accepts NaN and lone surrogates.
     """

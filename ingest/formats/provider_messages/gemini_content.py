@@ -127,7 +127,7 @@ def part_marks(parts: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def join_model_words(parts: list[dict[str, Any]]) -> str | None:
-    """Join the model's text without thoughts; return None when there is none.
+    """Join the model's text without thoughts. Return None when there is no text.
 
     The parts are joined without a separator, because they are streamed pieces of one text.
     """

@@ -31,7 +31,10 @@ def is_unique(id_: str | None) -> bool:
 
 
 def unique_id(id_: str | None) -> str | None:
-    """Return the id as a key for finding copies; None when another conversation may have the same id."""
+    """Return the id as a key for finding copies.
+
+    Return None when another conversation may have the same id.
+    """
     return id_ if is_unique(id_) else None
 
 
@@ -47,9 +50,9 @@ def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
 
 
 def words_mark(words: str | None) -> tuple[str, ...]:
-    """Return the mark of the model's text in a tuple; an empty tuple when there is no text.
+    """Return the mark of the model's text in a tuple. Return an empty tuple when there is no text.
 
-    Thoughts are removed and white space is collapsed, because clients change these when they repeat the text.
+    Thoughts are removed and white space is collapsed, because clients change both when they repeat the text.
     """
     text = " ".join(strip_thought(words or "").split())
     return ("said:" + text,) if text else ()

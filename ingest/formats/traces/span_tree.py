@@ -169,9 +169,10 @@ def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
 
 
 def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]:
-    """Return the model calls of an agent that count, by time, with facts of the spans that contain them.
+    """Return the agent's model calls in order of time, each counted once.
 
-    These are the innermost model calls, and agents with messages but without recorded model calls.
+    Only the innermost span of a model call counts. An agent's span with messages counts if no model call
+    inside it was recorded. Missing facts are copied from the spans around it.
     """
     candidates = [*lane.calls, *(agent for agent in lane.agents if agent.facts.output)]
     around: set[str] = set()

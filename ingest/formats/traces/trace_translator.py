@@ -156,7 +156,7 @@ class TraceTranslator:
 
 
 class OpenTrace:
-    """The spans of one trace so far; messages that several requests repeat are stored once.
+    """The spans of one trace so far. Messages that several requests repeat are stored once.
 
     `weight` is the approximate size of the trace in bytes.
     """
@@ -171,7 +171,7 @@ class OpenTrace:
         self._definitions: Definitions | None = None
 
     def add(self, span: UnderstoodSpan) -> None:
-        """Add a span; a later copy of the same span replaces the earlier one."""
+        """Add a span. A later copy of the same span replaces the earlier copy."""
         facts = span.facts
         facts.input = tuple(map(self.keep_once, facts.input)) if facts.input is not None else None
         if facts.system is not None and facts.system != self._system:
@@ -225,9 +225,10 @@ class OpenTrace:
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
-        """Return the stored copy of an equal message; if there is none, store the message.
+        """Return the stored copy of an equal message. If no copy is stored, store the message.
 
-        An assistant message is replaced by an empty one, because its calls are already counted in the reply.
+        An assistant message is replaced by an empty message, because its calls are already counted in the
+        reply.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
