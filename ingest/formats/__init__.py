@@ -5,10 +5,10 @@ A format module begins with notes on the fields of the log. The module defines
 - `recognise(head)`: return True when this program wrote the file that begins with the records `head`;
 - `translator(about)`: return a new `Translator` for one file, which receives the file's records one by one.
 
-Four functions are optional. `decode(line)` returns the value of a record, if decoding the whole line as a
-JSON object would be more work than needed. `skim(data)` is a faster decoder for the lines that it can read
-(see `ingest.decoding.containers.Skim`). `read_with(about)` returns the name of the second file that is needed
-to read a file. `explain(about)` returns a sentence that says why a file cannot be read alone.
+Four functions are optional. `decode(line)` returns the value of a record and need not decode the whole line
+as a JSON object. `skim(data)` is a faster decoder for the lines that it can read (see
+`ingest.decoding.containers.Skim`). `read_with(about)` returns the name of the second file that is needed to
+read a file. `explain(about)` returns a sentence that says why a file cannot be read alone.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
 content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. It is an error if two
@@ -73,8 +73,8 @@ def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | No
     """Return the formats that recognise a file which begins with the records `head`.
 
     The caller reads the file only when exactly one format is returned. Third-party formats are asked only
-    when no format of this package claims the file. Formats of last resort are asked when no third-party
-    format claims the file either. They get the records that `mapping` returns.
+    when no format of this package claims the file. If no third-party format claims the file either, formats
+    of last resort are asked with the records that `mapping` returns.
     """
     own, installed = _own_formats().values(), _installed_formats()[0].values()
     claiming = [form for form in own if not is_last_resort(form) and form.recognise(head)]
@@ -141,7 +141,7 @@ def translate_file(
 ) -> Iterator[Event | Rejected]:
     """Yield the events of a whole file, translated by a new translator of the format.
 
-    Rejected records are yielded unchanged, in their order. The translator is closed at the end.
+    Rejected records are yielded unchanged and in order. The translator is closed at the end.
     """
     translator = form.translator(about)
     try:

@@ -1,8 +1,8 @@
 """Saved conversations of four programs: Google's ADK, Amp, promptfoo and smolagents.
 
 **Files.**
-- ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it.
-  The events of a session without its other fields are also read.
+- ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it. A
+  file that contains only the events of a session is also read.
 - Amp: threads, `~/.local/share/amp/threads/T-<id>.json`.
 - promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`.
 - smolagents: an agent's memory as an array, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`.
@@ -22,7 +22,8 @@ public repositories.
   observations, error, token_usage}`.
 
 **Sessions.** An ADK session, an Amp thread, a smolagents memory or a promptfoo result becomes one session.
-The task of a promptfoo result is the test's description, else the test's variables.
+The task of a promptfoo result is the test's description. If there is no description, the task is the test's
+variables.
 
 **Rules.**
 - ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read.
@@ -36,8 +37,8 @@ The task of a promptfoo result is the test's description, else the test's variab
   the verdict of the test's assertions. promptfoo does not run the calls.
 - An Amp call that a person rejected or cancelled counts as denied.
 
-**Not in the log.** Tool definitions (only promptfoo has them) and the model's own argument text (only for
-OpenAI). ADK does not name the model.
+**Not in the log.** Tool definitions (only promptfoo has them) and the model's own argument text (known only
+for OpenAI). ADK does not name the model.
 """
 
 from __future__ import annotations

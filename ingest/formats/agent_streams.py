@@ -31,7 +31,8 @@ the four agents, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams qu
 - Token counts are for the whole run, or (Managed Agents) for requests that are not next to their replies.
   Their sum is stored with the last step of the turn.
 - A Managed Agents call that waits for a person (`requires_action`) does not end the turn.
-- An agent may also write its own log, in which the same calls have other ids. Load only one of the two files.
+- An agent may also write its own log, in which the same calls have other ids. Load only one of the two files,
+  or each call counts twice.
 
 **Not in the log.** The system prompt, tool definitions and the model's own argument text. Codex's stream does
 not contain the prompt. Codex and Managed Agents do not name the model. Codex and older versions of Cursor

@@ -93,7 +93,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 def _is_history(head: Sequence[dict[str, Any]]) -> bool:
     """Return True for messages with a time or with the model's id.
 
-    Only these agents store such messages.
+    Only Cline, Roo Code and Kilo Code store such messages.
     """
     return all(_is_message(record) for record in head) and any(
         read_count(record.get("ts")) is not None or "modelId" in read_object(record.get("modelInfo"))

@@ -10,12 +10,12 @@ model, `context`), `session.model_change`, `system.message` (the system prompt),
 `result.content`, `error.{message, code}`, `model`), `subagent.*`, `abort`, `session.error`,
 `session.shutdown` (`modelMetrics`, `currentModel`). Other types are skipped.
 
-**Turns.** An answered `user.message` begins a turn, which lasts until the next one. A "turn" in the log is
-one model reply, so it is read as a step.
+**Turns.** An answered `user.message` begins a turn, which lasts until the next answered `user.message`. A
+"turn" in the log is one model reply, so it is read as a step.
 
 **Rules.**
-- `hook.start` repeats every call and result and is half of the file. It is not read, because the CLI writes
-  its `toolArgs`.
+- `hook.start` repeats every call and result and is half of the file. It is not read, because the CLI, not the
+  model, writes the text of `toolArgs`.
 - `success` is true for every shell command that ran. The exit code is at the end of the content: `<shellId: 6
   completed with exit code 1>`.
 - `arguments` is a decoded object, or the model's own text. With `type: custom` (`apply_patch`) it is free

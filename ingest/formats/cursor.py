@@ -269,7 +269,7 @@ class CursorTranscript:
     def _answer_calls(self, where: LogLine) -> Iterator[Event]:
         """Yield a result of unknown status for each call of the last message.
 
-        Called when the transcript continues, which shows that the calls have ended.
+        Call this when the transcript continues, because the calls have then ended.
         """
         for ordinal, tool in self._open:
             yield ResultSeen(
@@ -294,6 +294,6 @@ class CursorTranscript:
 
 
 def _read_query(text: str) -> str:
-    """Return the text in all `<user_query>` tags; the whole text when there are no such tags."""
+    """Return the text in all `<user_query>` tags. Return the whole text when there are no such tags."""
     queries = _QUERY.findall(text)
     return "\n".join(queries) if queries else text

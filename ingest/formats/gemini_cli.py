@@ -18,7 +18,7 @@ ends it (status `cancelled`); a message of type `error` also ends it (status `er
 - `{"$rewindTo": id}`: the user withdrew this message and all later ones. The model's calls still count, in
   turns that end as `cancelled`.
 - `{"$set": {"messages": […]}}` and `$patch` rewrite the history for the model (compression, masked outputs).
-  They are skipped, unless a log begins with one.
+  These records are skipped, unless a log begins with such a record.
 - `status` is explicit: success, error or cancelled (the user declined or interrupted a valid call). A shell
   command with a non-zero exit code has the status success; the code is in its output (`Exit Code: 1`).
 - An error has only a text. The text distinguishes schema errors, unknown tools and policy denials.
@@ -244,7 +244,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """If the user withdrew the open turn, yield its end as cancelled."""
+        """If the user withdrew the open turn, yield the turn's end as cancelled."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()

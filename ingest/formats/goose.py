@@ -3,7 +3,7 @@
 **Files.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` in the same
 folder. `goose session export --format json` writes one session as a document. Sources: block/goose,
 `crates/goose/src/conversation`; a sample of teck968/goose-session-analysis. The database is read according to
-the source code, because none was available.
+the source code, because no database was available.
 
 **Fields.** The first line describes the session (`working_dir`, `description`, sometimes `tools`). Messages
 `{role, created, content}` follow; an export has them in `conversation`. Content items are text,

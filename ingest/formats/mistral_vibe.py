@@ -9,9 +9,10 @@ tools_available, stats}`.
 
 **Rules.**
 - Messages have no time, so calls get the session's start time.
-- Tags in the result mark failures: `<tool_error>NAME: …` is a call that Vibe could not read,
-  `<tool_error>NAME failed: …` a call that ran and failed, `<user_cancellation>` a call that a person denied.
-  The status of other results is unknown, because a skipped call is answered in the person's own words.
+- Tags in the result mark failures: `<tool_error>NAME: …` marks a call that Vibe could not read.
+  `<tool_error>NAME failed: …` marks a call that ran and failed. `<user_cancellation>` marks a call that a
+  person denied. The status of other results is unknown, because a skipped call is answered in the person's
+  own words.
 - A user message that Vibe wrote (`injected`) begins no turn.
 
 **Not in the log.** Tokens of a step. No file with tags in results or with `tools_available` was available.

@@ -9,8 +9,9 @@ object. Each line is a session of one turn without an end. Its task is the query
 
 **Rules.**
 - Some data sets contain an answer key instead of calls: each argument is the list of accepted values
-  (`{"base": [10], "unit": ["units", ""]}`), in some sets only if there are several. Nobody made such calls.
-  If a tenth of the first lines has a list where the tool declares a single value, the file is rejected.
+  (`{"base": [10], "unit": ["units", ""]}`), in some data sets only if several values are accepted. Nobody
+  made such calls. If a tenth of the first lines has a list where the tool declares a single value, the file
+  is rejected.
 - `gold_tools` is the expected answer. The file does not state whether a prediction counted as correct.
 
 **Not in the log.** The model (at most in the file's name) and the model's own argument text.

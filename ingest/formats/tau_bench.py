@@ -13,8 +13,8 @@ All attempts in a file have the same domain, which is in the first line of the p
   answers. The reward judges the attempt, so it is stored with the last turn: 1 is a success, any other value
   a failure.
 - If arguments cannot be parsed, the agent raises an exception. The attempt has `traj: []`, reward 0 and the
-  exception. If the traceback contains `message_to_action`, it is read as one call without name and text. Any
-  other exception (rate limits, the user's model) is not a verdict on the model.
+  exception. If the traceback contains `message_to_action`, the exception is read as one call without name and
+  text. Any other exception (rate limits, the user's model) is not a verdict on the model.
 - If a message has several calls, tau-bench runs and keeps only the first.
 - Tools report failures as text: `Error: …` for every exception, and `Unknown action …` for an unknown tool.
   Any other result counts as successful.

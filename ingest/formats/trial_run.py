@@ -60,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are read together with it.
+    """Return `lock.json` for the files of a run's folder that are read together with `lock.json`.
 
     Return None for other files.
     """

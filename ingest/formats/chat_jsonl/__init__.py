@@ -19,8 +19,8 @@ are read at the top level or in `metadata`:
 - `user`, `user_id`, `task`
 
 **Required.** At least half of the records must have `messages` in which every message is readable: one of
-OpenAI's roles, and text, blocks or calls. At least one record must contain an answer. No other record may
-contain a call.
+OpenAI's roles, and text, blocks or calls. At least one record must contain an answer. A record without such
+messages must not contain a call.
 
 **Rules.**
 - A line may repeat the conversation so far, only its last messages, or nothing. Lines that name the same
@@ -329,7 +329,7 @@ class _ChatTranscripts:
     def _take_offers(
         self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield a line's tool definitions if they differ from the latest ones.
+        """Yield a line's tool definitions if they differ from the conversation's latest definitions.
 
         Do the same for the system prompt.
         """

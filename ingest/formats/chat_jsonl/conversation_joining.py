@@ -240,7 +240,7 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
     """Return True when the hashes identify a conversation.
 
-    At least two are needed, one of them of a model's message.
+    At least two hashes are needed, and at least one hash of a model's message.
     """
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 

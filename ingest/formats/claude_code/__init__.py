@@ -40,8 +40,8 @@ file if the last message made no call.
 - `is_error` is absent on most successful results, and every failed result had it. A result without the flag
   therefore counts as an explicit success.
 - `is_error` marks denials (by a user, a permission or a hook), shell exit codes, invalid arguments and other
-  failures. The text of the result tells which. "Sibling tool call errored" means that Claude Code dropped a
-  valid call because a parallel call failed: status `denied`.
+  failures. Only the text of the result distinguishes them. "Sibling tool call errored" means that Claude Code
+  dropped a valid call because a parallel call failed: status `denied`.
 - Arguments that are not JSON are stored as `{"__unparsedToolInput": {"raw", "len"}}`; the text is cut near 2
   KB.
 - A call with broken markup has no block. It shows as a notice ("Your tool call was malformed …"), as the
@@ -56,8 +56,8 @@ file if the last message made no call.
 are always recognised. For sidechains without an agent id, 50,000 records are remembered.
 
 **Side files.** These files contain no calls: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`
-and `subagents/**/agent-<id>.meta.json`; in `~/.claude` settings, todos, `history.jsonl` (typed prompts) and
-others.
+and `subagents/**/agent-<id>.meta.json`; in `~/.claude` also the settings, todos, `history.jsonl` (typed
+prompts) and others.
 
 **Not in the log.** System prompt, tool definitions, the provider that served the model, and whether a turn
 succeeded. The model's own argument text is known only if it was not JSON.
@@ -246,8 +246,8 @@ class _Transcript:
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """Finish the conversation of a completed sub-agent, if the conversation is open.
 
-        `report` is the result of the call that started the sub-agent. It contains the sub-agent's status and
-        answer.
+        `report` is the result of the call that started the sub-agent. The result contains the sub-agent's
+        status and answer.
         """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

@@ -34,7 +34,7 @@ _UNSET = msgspec.UNSET
 def names_one_call(call_id: str | None) -> bool:
     """Return True when no other call has this id.
 
-    Some models only number their calls, so their ids are not unique.
+    Some models only number their calls, so their call ids are not unique.
     """
     return call_id is not None and (call_id.startswith("toolu_") or is_unique(call_id))
 

@@ -160,7 +160,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        The call's item also contains the outcome, because no result item follows.
+        No result item follows, because the call's item also contains the outcome.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(

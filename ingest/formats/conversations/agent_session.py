@@ -168,7 +168,7 @@ def native_call_fields(call_id: str | None) -> dict[str, Any]:
 
 
 def remember_call(values: dict[str, _Value], call_id: str, value: _Value) -> None:
-    """Remember a value for a call that has no result yet. If too many calls wait, drop the oldest one."""
+    """Remember a value for a call that has no result yet. If too many calls wait, drop the oldest value."""
     values[call_id] = value
     if len(values) > _REMEMBERED:
         del values[next(iter(values))]

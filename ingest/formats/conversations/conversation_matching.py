@@ -173,7 +173,7 @@ class ConversationMatcher:
     def join(self, exchange: Exchange) -> JoinedExchange:
         """Return the conversation of a request and reply, and the new part of the request.
 
-        If the request continues no conversation, a new one begins.
+        If the request continues no conversation, a new conversation begins.
         """
         request = exchange.asked or ModelRequest()
         match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)

@@ -265,7 +265,7 @@ def match_answers(
 
     Results are matched by id. If several results have the same id, the last result counts, because clients
     reuse ids. Clients may also change or remove the ids, so that no id matches. If there are then as many new
-    results as calls, they are matched in order. New items begin at index `start`.
+    results as calls, results and calls are matched in order. New items begin at index `start`.
     """
     left, matches = list(waiting), []
     for position in range(len(items) - 1, -1, -1):
@@ -286,7 +286,10 @@ def has_user_words(fresh: list[ConversationItem]) -> bool:
 
 
 def last_user_words(fresh: list[ConversationItem]) -> str | None:
-    """Join the user messages at the end of the items with newlines; return None when they have no text."""
+    """Join the user messages at the end of the items with newlines.
+
+    Return None when the messages have no text.
+    """
     words: list[str] = []
     for item in reversed(fresh):
         if item.kind is ItemKind.USER:

@@ -70,7 +70,7 @@ class MessageDump(ABC):
         """Return the conversations in a record. Return None when the record is a single message."""
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterable[Any]:
-        """Return the messages that a logged message contains; by default the message itself."""
+        """Return the messages that a logged message contains. By default, return the message itself."""
         return (message,)
 
     def step_facts(self, _message: Mapping[str, Any]) -> dict[str, Any]:

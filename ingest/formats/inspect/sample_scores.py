@@ -21,7 +21,7 @@ _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 
 
 def parse_error_layer(message: str) -> FaultLayer:
-    """Return the failure stage of a parse error, according to its text.
+    """Return the failure stage of a parse error, according to the error's text.
 
     If the text shows neither SYNTAX nor SCHEMA, the tool raised the error (TOOL_REJECTED).
     """

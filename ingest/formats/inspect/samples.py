@@ -63,7 +63,8 @@ class _SampleConversation:
 def translate_sample(sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> Iterator[Event]:
     """Yield the events of one sample.
 
-    The source is the sample's model and tool events. Without model events, its messages are read.
+    The source is the sample's model and tool events. If there are no model events, the sample's messages are
+    read.
     """
     reader = _SampleTranslator(sample, run, record)
     log = agent_events(sample.get("events"))

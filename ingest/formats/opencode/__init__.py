@@ -10,7 +10,7 @@
   without prompts and models.
 
 Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports of versions 1.2 and 1.14 (2026). The
-database and the older tree are read according to the source code, because none was available.
+database and the older tree are read according to the source code, because no such files were available.
 
 **Fields.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` is user or assistant
 (`modelID`, `providerID`, `tokens`, `finish`, `error`). A user message has text parts; OpenCode itself writes

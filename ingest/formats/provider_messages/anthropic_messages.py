@@ -139,9 +139,9 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
     """Yield the conversation items of a message.
 
-    An assistant message is one item. A user message is one item per tool result. If it has no results, it is
-    one item with the user's text. Text next to results is left out, because such text is a reminder from the
-    client.
+    An assistant message is one item. A user message is one item per tool result. A user message without
+    results is one item with the user's text. Text next to results is left out, because such text is a
+    reminder from the client.
     """
     blocks = content_blocks(message.get("content"))
     if message.get("role") == "assistant":

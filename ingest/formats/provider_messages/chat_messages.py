@@ -168,7 +168,7 @@ def join_content(content: Any) -> str | None:
 
 
 def join_result(content: Any) -> str | None:
-    """Return the text of a tool result; `[image]` or `[2 images]` when it has only images."""
+    """Return the text of a tool result. Return `[image]` or `[2 images]` when the result has only images."""
     text = join_content(content)
     return text if text is not None else name_images(sum(map(_is_image, read_objects(content))))
 

@@ -53,5 +53,5 @@ def unquote(text: str) -> str:
 
 
 def to_text(value: Any) -> str | None:
-    """Return a value as text: text and None unchanged, any other value as compact JSON."""
+    """Return text and None unchanged. Return any other value as compact JSON."""
     return value if value is None or isinstance(value, str) else json_text(value)

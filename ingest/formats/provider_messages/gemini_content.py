@@ -81,7 +81,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 def read_field(body: Mapping[str, Any], name: str) -> Any:
     """Return the field `name` (camelCase) or its snake_case form, which Google's Python library writes.
 
-    Return None when the body has neither.
+    Return None when the body has neither field.
     """
     if name in body:
         return body[name]

@@ -23,9 +23,9 @@ _UNIQUE = re.compile(
 def is_unique(id_: str | None) -> bool:
     """Return True when an id is so random that no other call or conversation has it.
 
-    A unique id has nine or more letters and digits in a row, with at least one of each, or a vendor's form
-    (`toolu_` and 20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not
-    unique.
+    A unique id has nine or more letters and digits in a row, with at least one letter and one digit, or a
+    vendor's form (`toolu_` and 20 or more letters and digits). `call_1`, `functions.bash:0` and
+    `get_weather_0` are not unique.
     """
     return id_ is not None and _UNIQUE.search(id_) is not None
 

@@ -4,7 +4,7 @@ A request (https://platform.openai.com/docs/api-reference/chat) has `messages`, 
 `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others use
 the same format. Cohere's v2 API and Ollama's own API have one `message` instead of `choices`. A server that
 cannot parse the model's call answers with an HTTP error instead of a reply (the texts:
-lenient/calls/refusals.py). The error is read as a call of the model, not as a transport error.
+lenient/calls/refusals.py). The error is read as the model's tool call, not as a transport error.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
     """Yield one reply per choice.
 
-    The token counts of a body are sums over all choices, so only the first reply gets them.
+    The token counts of a body are sums over all choices, so only the first reply gets the counts.
     """
     usage = read_object(body.get("usage"))
     for number, choice in enumerate(list_choices(body)):

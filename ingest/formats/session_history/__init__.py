@@ -30,8 +30,8 @@ may be anywhere in `meta`. Each field is read if it is present, whatever the ver
   `error_type`, or begins with `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens
   (N) exceed the limit`. Otherwise the text of `final` is the answer, even of a failed turn.
 
-**Limits.** None for the sessions in one file; their lines may be in any order. The sessions inactive for
-longest are moved to a temporary file.
+**Limits.** The number of sessions in one file is not limited, and their lines may be in any order. The
+sessions inactive for longest are moved to a temporary file.
 
 **Not in the log** (but in the published form): raw arguments of calls that could be parsed, tool definitions,
 the model before 2026-08-02, the system prompt before 2026-02-08, retries inside the SDK.

@@ -149,7 +149,7 @@ def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
-    # Without a text to compare, assume that both records report the same failure.
+    # If there is no text to compare, assume that both records report the same failure.
     about += [call for call in free if call.refused is _SYNTAX]
     if about:
         call = about[0]

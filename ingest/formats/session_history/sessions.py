@@ -211,9 +211,9 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost of a turn as stated at its end.
+        """Return the cost that the end of a turn states.
 
-        Without such a cost, return the sum over the replies, if every reply has a cost.
+        If the end states no cost, return the sum over the replies, provided that every reply has a cost.
         """
         total_cost = read_number(entry.meta.get("cost"))
         known_costs = [cost for cost in self._costs if cost is not None]

@@ -87,7 +87,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     problem: str | None = None  # why a part of the span could not be read
 
     def fill(self, **facts: Any) -> None:
-        """Set the fields that are still None; keep all others.
+        """Set the fields that are still None. Fields with a value stay unchanged.
 
         The most reliable convention is applied first, so the first value found is the best.
         """

@@ -238,7 +238,7 @@ class TracedSession:
         return left
 
     def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
-        """Yield the results in a trace's first request that belong to no known call.
+        """Yield those results in a trace's first request that belong to no known call.
 
         `ingest.store.generation_file` joins these results to calls in other files.
         """

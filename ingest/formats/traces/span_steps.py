@@ -1,11 +1,11 @@
 """Finds the steps of one agent in a trace: each reply of the model, with its calls and their results.
 
 The model calls and tool runs of one agent are called a lane. Calls are read from the model's replies. Tool
-runs are read as results and joined to calls by the call's id, else by name and order. In three cases tool
-runs count as calls: the content of a reply was not recorded; an agent's span contains tools but no model call
-(Copilot in Visual Studio); or only a model can start the run (OpenAI's Agents SDK). Results in later requests
-are also joined, by id or by name. They are matched from the end, because every request repeats the earlier
-messages.
+runs are read as results and joined to calls by the call's id. If no id matches, they are joined by name and
+order. In three cases tool runs count as calls: the content of a reply was not recorded; an agent's span
+contains tools but no model call (Copilot in Visual Studio); or only a model can start the run (OpenAI's
+Agents SDK). Results in later requests are also joined, by id or by name. Results are matched from the end,
+because every request repeats the earlier messages.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 
 
 def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
-    """Yield the steps of an agent whose tool runs were recorded but not its model calls.
+    """Yield the steps of an agent whose tool runs were recorded but whose model calls were not.
 
     Each run is a call. Runs that overlap in time belong to one reply. The model is the model of the run's
     agent. Text, tokens and latency of the replies are unknown.
@@ -166,7 +166,7 @@ def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
-    """Return the calls of a reply without recorded content: one call for each tool that ran next.
+    """Return the calls of a reply without recorded content: one call for each tool that ran after the reply.
 
     If no tool ran but the model stopped for a call, return one call without a name.
     """

@@ -25,7 +25,7 @@ _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 class TraceLane(msgspec.Struct):
     """The model calls and tool runs of one agent, each in order of time.
 
-    `within` is the tool's run that contains the agent; None for the main agent.
+    `within` is the tool's run that contains the agent. For the main agent, `within` is None.
     """
 
     within: UnderstoodSpan | None = None
@@ -38,7 +38,8 @@ class TraceLane(msgspec.Struct):
 class SpanContext(msgspec.Struct, frozen=True):
     """The agent, the model call and the tool run that contain a span.
 
-    `lane` is the id of the sub-agent's tool run; None for the main agent. `call` may also be an agent's span.
+    `lane` is the id of the sub-agent's tool run. For the main agent, `lane` is None. `call` may also be an
+    agent's span.
     """
 
     lane: str | None = None
@@ -163,7 +164,7 @@ def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
 
 
 def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
-    """Return a sort key: the start time; spans without a time come last, in the order of the file."""
+    """Return the start time as a sort key. Spans without a time come last, in the order of the file."""
     start = span.start if span.start is not None else 1 << 63
     return start, span.where.offset, span.where.line
 
