@@ -64,7 +64,7 @@ def format_problems() -> tuple[str, ...]:
 def distribution_of(form: Format) -> str | None:
     """Return name and version of the package that contains a third-party format.
 
-    Return None for our own formats.
+    Return None for a format of this package.
     """
     return form.distribution if isinstance(form, InstalledFormat) else None
 

@@ -198,7 +198,7 @@ def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the call in a part of an interface message, and the call's result.
 
-    The result is None when the part contains none.
+    The result is None when the part contains no result.
     """
     inner = read_object(part.get("toolInvocation")) or part
     if inner.get("providerExecuted") is True:

@@ -111,7 +111,7 @@ def _read_header(message: Mapping[str, Any], name: str) -> str | None:
 
 
 def judge_as_claude_code(result: RequestResult) -> RequestResult:
-    """Return the result with the status that it has in Claude Code.
+    """Return the result, judged by Claude Code's rules.
 
     A result without an error flag succeeded. For a failed result, the text shows the failure stage.
     """

@@ -193,9 +193,10 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all waiting messages. Turns from message `ident` on end as cancelled.
+        """Translate all waiting messages.
 
-        Turns before `ident` end normally. If `ident` is unknown, all waiting turns are cancelled.
+        Message `ident` and all later messages were withdrawn, so their turns end as cancelled. Earlier turns
+        end normally. If `ident` is unknown, all waiting turns are cancelled.
         """
         taken_back = ident not in self._held
         for each in list(self._held):

@@ -199,7 +199,7 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
     """Yield the calls in `toolCalls`. A call without a name gets its name from `toolCallNames`.
 
-    Langfuse serialised the arguments again. Their text is therefore not the model's own and is decoded.
+    Langfuse wrote the text of the arguments again, so it is decoded: it is not the model's own text.
     """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))

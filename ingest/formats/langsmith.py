@@ -212,7 +212,7 @@ def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
     """Add tool, call id, arguments and result of a tool's run to `facts`.
 
     The run's output is often the message for the model, which has the call's id. When that message reports a
-    failure, `raw` is marked as failed.
+    failure, the span `raw` is marked as failed.
     """
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
     message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None

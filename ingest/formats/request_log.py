@@ -116,9 +116,9 @@ def _is_batch_result(record: Mapping[str, Any]) -> bool:
 
 
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
-    """Return the two bodies of a line, under any known pair of key names.
+    """Return the request body and the response body of a line.
 
-    Return None when the line has no such pair.
+    All known pairs of key names are tried. Return None when the line has no such pair.
     """
     result = read_object(record.get("result"))
     if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
@@ -136,7 +136,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the two bodies. A body inside an HTTP message is taken out."""
+    """Return the request body and the response body. A body inside an HTTP message is taken out."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)

@@ -175,7 +175,7 @@ def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages without the agent's greeting at the beginning, which no model wrote."""
+    """Return the messages without the agent's greeting at the beginning. No model wrote this greeting."""
     first = messages[0] if messages else {}
     greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
     return messages[1:] if greets and not first.get("raw_data") else messages

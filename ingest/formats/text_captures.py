@@ -170,10 +170,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 
 
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
-    """Yield the definitions that can be loaded.
-
-    Definitions that cannot be loaded are reported when the tools are offered.
-    """
+    """Yield the definitions that can be loaded."""
     for definition in definitions:
         try:
             yield from ToolCatalog.load(definition)

@@ -74,7 +74,7 @@ def translator(_about: About) -> Translator:
 
 
 class _RunFile:
-    """Translates the records of a run's files, by the kind of record."""
+    """Translates the records of a run's files. Records of any other kind are skipped."""
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         if _MARK in record.value:

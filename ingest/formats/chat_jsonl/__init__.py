@@ -112,7 +112,7 @@ _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
 _SILENT = Message(role="none")  # placeholder for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
-# the names of these facts as fields of a mapping (`--map`)
+# fact → the name of its field in a mapping (`--map`)
 _FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}
 
 
@@ -499,7 +499,7 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return tokens, latency and stop reason from the fields next to a reply, as `StepMade` fields."""
+    """Return the tokens, latency and stop reason that are stored next to a reply, as `StepMade` fields."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(

@@ -49,7 +49,7 @@ class RepeatedPart(NamedTuple):
 
 @dataclass(slots=True)
 class JoinedConversation:
-    """The remembered facts of one conversation, and its session.
+    """The session of one conversation, and the remembered facts about the conversation.
 
     `id` is the conversation's id in the log. Without an id, the conversation is found by its messages. `name`
     is the id of the conversation's first line.
@@ -73,7 +73,7 @@ class JoinedConversation:
 
 
 class TranscriptLine(NamedTuple):
-    """The messages of a line, with its system prompt and ids.
+    """The messages, the system prompt and the ids of a line.
 
     `conversation` is the id of the conversation. `name` is the id of the line; several lines may have the
     same id.
@@ -103,7 +103,7 @@ class ConversationJoiner:
         self._by_call: dict[bytes, int] = {}
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
-        """Return the conversation of a line and the index of its first new message.
+        """Return the conversation of a line and the index of the line's first new message.
 
         Return None when the line continues no conversation.
         """

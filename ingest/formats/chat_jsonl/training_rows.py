@@ -115,7 +115,7 @@ def _follows_hermes(raw: Any) -> bool:
 
 
 def _read_written(raw: Any) -> Iterable[Any]:
-    """Return a message of a Hermes conversation, with the calls and results found in its text."""
+    """Return a message of a Hermes conversation with the calls and results that the text contains."""
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str) or raw.get("tool_calls"):
         return (raw,)

@@ -51,7 +51,7 @@ class ContentBlock(msgspec.Struct, gc=False):
 
 
 class DecodedBlock(ContentBlock, gc=False):
-    """A content block of a line that was decoded as a whole, including `input`."""
+    """A content block whose line was decoded as a whole. `input` is therefore decoded, too."""
 
     given: Any = None
 
@@ -109,7 +109,7 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 
 
 class DecodedReport(ToolReport, gc=False):
-    """A tool report of a line that was decoded as a whole, including `content`."""
+    """A tool report whose line was decoded as a whole. `content` is therefore decoded, too."""
 
     given: Any = None
 

@@ -14,7 +14,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UserLineKind(StrEnum):
-    """The kind of a user line without tool results."""
+    """The kind of a user line that contains no tool results."""
 
     PROMPT = "prompt"
     COMMAND = "command"  # a slash command, which counts as a prompt only when the model answers it
@@ -78,7 +78,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 
 def find_fault(content: str) -> ResultFault:
-    """Return the failure stage and the status of a result with `is_error`, according to its text."""
+    """Return the failure stage and the status of a result with `is_error`, according to the result's text."""
     text = content.removeprefix(_TAG).lstrip()
     if _REFUSALS.match(text):
         return _REFUSED

@@ -69,8 +69,8 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
     """Return the status of a result.
 
-    The status comes from the result's text, its exit code and `is_success`. An earlier event of Codex may
-    report the success as `is_success`; otherwise it is None.
+    The status depends on the result's text, on the exit code in the text, and on `is_success`. If an earlier
+    event of Codex reported success or failure, `is_success` is not None.
     """
     fault = _find_fault(content)
     if fault is not None:

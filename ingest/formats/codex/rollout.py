@@ -268,7 +268,7 @@ _RULES: Mapping[str, Mapping[str, _Rule]] = {
 class _OpenStep:
     """One model reply, including all of its items read so far.
 
-    `ended` is True when a result or the token counts have followed.
+    `ended` is True once a result or the token counts have been read.
     """
 
     where: LogLine

@@ -102,9 +102,10 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Record how the open turn ended according to the log; `close_turn` makes the event later.
+        """Record the end of the open turn that the log states.
 
-        The turn may still continue after this statement. Nothing is recorded while a prompt is unanswered.
+        `close_turn` makes the event later, because the turn may still continue. Nothing is recorded while a
+        prompt is unanswered.
         """
         turn = self._turn
         if turn is None or self._prompt is not None:

@@ -138,7 +138,7 @@ class HistoryPoint(NamedTuple):
 class ConversationMatcher:
     """The open conversations of one file.
 
-    `identity` identifies the file. If the log has no session id, the id that is made begins with `identity`.
+    `identity` identifies the file. Session ids that are not in the log begin with `identity`.
     """
 
     def __init__(self, identity: str) -> None:

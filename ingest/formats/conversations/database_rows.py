@@ -29,7 +29,7 @@ def is_database(head: Sequence[dict[str, Any]], producer: str) -> bool:
 def row_kind(record: Record) -> str | None:
     """Return the kind of row that a record contains.
 
-    Return None for the list of tables and for other logs.
+    Return None for the list of tables and for records of other logs.
     """
     return read_text(record.value.get("record"))
 
@@ -43,7 +43,7 @@ def find_unread(record: Record) -> Rejected | None:
 def read_json_column(record: Record, column: str) -> Any:
     """Return the decoded JSON of a column.
 
-    Return None when the column is empty, and a `Rejected` when it is not JSON.
+    Return None when the column is empty, and a `Rejected` when the text is not JSON.
     """
     text = record.value.get(column)
     if text is None or text == "":

@@ -242,7 +242,7 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 
 
 def date_request(exchange: Exchange) -> None:
-    """Set the time of an exchange to the reply's time, if the exchange has no time or a later one.
+    """Set the time of an exchange to the reply's time, if the exchange has no time or a later time.
 
     Loggers and HTTP headers state when the reply was sent. A reply's time that is more than an hour earlier
     is ignored, because some servers give all replies the same old time.

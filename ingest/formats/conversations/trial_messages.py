@@ -72,8 +72,8 @@ class TrialMessages:
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
         """Yield the events of all messages in order.
 
-        `verdict` contains fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages
-        that stop at a call leave the turn open, because the log does not show how the turn continued.
+        `verdict` contains fields of the last `TurnEnded`: status, recorded_ok. If there is no verdict and the
+        messages stop at a call, the turn stays open, because the log does not show how the turn continued.
         """
         last = max(
             (at for at, message in enumerate(messages) if message.get("role") in _ANSWERED), default=-1

@@ -44,8 +44,8 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 def call_facts(parse_error: Any) -> dict[str, Any]:
     """Return further fields of `CallMade` for a call with or without a parse error.
 
-    `sent` is the argument text, if the error quotes the whole text. Without an error, the fields state that
-    Inspect would have recorded a failure.
+    If the error quotes the whole argument text, `sent` is this text. If there is no error, the fields state
+    that Inspect would have recorded a failure.
     """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}

@@ -65,7 +65,7 @@ _TAIL = 600  # The reason why a command was stopped is within this many characte
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
     """Yield all events of an exported session.
 
-    If the export contains no session id, `identity` is used.
+    If the export contains no session id, the id is `identity`.
     """
     info = read_object(record.value.get("info"))
     session = OpenCodeSession(read_text(info.get("id")) or identity)
@@ -148,7 +148,7 @@ class _AnswerMessage:
     def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of one step from the step's message parts.
 
-        `step_end` is a `step-finish` part, or the message itself. It contains the token counts and the finish
+        `step_end`, a `step-finish` part or the message itself, contains the token counts and the finish
         reason.
         """
         tokens = read_object(step_end.get("tokens"))

@@ -146,7 +146,7 @@ def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) 
 
 
 def argument_fields(sent: Any) -> dict[str, Any]:
-    """Return the `CallMade` fields for logged arguments: the model's text, a decoded value, or None."""
+    """Return the `CallMade` fields for logged arguments: the model's text, a decoded value or None."""
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:

@@ -76,7 +76,7 @@ class ModelRequest:
     result: Callable[[Mapping[str, Any]], RequestResult] = lambda _body: RequestResult(None)
 
     def read_items(self, start: int = 0) -> list[ConversationItem]:
-        """Return the conversation items of the parts from index `start` on."""
+        """Return the conversation items of the parts, beginning at index `start`."""
         return [item for part in self.parts[start:] for item in self.read(part)]
 
 

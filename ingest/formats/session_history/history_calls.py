@@ -67,8 +67,8 @@ def build_calls(
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
     """Return an action's calls.
 
-    The calls are read from `toolBlocks`. If it is empty, they are read from `tool` and `input`. If `tool` is
-    also missing, they are read from the list of tool names.
+    The calls are read from `toolBlocks`. If `toolBlocks` is empty, they are read from `tool` and `input`. If
+    `tool` is also missing, they are read from the list of tool names.
     """
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:

@@ -65,7 +65,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
     """Fill `facts` with the messages in the attributes of a span or of one of its events.
 
-    If an attribute's length limit cut the JSON, this is noted in `facts.problem`.
+    If an attribute's length limit cut the JSON, `facts.problem` says so.
     """
     for role, name in (("user", "input"), ("assistant", "output")):
         messages = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)

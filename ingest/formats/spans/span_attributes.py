@@ -51,8 +51,8 @@ def read_any_value(value: Any, depth: int = 0) -> Any:
 def flatten(value: Any) -> dict[str, Any]:
     """Return nested objects as one dictionary with dotted keys.
 
-    An object is also kept under its own key, because it may be data. A value that is not an object becomes an
-    empty dictionary.
+    An object is also kept under its own key, because the object may be data. A value that is not an object
+    becomes an empty dictionary.
     """
     attributes: dict[str, Any] = {}
     _flatten(value, "", attributes, _PARTS)
@@ -70,7 +70,7 @@ def _flatten(value: Any, prefix: str, attributes: dict[str, Any], levels: int) -
 def first_value(attributes: Attributes, *keys: str) -> Any:
     """Return the first value under the keys that is neither None nor empty text.
 
-    Return None when no value is left.
+    Return None when there is no such value.
     """
     return next((value for key in keys if (value := attributes.get(key)) not in (None, "")), None)
 
@@ -106,9 +106,9 @@ def first_count(attributes: Attributes, *keys: str) -> int | None:
 def collect_indexed(attributes: Attributes, name: str) -> list[Any]:
     """Return the list that is stored under the keys `name.0…`, `name.1…`, or under `name` itself.
 
-    The list under `name` may be JSON text. Dotted keys within an item become nested objects. This also
-    applies to data frames, whose lists have items such as `{"message.role": …}`. Return an empty list when no
-    such key exists.
+    The list under `name` may be JSON text. Dotted keys within an item become nested objects. The lists of
+    data frames also have dotted keys, such as `{"message.role": …}`. Return an empty list when no such key
+    exists.
     """
     whole = open_json(attributes.get(name))
     if isinstance(whole, list):

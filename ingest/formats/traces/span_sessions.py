@@ -128,7 +128,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """Yield a turn without steps, for an agent's run without recorded model calls."""
+        """Yield a turn without steps for an agent's run whose model calls were not recorded."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:

@@ -27,7 +27,10 @@ _UNREADABLE = "tool_use_failed"  # Groq's error code for a tool call that Groq c
 
 
 class TracedCall(msgspec.Struct):
-    """A call and its result, if known: the tool's run, the result in a later request, or both."""
+    """A call and, if known, its result.
+
+    The result is the tool's run, a result in a later request, or both.
+    """
 
     said: MessageCall
     run: UnderstoodSpan | None = None
@@ -57,7 +60,7 @@ class TracedStep(msgspec.Struct):
     def has_no_reply(self) -> bool:
         """Return True when the model call failed without a reply, for example because of a rate limit.
 
-        Clients then send the request again.
+        Clients send such a request again.
         """
         error = self.span.error
         return error is not None and not self.text and not self.calls and _UNREADABLE not in error

@@ -29,7 +29,7 @@ class TraceLane(msgspec.Struct):
     """
 
     within: UnderstoodSpan | None = None
-    parent: UnderstoodSpan | None = None  # the enclosing tool run of the agent that made the run `within`
+    parent: UnderstoodSpan | None = None  # the tool run that contains the agent which started `within`
     calls: list[UnderstoodSpan] = []
     runs: list[UnderstoodSpan] = []
     agents: list[UnderstoodSpan] = []
@@ -78,7 +78,10 @@ class TreeWalk:
 
 
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
-    """Return the spans of the main agent, then those of each sub-agent with model calls or agent spans."""
+    """Return the spans of the main agent, then the spans of each sub-agent.
+
+    Sub-agents without model calls and agent spans are left out.
+    """
     _name_runs(spans.values())
     join_stages(spans.values())
     walk = TreeWalk()
@@ -113,7 +116,7 @@ def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
     """Merge the spans that an instrumentation wrote for the stages of one operation.
 
     BeeAI writes one span when a call starts, one when it succeeds or fails, and one when it is finished. The
-    first span gets the facts of the others and lasts until the second begins. The other spans no longer
+    first span gets the facts of the others and lasts until the second span begins. The other spans no longer
     count.
     """
     staged = sorted((span for span in spans if span.facts.stage_of is not None), key=time_key)
@@ -173,7 +176,7 @@ def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]
     """Return the agent's model calls in order of time, each counted once.
 
     Only the innermost span of a model call counts. An agent's span with messages counts if no model call
-    inside it was recorded. Missing facts are copied from the spans around it.
+    inside it was recorded. Missing facts are copied from the enclosing spans.
     """
     candidates = [*lane.calls, *(agent for agent in lane.agents if agent.facts.output)]
     around: set[str] = set()

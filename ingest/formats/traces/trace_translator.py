@@ -68,8 +68,8 @@ Found = RawSpan | KnownSpan | SpanEvent | Rejected
 class TraceEntry(msgspec.Struct):
     """The index entry of a trace.
 
-    The entry stays in memory, while the spans may be in the temporary file. `roots` maps each session that
-    the trace's root spans name to its earliest start.
+    The entry stays in memory, while the spans may be in the temporary file. `roots` contains the earliest
+    start of each session that the trace's root spans name.
     """
 
     session_id: str | None = None
@@ -109,7 +109,7 @@ class TraceTranslator:
                 yield from self._take_span(item)
 
     def finish(self) -> Iterator[Event | Rejected]:
-        """Yield the events of all traces, because a trace is complete only at the end of the file."""
+        """Yield the events of all traces. A trace is complete only at the end of the file."""
         sessions: dict[str, list[tuple[int, int, str]]] = {}
         for order, (trace_id, entry) in enumerate(self._index.items()):
             for session_id, start in entry.list_sessions(trace_id):
