@@ -80,7 +80,7 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # maximum number of records before the first record that identifies the program, such as prompts
+_HELD = 10  # maximum number of records, such as prompts, before the record that identifies the program
 _Value = Mapping[str, Any]
 
 

@@ -133,7 +133,8 @@ class CopilotSession:
         # id of the call that started a sub-agent → the sub-agent's session
         self._agents: dict[str, AgentSession] = {}
         self._named: set[str] = set()  # ids of sessions in which the model's messages name the model
-        self._models: dict[str, str] = {}  # session id → the model, if it was named after the first message
+        # session id → the model, if the log names it only after the first message
+        self._models: dict[str, str] = {}
         # events that wait for the model's name; None when the model is known
         self._held: list[Event] | None = []
         self._place: dict[str, Any] = {}  # project and branch, which are the same for sub-agents

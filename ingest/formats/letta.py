@@ -95,7 +95,7 @@ def _take_agent(
             # The agent's definitions may lack this tool, which Letta itself calls to write a greeting.
             definitions.append({"name": _ANSWER})
         yield ToolsOffered(**place, definitions=tuple(filter(None, definitions)))
-    # Continue the search after the list of message ids, if the file has one.
+    # Continue the search after the list of message ids, if there is such a list.
     record.find_line('"messages"', past=True)
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))

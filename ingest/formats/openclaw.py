@@ -135,7 +135,7 @@ class _Telemetry:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # upper limit for the number of waiting events
+        self._held = 0  # estimate of the number of waiting events, never too low
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 

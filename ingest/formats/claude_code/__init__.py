@@ -112,7 +112,7 @@ _SIDE_FILE = re.compile(
 )
 _WEIGHED = 256 * 1024  # The memory of open conversations is checked after this many bytes of records.
 _STARTING = frozenset({"Task", "Agent"})  # tools that start a sub-agent
-_CHAINED = 50_000  # number of sidechain records without an agent id that are remembered
+_CHAINED = 50_000  # maximum number of remembered sidechain records without an agent id
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -46,7 +46,7 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # maximum number of characters kept of a user's message that the model did not answer
+_SAID = 4_000  # maximum number of stored characters of a user's message that got no answer
 _LONGEST = timedelta(hours=1)  # the longest time that a reply takes
 _TOOL_LISTS = 64  # maximum number of lists of tool definitions that are kept to recognise equal lists
 _ENDED = {

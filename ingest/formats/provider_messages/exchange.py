@@ -189,7 +189,8 @@ class ModelReply:
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
         )
         if self.calls and (at_limit or self.end is StopReason.BROKEN):
-            for call in self.calls[:-1]:  # A stream may send pieces of several calls alternately.
+            # Earlier calls may be cut off, too, if the pieces of several calls alternate.
+            for call in self.calls[:-1]:
                 if _ends_early(call.arguments):
                     mark_cut(call, by_limit=at_limit)
             last = self.calls[-1]

@@ -161,7 +161,7 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            # The counts are computed again, because another convention may have filled in missing ones.
+            # The counts are computed again, because another convention may have filled in missing counts.
             **(
                 count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
                 if step.whole

@@ -21,7 +21,7 @@ from ingest.formats.provider_messages.message_parts import Message, MessageCall,
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.traces.span_tree import TraceLane, time_key
 
-_RECENT = 1_000  # maximum number of compared calls and results; requests repeat all earlier ones
+_RECENT = 1_000  # maximum number of compared calls and results, because requests repeat all earlier ones
 _BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
 _UNREADABLE = "tool_use_failed"  # Groq's error code for a tool call that Groq could not parse
 
