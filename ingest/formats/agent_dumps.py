@@ -28,7 +28,7 @@ variables.
 **Rules.**
 - ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read.
 - smolagents keeps each call twice: as its agent parsed the call, and as the model sent it
-  (`model_output_message`). The model's version is read when both lists have the same length.
+  (`model_output_message`). The model's version is read if it contains as many calls as the agent's version.
 - A code agent of smolagents calls `python_interpreter` with code that is not JSON. The call is kept as
   `{"code": text}`.
 - A reply in which smolagents could parse no call (`AgentParsingError`) is a lost call.

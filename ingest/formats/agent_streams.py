@@ -28,8 +28,8 @@ the four agents, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams qu
 - Codex's item ids start again in each run. Web searches (run at OpenAI) and to-do lists are not counted.
 - The name of a Cursor tool is the key without `ToolCall`. With `--stream-partial-output` a text arrives in
   pieces and then whole.
-- Token counts are for the whole run, or (Managed Agents) for requests that are not next to their replies.
-  Their sum is stored with the last step of the turn.
+- Token counts are for the whole run. Managed Agents count tokens for each request, but not next to the reply.
+  The sum of the counts is stored with the last step of the turn.
 - A Managed Agents call that waits for a person (`requires_action`) does not end the turn.
 - An agent may also write its own log, in which the same calls have other ids. Load only one of the two files,
   or each call counts twice.

@@ -14,7 +14,7 @@ them one chat.
 - An interface message may contain several steps (`step-start`), each with its calls and results.
 - `state` is the error flag: `output-available`, `output-error`, `output-denied`. Before 5.0, `result` does
   not show whether the call failed.
-- A call with invalid arguments has `rawInput`, the model's text. Its error text is the reason.
+- A call with invalid arguments has `rawInput`, the model's text. Its `errorText` is the reason.
 - Calls with `providerExecuted` ran at the provider and are not counted.
 
 **Not in the log.** Tool definitions, and the model's own argument text if the SDK could parse it. Tokens and

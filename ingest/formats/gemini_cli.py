@@ -10,7 +10,7 @@ error) and `content` (text or parts). The model's messages also have `model`, `t
 name, args, status, result}`.
 
 **Turns.** A user's message begins a turn when the model answers it. The `info` message "Request cancelled."
-ends it (status `cancelled`); a message of type `error` also ends it (status `error`).
+ends the turn (status `cancelled`); a message of type `error` also ends the turn (status `error`).
 
 **Rules.**
 - A log writes a message again whenever the message changes. The last record with an id counts. The last 200

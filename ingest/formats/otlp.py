@@ -26,8 +26,8 @@ tool form a separate session. The item of a Langfuse experiment (`langfuse.exper
 - By the convention arguments must be objects, so arguments that were not JSON are missing. Argument text
   counts as the model's own, with two exceptions: APIs that return objects (Anthropic, Gemini, Bedrock,
   Cohere), and text in Python's JSON style from an instrumentation of LangChain.
-- A model call that failed without a reply is not a step, because clients send it again. If it is never
-  answered, it ends its turn.
+- A model call that failed without a reply is not a step, because clients send it again. A model call that is
+  never answered ends its turn.
 - If a reply reached the token limit inside its last call, this is an emission failure.
 - Content is recorded only if it is switched on. If content was not recorded, the tools that ran after a reply
   are the reply's calls. Their arguments are those that the tools received, if the trace contains them. Long

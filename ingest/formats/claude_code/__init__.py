@@ -21,7 +21,7 @@ begins with lines of the session that it continues. A sub-agent's records become
 first record of their `parentUuid` chain.
 
 Project and branch come from the first `cwd` and `gitBranch`. The kind of a sub-agent (`subagent_type`) is in
-the call that starts it. It is known only if the progress records are in the same file.
+the call that starts it. The kind is known only if the progress records are in the same file.
 
 **Turns.** A user record with typed text begins a turn when the model answers it. A slash command begins a
 turn if the model answers it. These user records begin no turn: records with `isMeta` or `isCompactSummary`,
@@ -44,9 +44,9 @@ file if the last message made no call.
   dropped a valid call because a parallel call failed: status `denied`.
 - Arguments that are not JSON are stored as `{"__unparsedToolInput": {"raw", "len"}}`; the text is cut near 2
   KB.
-- A call with broken markup has no block. It shows as a notice ("Your tool call was malformed …"), as the
-  `stop_reason` tool_use without a call, or as `<invoke name=…>` at the start of a text line outside of code
-  fences.
+- A call with broken markup has no block. Such a call shows as a notice ("Your tool call was malformed …"), as
+  the `stop_reason` tool_use without a call, or as `<invoke name=…>` at the start of a text line outside of
+  code fences.
 - A stream may contain a message in pieces (`stream_event`) and whole. Only the final usage and the stop
   reason of the pieces are used. Streams have no times and mostly no prompts. `parent_tool_use_id`, the call
   that started a sub-agent, identifies the sub-agent.

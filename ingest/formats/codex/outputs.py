@@ -1,6 +1,7 @@
 """Reads the outcome of a call from the text of a tool's result in a Codex rollout.
 
-Codex itself writes these sentences (openai/codex, `codex-rs/core/src/tools`) at the beginning of a result.
+Codex itself writes the outcome at the beginning of a result, in fixed sentences (openai/codex,
+`codex-rs/core/src/tools`).
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A turn begins with the user's messages after the last reply. Calls are read from replies. A call in the
 history is left out if its reply is not in the log, because it may be an example or another model's call.
-Results are read from the next request. A request without a reply is not a step. If the client sends it again,
-both count as one request; if it is never answered, it ends its turn. Each additional choice of a reply
-becomes a separate conversation.
+Results are read from the next request. A request without a reply is not a step. If the client sends the
+request again, both count as one request. A request that is never answered ends its turn. Each additional
+choice of a reply becomes a separate conversation.
 """
 
 from __future__ import annotations

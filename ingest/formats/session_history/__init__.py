@@ -17,8 +17,8 @@ may be anywhere in `meta`. Each field is read if it is present, whatever the ver
 **Rules.**
 - Arguments that were not JSON leave no action, only the text `[tool_use parse error] <message>; raw: <raw>`
   in `assistant.content`, without tool name and call id.
-- Before 2026-02-01 03:10 +08 such a call ended the turn: `final` is `LLM call failed: <JSON error>`. This is
-  read as a call without name and text. An HTML page or HTTP error of the provider is not a call.
+- Before 2026-02-01 03:10 +08 such a call ended the turn: `final` is `LLM call failed: <JSON error>`. Such a
+  `final` is read as a call without name and text. An HTML page or HTTP error of the provider is not a call.
 - In E3 such a call is in `toolBlocks` with text as `input`, and its id has no observation.
 - `cancelled` is the user's choice and gives no verdict on the turn.
 - Observations of E1 have no status. Three failure texts are known; any other status is `unknown`.
