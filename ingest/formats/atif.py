@@ -299,7 +299,10 @@ def _read_id(value: Mapping[str, Any], name: str) -> str | None:
 
 
 def _terminus_refusal(step: Mapping[str, Any]) -> str | None:
-    """Return the message of terminus-2 about an unreadable reply. Return None for any other result."""
+    """Return the message in which terminus-2 reports an unreadable reply.
+
+    Return None when no result of the step is such a message.
+    """
     for result in read_objects(read_object(step.get("observation")).get("results")):
         text = (join_content(result.get("content")) or "").lstrip()
         if text.startswith(_PARSING_ERRORS):

@@ -114,7 +114,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the history file that `task_metadata.json` belongs to.
+    """If the file is `task_metadata.json`, return the name of the task's history file.
 
     Return None for any other file.
     """
@@ -123,7 +123,7 @@ def read_with(about: About) -> str | None:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file of a task that contains no calls; return None for other files."""
+    """Describe a task's file if the file contains no calls; return None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 

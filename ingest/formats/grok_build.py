@@ -79,7 +79,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the session file that a summary belongs to. Return None for any other file."""
+    """If the file is a summary, return the name of the session file. Return None for any other file."""
     beside = about.read_sibling(_HISTORY) if about.name == _SUMMARY else None
     return _HISTORY if beside is not None and b'"model_id"' in beside else None
 

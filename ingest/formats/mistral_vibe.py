@@ -77,7 +77,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the messages file that a `meta.json` belongs to. Return None for any other file."""
+    """If the file is `meta.json`, return the name of the messages file. Return None for any other file."""
     beside = about.read_sibling(_MESSAGES) if about.name == _META else None
     return _MESSAGES if beside is not None and b'"message_id"' in beside else None
 

@@ -102,7 +102,7 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Record the end of the open turn that the log states.
+        """Record how the open turn ended, according to the log.
 
         `close_turn` makes the event later, because the turn may still continue. Nothing is recorded while a
         prompt is unanswered.

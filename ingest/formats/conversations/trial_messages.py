@@ -43,7 +43,7 @@ Messages = Sequence[Mapping[str, Any]]
 class TrialMessages:
     """Translates the messages of one attempt into events.
 
-    `flag` reads the error flag of a result message, for logs that state more than the chat API. `step`
+    `flag` reads the error flag of a result message, if the log has more fields than the chat API. `step`
     returns further fields of `StepMade` (model, tokens, latency) for an assistant message. `when` returns the
     time of any message. `strategy` applies to messages with calls. `where` is the line on which the attempt
     begins, if the record contains several attempts.
@@ -130,10 +130,11 @@ class TrialMessages:
 
 
 def python_fault_layer(message: str) -> FaultLayer | None:
-    """Return the failure stage of a Python exception about invalid arguments. Return None for any other text.
+    """Return the failure stage of a Python exception about invalid arguments.
 
-    The stage is SCHEMA if the arguments do not match the function's signature. The stage is TOOL_REJECTED if
-    one of the tool's own types rejects a value (pydantic: "1 validation error for Payment").
+    Return None for any other exception. The stage is SCHEMA if the arguments do not match the function's
+    signature. The stage is TOOL_REJECTED if one of the tool's own types rejects a value (pydantic: "1
+    validation error for Payment").
     """
     if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
         return FaultLayer.SCHEMA

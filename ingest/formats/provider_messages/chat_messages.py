@@ -51,7 +51,7 @@ def read_no_flag(_message: Mapping[str, Any]) -> ResultFlag:
 class ChatConversation:
     """Translates the messages of one session into events, in order.
 
-    `flag` reads the error flag of a result message, for logs that state more than the chat API.
+    `flag` reads the error flag of a result message, if the log has more fields than the chat API.
     """
 
     def __init__(

@@ -161,7 +161,7 @@ def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
 def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
     """Return the counts of input tokens in Langfuse's usage.
 
-    Langfuse's `input` excludes cached tokens. `prompt_tokens` and other providers' fields include cached
+    Langfuse's `input` excludes cached tokens. Fields of providers, such as `prompt_tokens`, include cached
     tokens.
     """
     cached = first_count(usage, "input_cached_tokens", "input_cache_read", "cache_read_input_tokens")

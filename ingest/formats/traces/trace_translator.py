@@ -40,7 +40,7 @@ TOLD_BY_SPANS: dict[str, str] = {
 
 
 class SpanEvent(msgspec.Struct, kw_only=True):
-    """An event of a span that the file stores separately, as a log record."""
+    """A span's event, which the file stores separately as a log record."""
 
     trace_id: str
     span_id: str
