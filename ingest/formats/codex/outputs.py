@@ -70,8 +70,8 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
     """Return the status of a result.
 
-    The status depends on the result's text, on the exit code in the text, and on `is_success`. If an earlier
-    event of Codex reported success or failure, `is_success` is not None.
+    The status depends on the result's text, on the exit code in the text, and on `is_success`. `is_success`
+    is True or False if an earlier event of Codex reported the outcome.
     """
     fault = _find_fault(content)
     if fault is not None:

@@ -7,8 +7,8 @@ thoughts), a unique call id of the last reply identifies the conversation. `prev
 `conversation` identify the conversation directly.
 
 Two conversations are never merged. If two conversations have the same history (two users wrote "hi"), a
-request that continues this history begins a new conversation. A request that repeats an earlier first request
-also begins a new conversation.
+request that continues this history begins a new conversation. A request that repeats the first request of a
+conversation also begins a new conversation.
 
 At most `OPEN` conversations are remembered. A conversation that was dropped from memory counts as a new one
 when it continues.

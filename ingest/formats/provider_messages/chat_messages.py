@@ -3,7 +3,8 @@
 A message (https://platform.openai.com/docs/api-reference/chat/create) has `role` system | developer | user |
 assistant | tool (older: function), `content` text or parts, `tool_calls[].{id, function.{name, arguments}}`
 (older: `function_call`), `tool_call_id`. Benchmarks, gateways and fine-tuning data use the same format. Often
-the arguments are an object instead of the model's text; the field `args_source` of a call states which.
+the arguments are an object instead of the model's text; the field `args_source` of a call distinguishes the
+two.
 """
 
 from __future__ import annotations

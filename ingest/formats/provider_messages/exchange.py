@@ -103,7 +103,7 @@ class ModelCall:
 
     @classmethod
     def from_stop_reason(cls, words: str | None, reason: str) -> list[ModelCall]:
-        """Return one lost call, if the stop reason announces a call but the reply contains no call.
+        """Return a list with one lost call: the stop reason announces a call, but the reply contains no call.
 
         `reason` is the message stored with the call. The list is empty when the text `words` contains the
         call, because `ingest.sessions.turns` finds that call.
