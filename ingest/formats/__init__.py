@@ -5,10 +5,10 @@ A format module begins with notes on the fields of the log. The module defines
 - `recognise(head)`: return True when this program wrote the file that begins with the records `head`;
 - `translator(about)`: return a new `Translator` for one file, which receives the file's records one by one.
 
-Four functions are optional. `decode(line)` returns the value of a record, if decoding the whole line as a
-JSON object would be more work than needed. `skim(data)` is a faster decoder for the lines that it can read
-(see `ingest.decoding.containers.Skim`). `read_with(about)` returns the name of the second file that is needed
-to read a file. `explain(about)` returns a sentence that says why a file cannot be read alone.
+Four functions are optional. `decode(line)` returns the value of a record and need not decode the whole line
+as a JSON object. `skim(data)` is a faster decoder for the lines that it can read (see
+`ingest.decoding.containers.Skim`). `read_with(about)` returns the name of the second file that is needed to
+read a file. `explain(about)` returns a sentence that says why a file cannot be read alone.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
 content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. It is an error if two
@@ -49,7 +49,10 @@ def _installed_formats() -> tuple[dict[str, InstalledFormat], tuple[str, ...]]:
 
 @cache
 def formats() -> dict[str, Format]:
-    """Return every format by name: first those of this package, then those of other installed packages."""
+    """Return every format by name.
+
+    The formats of this package come before those of other installed packages.
+    """
     return {**_own_formats(), **_installed_formats()[0]}
 
 
@@ -59,7 +62,10 @@ def format_problems() -> tuple[str, ...]:
 
 
 def distribution_of(form: Format) -> str | None:
-    """Return name and version of the package that contains a third-party format; None for our own formats."""
+    """Return name and version of the package that contains a third-party format.
+
+    Return None for a format of this package.
+    """
     return form.distribution if isinstance(form, InstalledFormat) else None
 
 
@@ -67,8 +73,8 @@ def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | No
     """Return the formats that recognise a file which begins with the records `head`.
 
     The caller reads the file only when exactly one format is returned. Third-party formats are asked only
-    when no format of this package claims the file. Formats of last resort are asked after them, with the
-    records that `mapping` returns.
+    when no format of this package claims the file. If no third-party format claims the file either, formats
+    of last resort are asked with the records that `mapping` returns.
     """
     own, installed = _own_formats().values(), _installed_formats()[0].values()
     claiming = [form for form in own if not is_last_resort(form) and form.recognise(head)]
@@ -88,27 +94,36 @@ def is_last_resort(form: Format) -> bool:
 
 
 def line_decoder(form: Format) -> Callable[..., Any]:
-    """Return the format's `decode` function, which decodes a line; without one, `decode_object`."""
+    """Return the format's `decode` function. Return `decode_object` when the format defines no `decode`."""
     return cast("Callable[..., Any]", getattr(form, "decode", decode_object))
 
 
 def line_skimmer(form: Format) -> Callable[[bytes], Any] | None:
-    """Return the format's `skim` function, which decodes a line faster; None when the format has none."""
+    """Return the format's `skim` function, a faster decoder.
+
+    Return None when the format defines no `skim`.
+    """
     return cast("Callable[[bytes], Any] | None", getattr(form, "skim", None))
 
 
 def find_companion(about: About) -> str | None:
-    """Return the name of the second file that a format needs to read this file; None when there is none."""
+    """Return the name of the second file that a format needs to read this file.
+
+    Return None when no second file is needed.
+    """
     return next((name for find in _functions_named("read_with") if (name := find(about))), None)
 
 
 def describe_side_file(about: About) -> str | None:
-    """Describe a file that an agent keeps next to its logs, such as "a side file of Droid"; else None."""
+    """Describe a file that an agent keeps next to its logs, such as "a side file of Droid".
+
+    Return None for any other file.
+    """
     return next((words for describe in _functions_named("side_file") if (words := describe(about))), None)
 
 
 def explain_unread(about: About, head: Sequence[dict[str, Any]]) -> list[str]:
-    """Return reasons why no format reads a file, such as an error in a third-party format."""
+    """Return the reasons why no format reads a file, such as an error in a third-party format."""
     failed = [form.describe_error(head) for form in _installed_formats()[0].values()] if head else []
     explained = [explain(about) for explain in _functions_named("explain")]
     return [sentence for sentence in (*explained, *failed) if sentence is not None]
@@ -126,7 +141,7 @@ def translate_file(
 ) -> Iterator[Event | Rejected]:
     """Yield the events of a whole file, translated by a new translator of the format.
 
-    Rejected records are yielded unchanged, in their order. The translator is closed at the end.
+    Rejected records are yielded unchanged and in order. The translator is closed at the end.
     """
     translator = form.translator(about)
     try:

@@ -1,8 +1,8 @@
 """Saved conversations of four programs: Google's ADK, Amp, promptfoo and smolagents.
 
 **Files.**
-- ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it.
-  The events of a session without its other fields are also read.
+- ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it. A
+  file that contains only the events of a session is also read.
 - Amp: threads, `~/.local/share/amp/threads/T-<id>.json`.
 - promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`.
 - smolagents: an agent's memory as an array, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`.
@@ -22,12 +22,13 @@ public repositories.
   observations, error, token_usage}`.
 
 **Sessions.** An ADK session, an Amp thread, a smolagents memory or a promptfoo result becomes one session.
-The task of a promptfoo result is the test's description, else the test's variables.
+The task of a promptfoo result is the test's description. If there is no description, the task is the test's
+variables.
 
 **Rules.**
 - ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read.
 - smolagents keeps each call twice: as its agent parsed the call, and as the model sent it
-  (`model_output_message`). The model's version is read when both lists have the same length.
+  (`model_output_message`). The model's version is read if it contains as many calls as the agent's version.
 - A code agent of smolagents calls `python_interpreter` with code that is not JSON. The call is kept as
   `{"code": text}`.
 - A reply in which smolagents could parse no call (`AgentParsingError`) is a lost call.
@@ -36,8 +37,8 @@ The task of a promptfoo result is the test's description, else the test's variab
   the verdict of the test's assertions. promptfoo does not run the calls.
 - An Amp call that a person rejected or cancelled counts as denied.
 
-**Not in the log.** Tool definitions (only promptfoo has them) and the model's own argument text (only for
-OpenAI). ADK does not name the model.
+**Not in the log.** Tool definitions (only promptfoo has them) and the model's own argument text (known only
+for OpenAI). ADK does not name the model.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # maximum number of records before the first record that identifies the program, such as prompts
+_HELD = 10  # maximum number of records, such as prompts, before the record that identifies the program
 _Value = Mapping[str, Any]
 
 
@@ -96,7 +97,10 @@ def translator(about: About) -> Translator:
 
 
 class _AgentDump:
-    """Translates one file with the class that recognises the first of its records."""
+    """Translates one file.
+
+    The first record that identifies the program selects the class that translates the file.
+    """
 
     def __init__(self, about: About) -> None:
         self._about = about
@@ -303,7 +307,10 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
 
 
 def _promptfoo_output(output: Any) -> Any:
-    """Return the content of a reply: text, or a list of parts that promptfoo stores as JSON or as text."""
+    """Return the content of a reply: a text, or a list of parts.
+
+    promptfoo stores the parts as JSON, or as lines of text.
+    """
     if isinstance(output, dict):
         calls = output.get("tool_calls")
         return [*read_objects(calls), output.get("content") or ""] if calls else output
@@ -421,7 +428,7 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:
-    """Return a call as the agent parsed it; the argument of a code agent is code, not JSON."""
+    """Return a call as the agent parsed it. A code agent's argument is code, not JSON."""
     function = read_object(call.get("function")) or call
     sent, name = function.get("arguments"), function.get("name")
     arguments = {"code": sent} if name == _CODE_CALL and isinstance(sent, str) else sent

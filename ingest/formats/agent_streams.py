@@ -28,10 +28,11 @@ the four agents, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams qu
 - Codex's item ids start again in each run. Web searches (run at OpenAI) and to-do lists are not counted.
 - The name of a Cursor tool is the key without `ToolCall`. With `--stream-partial-output` a text arrives in
   pieces and then whole.
-- Token counts are for the whole run, or (Managed Agents) for requests that are not next to their replies.
-  Their sum is stored with the last step of the turn.
+- Token counts are for the whole run. Managed Agents count tokens for each request, but not next to the reply.
+  The sum of the counts is stored with the last step of the turn.
 - A Managed Agents call that waits for a person (`requires_action`) does not end the turn.
-- An agent may also write its own log, in which the same calls have other ids. Load only one of the two files.
+- An agent may also write its own log, in which the same calls have other ids. Load only one of the two files,
+  or each call counts twice.
 
 **Not in the log.** The system prompt, tool definitions and the model's own argument text. Codex's stream does
 not contain the prompt. Codex and Managed Agents do not name the model. Codex and older versions of Cursor
@@ -99,12 +100,15 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_events(record: _Value) -> Sequence[_Value]:
-    """Return the events of a page; a record that is not a page is itself one event."""
+    """Return the events in a page. Any other record is itself one event."""
     return (record,) if "type" in record else read_objects(record.get("data"))
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads streams with this event; None when several classes could read them."""
+    """Return the class that reads streams with this event.
+
+    Return None if this event alone does not identify the agent.
+    """
     kind = record.get("type")
     if not isinstance(kind, str):
         return None
@@ -173,8 +177,8 @@ class AgentRun(ABC):
 class _SequentialRun(AgentRun):
     """The run of an agent whose stream lists texts, calls and results in sequence.
 
-    A step begins with the first text or call after a result. The text is kept until a call follows or the run
-    ends, because it may arrive in pieces.
+    A step begins with the first text or call after a result. A text may arrive in pieces, so it is kept until
+    a call follows or the run ends.
     """
 
     harness: ClassVar[str]
@@ -228,7 +232,7 @@ class _SequentialRun(AgentRun):
         self._in_pieces = piece
 
     def call(self, where: LogLine, ts: datetime | None, call_id: str | None, **facts: Any) -> Iterator[Event]:
-        """Yield the events of a call; yield nothing when the call was reported before."""
+        """Yield the events of a tool call. Yield nothing when the tool call was reported before."""
         if call_id is not None and call_id in self._calls:
             return
         if self._text is None and not self._in_step:
@@ -265,7 +269,7 @@ class _SequentialRun(AgentRun):
     ) -> Iterator[Event]:  # fmt: skip
         """Yield the end of the turn.
 
-        `tokens` are the token counts of the whole turn. They are stored with its last step.
+        `tokens` are the token counts of the whole turn. They are stored with the turn's last step.
         """
         yield from self._close_text(answers=ok is None, **tokens)
         self.turns.note_stop(where, ts, status, ok=ok, latency_ms=latency_ms)
@@ -469,7 +473,7 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
     """Return the flag and the content of a result.
 
-    The only key of a result is its status, such as success or error.
+    The only key of a result is a status, such as `success` or `error`.
     """
     word, outcome = next(iter(result.items()), ("", None))
     body = read_object(outcome)

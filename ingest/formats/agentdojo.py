@@ -123,7 +123,8 @@ def _name_task(run: Mapping[str, Any]) -> str:
 def _plain_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the messages in OpenAI's format.
 
-    When a message denies calls, yield the denied calls and their results instead.
+    A message that denies calls is replaced by one result for each denied call. The previous message gets the
+    denied calls.
     """
     for at, message in enumerate(messages):
         words = _join_text(message)
@@ -146,7 +147,10 @@ def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_refused(words: str) -> list[dict[str, Any]]:
-    """Return the calls that a message of DRIFT denies: one tool name, or a list of calls in Python syntax."""
+    """Return the calls that a message of DRIFT denies.
+
+    The message contains one tool name, or a list of calls in Python syntax.
+    """
     match = _REFUSAL.search(words)
     if match is None:
         return []

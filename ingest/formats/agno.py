@@ -9,8 +9,8 @@ according to the source code, because no database with calls was available.
 own argument text is in `tool_calls[].function.arguments`. `tools` has `{tool_call_id, tool_call_error,
 result}`.
 
-**Turns.** Each run is a turn. Its text is the last user message before the answer. The run's `status` ends
-the turn.
+**Turns.** Each run is a turn. The turn's text is the last user message before the answer. The run's `status`
+ends the turn.
 
 **Rules.**
 - Messages with `from_history` are copies from an earlier run and are left out.

@@ -14,7 +14,8 @@ parts and `finishReason`.
 - Each run of a chat repeats the chat's history. The runs are joined into one session as in `request_log`.
 - A call in a history is not counted if its reply is not in the file.
 
-**Not in the log.** Failures that only a tool's text reports: the error flag is the type of the tool's output.
+**Not in the log.** Failures that only a tool's text reports, because the only error flag is the type of the
+tool's output.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ them one chat.
 - An interface message may contain several steps (`step-start`), each with its calls and results.
 - `state` is the error flag: `output-available`, `output-error`, `output-denied`. Before 5.0, `result` does
   not show whether the call failed.
-- A call with invalid arguments has `rawInput`, the model's text. Its error text is the reason.
+- A call with invalid arguments has `rawInput`, the model's text. Its `errorText` is the reason.
 - Calls with `providerExecuted` ran at the provider and are not counted.
 
 **Not in the log.** Tool definitions, and the model's own argument text if the SDK could parse it. Tokens and
@@ -152,7 +152,7 @@ class _AiSdkMessages(MessageDump):
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message with its error flag.
+    """Return a part of a model message. A result part also gets an error flag.
 
     A call that ran at the provider is replaced by an empty part.
     """
@@ -165,7 +165,10 @@ def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Split an interface message into model messages: each step, followed by the results of its calls."""
+    """Split an interface message into model messages.
+
+    Each step is followed by the results of the step's calls.
+    """
     invocations = [
         {"type": "tool-invocation", "toolInvocation": invocation}
         for invocation in read_objects(message.get("toolInvocations"))
@@ -193,7 +196,10 @@ def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the call in a part of an interface message, and the call's result (None when there is none)."""
+    """Return the call in a part of an interface message, and the call's result.
+
+    The result is None when the part contains no result.
+    """
     inner = read_object(part.get("toolInvocation")) or part
     if inner.get("providerExecuted") is True:
         return {"type": "at-the-provider"}, None

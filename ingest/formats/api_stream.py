@@ -8,7 +8,8 @@ of chat streams may be interleaved.
 **Rules.**
 - The pieces of a call's arguments are joined by choice and call index, by block, or by output index. The text
   is kept exactly as streamed.
-- Anthropic streams nothing for a call without arguments. A call made by a program arrives decoded.
+- Anthropic streams nothing for a call without arguments. The arguments of a call that a program made arrive
+  decoded.
 - A stream that stops in the middle is an incomplete log. The text of its last call is `truncated`, which is
   not the model's fault. If the stream ended at the token limit inside a call, the failure is the model's
   (stage `emission`).

@@ -190,7 +190,7 @@ class _AtifRun:
     def _written_calls(self, words: str, refusal: str | None) -> Iterator[CallMade]:
         """Yield the calls that the model wrote as text, in the form that the agent's prompt asks for.
 
-        `refusal` is the message of terminus-2 about an unreadable reply.
+        If terminus-2 could not read the reply, `refusal` is the message about this error.
         """
         shared: dict[str, Any] = {**self._event_place(), "strategy": Strategy.JSON_FALLBACK}
         if self._is_terminus:
@@ -213,8 +213,8 @@ class _AtifRun:
     ) -> Iterator[ResultSeen]:
         """Yield the results of calls written as text.
 
-        These results do not name their calls. They are assigned in order, if there are as many results as
-        calls.
+        A result does not name its call. If there are as many results as calls, results are assigned to calls
+        in order.
         """
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:
@@ -243,9 +243,9 @@ class _AtifRun:
         )
 
     def _unwrap_text(self, tool: str | None, sent: Any) -> str | None:
-        """Return the model's argument text if a converter could not parse it and wrapped it in an object.
+        """Return the argument text that a converter could not parse and so wrapped in the object `sent`.
 
-        Return None when `sent` is not such an object: `sent` then contains normal, decoded arguments.
+        Return None when `sent` contains normal, decoded arguments.
         """
         if not isinstance(sent, dict) or len(sent) != 1:
             return None
@@ -299,7 +299,10 @@ def _read_id(value: Mapping[str, Any], name: str) -> str | None:
 
 
 def _terminus_refusal(step: Mapping[str, Any]) -> str | None:
-    """Return the message of terminus-2 about an unreadable reply; None for other results."""
+    """Return the message in which terminus-2 reports an unreadable reply.
+
+    Return None when no result of the step is such a message.
+    """
     for result in read_objects(read_object(step.get("observation")).get("results")):
         text = (join_content(result.get("content")) or "").lstrip()
         if text.startswith(_PARSING_ERRORS):

@@ -17,7 +17,7 @@ InvokeModelWithResponseStream logs a list of chunks. CloudWatch stores the recor
 - Bedrock replaces a body over 100 KB by the path of an S3 object (`…BodyS3Path`). If the reply is not in the
   record, the record is rejected. If only the request is missing, the reply begins a new session.
 - A failed request has `errorCode` and no output, so it is not a step.
-- The model is `modelId`; for an ARN, only the part after the last slash.
+- The model is `modelId`. If `modelId` is an ARN, the model is the part after the last slash.
 
 **Not in the log.** The model's own argument text (known only for InvokeModelWithResponseStream) and how long
 a tool ran. Whether a tool failed is known only if the client sends a `status`.
@@ -98,7 +98,10 @@ class _Invocations:
 
 
 def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:
-    """Return the request and reply of a record; None for records without them, such as embeddings."""
+    """Return the request and the reply of a record.
+
+    Return None for a record of another operation, such as embeddings.
+    """
     sent, came = read_object(value.get("input")), read_object(value.get("output"))
     failed = read_text(value.get("errorCode"))
     reply_path = read_text(came.get("outputBodyS3Path"))

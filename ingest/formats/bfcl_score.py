@@ -59,8 +59,8 @@ def translator(about: About) -> Translator:
 class _Score:
     """Translator of one score file.
 
-    `_right` is the number of correct entries, and `_where` is the line with this number. Events for the
-    correct entries are made when the next failed entry names the model, or at the end of the file.
+    `_right` is the number of correct entries, and `_where` is the line that contains this number. Events for
+    the correct entries are made when the next failed entry names the model, or at the end of the file.
     """
 
     def __init__(self, identity: str) -> None:
@@ -116,6 +116,9 @@ class _Score:
 
 
 def _first_question(turns: Any) -> str | None:
-    """Return the text of the last message in the first turn of `[[{role, content}]]`; None without a text."""
+    """Return the text of the last message in the first turn of `[[{role, content}]]`.
+
+    Return None when the message has no text.
+    """
     first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
     return join_content(first[-1].get("content")) if first else None

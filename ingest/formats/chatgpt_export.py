@@ -8,13 +8,13 @@ parent, children, message}` for each message `{author.{role, name}, content.{con
 recipient, create_time, end_turn, metadata.{model_slug, …}}`.
 
 **Rules.**
-- The messages form a tree. The conversation is the path from the root to `current_node`; without
-  `current_node`, to the newest leaf. Other branches are regenerated answers or edited questions and are not
-  read.
-- A model's message whose `recipient` is not `all` is a call. Its text is the arguments: code for `python`;
-  else the model's own text if it begins with `{`; else free text.
-- A result is a message with the role `tool`. It belongs to the call that is its parent; else to the last
-  call.
+- The messages form a tree. The conversation is the path from the root to `current_node`. If there is no
+  `current_node`, the path leads to the newest leaf. Other branches are regenerated answers or edited
+  questions and are not read.
+- A model's message whose `recipient` is not `all` is a call. Its text is the arguments. For `python` the text
+  is code. Any other text is the model's own JSON if it begins with `{`; otherwise it is free text.
+- A result is a message with the role `tool`. It belongs to the call that is its parent. If its parent is not
+  a call, it belongs to the last call.
 
 **Limits.** `--max-line` limits the size of an array.
 

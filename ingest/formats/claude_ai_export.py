@@ -72,7 +72,10 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _find_path(conversation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages on the path to the current leaf; all messages if they name no parents."""
+    """Return the messages on the path to the current leaf.
+
+    Return all messages if no message names its parent.
+    """
     messages = read_objects(conversation.get("chat_messages"))
     by_id = {ident: message for message in messages if (ident := read_text(message.get("uuid")))}
     if not any(read_text(message.get("parent_message_uuid")) in by_id for message in messages):

@@ -10,8 +10,8 @@ which Claude Code's transcripts do not have.
 
 **Rules.**
 - Each request repeats the whole conversation.
-- Claude Code also sends small requests without tools: for a title, for a new topic, for the files that a
-  command touches. Each of them is a separate conversation.
+- Claude Code also sends small requests without tools: to make a title, to detect a new topic, to list the
+  files that a command touches. Each of them is a separate conversation.
 - Requests for one token only check the quota and are skipped.
 - Text next to tool results is a reminder, not a user's message.
 - `is_error` covers denials by the user and shell exit codes; the text distinguishes them, as in
@@ -111,7 +111,7 @@ def _read_header(message: Mapping[str, Any], name: str) -> str | None:
 
 
 def judge_as_claude_code(result: RequestResult) -> RequestResult:
-    """Return the result with the status that it has in Claude Code.
+    """Return the result, judged by Claude Code's rules.
 
     A result without an error flag succeeded. For a failed result, the text shows the failure stage.
     """

@@ -91,7 +91,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_history(head: Sequence[dict[str, Any]]) -> bool:
-    """Return True for messages that only these agents store: messages with a time or with the model's id."""
+    """Return True for messages with a time or with the model's id.
+
+    Only Cline, Roo Code and Kilo Code store such messages.
+    """
     return all(_is_message(record) for record in head) and any(
         read_count(record.get("ts")) is not None or "modelId" in read_object(record.get("modelInfo"))
         for record in head
@@ -111,13 +114,16 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the history file that `task_metadata.json` belongs to; None for any other file."""
+    """If the file is `task_metadata.json`, return the name of the task's history file.
+
+    Return None for any other file.
+    """
     is_ours = about.name == _METADATA and about.read_sibling(_HISTORY) is not None
     return _HISTORY if is_ours else None
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file of a task that contains no calls; return None for other files."""
+    """Describe a task's file if the file contains no calls; return None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 
@@ -209,7 +215,7 @@ class _TaskHistory:
     def _model_at(self, ts: Any) -> str | None:
         """Return the model that was in use at a time.
 
-        Without a time, return the task's model if the task used only one.
+        Without a time, return the task's model if the task used only one model.
         """
         at, models = read_count(ts), self._models or []
         if at is None:
@@ -229,7 +235,7 @@ def _read_models(about: About) -> list[tuple[int, str]]:
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
-    """Return the text that the user typed in a message; None when all text comes from the extension.
+    """Return the text that the user typed in a message. Return None when all text comes from the extension.
 
     `beside_result` is True when the message contains tool results. Then only text in tags such as
     `<feedback>` counts.

@@ -10,12 +10,12 @@ model, `context`), `session.model_change`, `system.message` (the system prompt),
 `result.content`, `error.{message, code}`, `model`), `subagent.*`, `abort`, `session.error`,
 `session.shutdown` (`modelMetrics`, `currentModel`). Other types are skipped.
 
-**Turns.** An answered `user.message` begins a turn, which lasts until the next one. A "turn" in the log is
-one model reply, so it is read as a step.
+**Turns.** An answered `user.message` begins a turn, which lasts until the next answered `user.message`. A
+"turn" in the log is one model reply, so it is read as a step.
 
 **Rules.**
-- `hook.start` repeats every call and result and is half of the file. It is not read, because the CLI writes
-  its `toolArgs`.
+- `hook.start` repeats every call and result and is half of the file. It is not read, because the CLI, not the
+  model, writes the text of `toolArgs`.
 - `success` is true for every shell command that ran. The exit code is at the end of the content: `<shellId: 6
   completed with exit code 1>`.
 - `arguments` is a decoded object, or the model's own text. With `type: custom` (`apply_patch`) it is free
@@ -111,7 +111,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for an unused line."""
+    """Return the record of a line. Return an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}") else decode_object(line)
 
@@ -133,7 +133,8 @@ class CopilotSession:
         # id of the call that started a sub-agent → the sub-agent's session
         self._agents: dict[str, AgentSession] = {}
         self._named: set[str] = set()  # ids of sessions in which the model's messages name the model
-        self._models: dict[str, str] = {}  # session id → the model, if it was named after the first message
+        # session id → the model, if the log names it only after the first message
+        self._models: dict[str, str] = {}
         # events that wait for the model's name; None when the model is known
         self._held: list[Event] | None = []
         self._place: dict[str, Any] = {}  # project and branch, which are the same for sub-agents
@@ -179,7 +180,10 @@ class CopilotSession:
         yield from waiting or ()
 
     def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
-        """Yield the model of a session whose messages do not name it, then the events that waited for it."""
+        """Yield the model of a session whose messages do not name the model.
+
+        Then yield the events that waited for the model.
+        """
         if model is None or self._models.get(dialogue.session_id) == model:
             return
         self._models[dialogue.session_id] = model
@@ -191,7 +195,7 @@ class CopilotSession:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        # A model that is named only at the end is used if no earlier event named one.
+        # A model that is named only at the end is used if no earlier event named a model.
         if self._held is not None:
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
@@ -303,10 +307,10 @@ class CopilotSession:
         )
 
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
-        """Return the session or sub-agent that sent the event; open it if necessary.
+        """Return the session or sub-agent that sent the event. Open a sub-agent if necessary.
 
-        Also yield the events of opening a sub-agent, and of closing the oldest sub-agent when too many are
-        open.
+        Also yield the events of opening a sub-agent. If too many sub-agents are open, close the oldest
+        sub-agent and yield its last events.
         """
         started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:

@@ -9,8 +9,8 @@ created_at)`. `parts` is JSON: `[{type, data}]` with the types text, reasoning, 
 finished}` (`input` is the model's own text), tool_result `{tool_call_id, name, content, is_error}`, finish
 `{reason}`.
 
-**Turns.** A user's message begins a turn when the model answers it. `finish.reason` ends the turn: end_turn
-normally, canceled by the user, error and permission_denied as a failure.
+**Turns.** A user's message begins a turn when the model answers it. `finish.reason` ends the turn: `end_turn`
+is a normal end, `canceled` is an end by the user, `error` and `permission_denied` are failures.
 
 **Rules.**
 - Times are milliseconds in some versions, seconds in others.

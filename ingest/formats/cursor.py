@@ -89,7 +89,7 @@ def translator(about: About) -> Translator:
 
 
 class _CursorLog:
-    """Translator of one file: a database with many chats, or the transcript of one."""
+    """Translator of one file: a database with many chats, or the transcript of one chat."""
 
     def __init__(self, about: About) -> None:
         self._rows = CursorRows(about.identity)
@@ -196,7 +196,7 @@ def _call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result_fields(call: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields of a call; None when the call is still running."""
+    """Return the `ResultSeen` fields of a call. Return None when the call is still running."""
     content = read_text(call.get("result")) or read_text(call.get("error"))
     status = call.get("status")
     if status == "completed":
@@ -269,7 +269,7 @@ class CursorTranscript:
     def _answer_calls(self, where: LogLine) -> Iterator[Event]:
         """Yield a result of unknown status for each call of the last message.
 
-        Called when the transcript continues, which shows that the calls have ended.
+        Call this when the transcript continues, because the calls have then ended.
         """
         for ordinal, tool in self._open:
             yield ResultSeen(
@@ -294,6 +294,6 @@ class CursorTranscript:
 
 
 def _read_query(text: str) -> str:
-    """Return the text in all `<user_query>` tags; the whole text when there are no such tags."""
+    """Return the text in all `<user_query>` tags. Return the whole text when there are no such tags."""
     queries = _QUERY.findall(text)
     return "\n".join(queries) if queries else text

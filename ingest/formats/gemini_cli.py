@@ -10,7 +10,7 @@ error) and `content` (text or parts). The model's messages also have `model`, `t
 name, args, status, result}`.
 
 **Turns.** A user's message begins a turn when the model answers it. The `info` message "Request cancelled."
-ends it (status `cancelled`); a message of type `error` also ends it (status `error`).
+ends the turn (status `cancelled`); a message of type `error` also ends the turn (status `error`).
 
 **Rules.**
 - A log writes a message again whenever the message changes. The last record with an id counts. The last 200
@@ -18,7 +18,7 @@ ends it (status `cancelled`); a message of type `error` also ends it (status `er
 - `{"$rewindTo": id}`: the user withdrew this message and all later ones. The model's calls still count, in
   turns that end as `cancelled`.
 - `{"$set": {"messages": […]}}` and `$patch` rewrite the history for the model (compression, masked outputs).
-  They are skipped, unless a log begins with one.
+  These records are skipped, unless a log begins with such a record.
 - `status` is explicit: success, error or cancelled (the user declined or interrupted a valid call). A shell
   command with a non-zero exit code has the status success; the code is in its output (`Exit Code: 1`).
 - An error has only a text. The text distinguishes schema errors, unknown tools and policy denials.
@@ -193,9 +193,10 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all waiting messages. Turns from message `ident` on end as cancelled.
+        """Translate all waiting messages.
 
-        Turns before `ident` end normally. If `ident` is unknown, all waiting turns are cancelled.
+        Message `ident` and all later messages were withdrawn, so their turns end as cancelled. Earlier turns
+        end normally. If `ident` is unknown, all waiting turns are cancelled.
         """
         taken_back = ident not in self._held
         for each in list(self._held):
@@ -226,7 +227,8 @@ class GeminiConversation(AgentSession):
     ) -> Iterable[Event]:
         """Return the events of one message.
 
-        `document` is the record that contains the message if the record has several lines; else None.
+        If the record that contains the message has several lines, `document` is this record. Otherwise
+        `document` is None.
         """
         kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
@@ -243,7 +245,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """If the user withdrew the open turn, yield its end as cancelled."""
+        """If the user withdrew the open turn, yield the turn's end as cancelled."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()
@@ -292,7 +294,7 @@ class GeminiConversation(AgentSession):
 
 
 def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
-    """Return the status of a call; None while the call has no result."""
+    """Return the status of a call. Return None while the call has no result."""
     status = call.get("status")
     if status == "cancelled":
         return failed_flag(content, FaultLayer.REFUSED)
@@ -305,7 +307,7 @@ def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
 
 
 def _join_words(message: Mapping[str, Any]) -> str | None:
-    """Return the text of a message; None when it has none.
+    """Return the text of a message. Return None when the message has no text.
 
     Newer logs also store tool results as user messages. These messages have no text.
     """
@@ -313,5 +315,8 @@ def _join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
+    """Return the sum of the token counts.
+
+    Return None when the sum is zero, because zeros mean missing counts.
+    """
     return sum(read_count(count) or 0 for count in counts) or None

@@ -10,7 +10,7 @@ array of `{role: user | model, parts}`. Parts are `text`, `functionCall.{name, a
 Each object or array is one session.
 
 **Rules.**
-- Calls rarely have an id. The answers after a message belong to its calls in order.
+- Calls rarely have an id. The answers after a message belong to the message's calls in order.
 - `response.error` marks a failed call. Without `error`, the outcome is unknown.
 
 **Not in the log.** The model's own argument text, because Google returns decoded arguments; the model, tokens

@@ -52,7 +52,7 @@ def translator(about: About) -> Translator:
 
 
 def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the spans of a document; a record without a list of spans is itself one span."""
+    """Return the spans of a document. A record without a list of spans is itself one span."""
     within = read_objects(record.get("spans")) or read_objects(read_object(record.get("data")).get("spans"))
     return within or [record]
 

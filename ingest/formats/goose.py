@@ -3,7 +3,7 @@
 **Files.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` in the same
 folder. `goose session export --format json` writes one session as a document. Sources: block/goose,
 `crates/goose/src/conversation`; a sample of teck968/goose-session-analysis. The database is read according to
-the source code, because none was available.
+the source code, because no database was available.
 
 **Fields.** The first line describes the session (`working_dir`, `description`, sometimes `tools`). Messages
 `{role, created, content}` follow; an export has them in `conversation`. Content items are text,
@@ -127,7 +127,10 @@ class _GooseSession:
             yield from self._take_record(record)
 
     def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
-        """Yield the events of a row: a session, or a message of the session in the latest session row."""
+        """Yield the events of a row.
+
+        The row is a session, or a message of the session in the latest session row.
+        """
         columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
         decoded = [read_json_column(record, column) for column in columns]
         bad = find_unread(record) or next(

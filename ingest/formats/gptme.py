@@ -11,8 +11,8 @@ The code block is not JSON and is kept as `{args, content}`. The JSON of the sec
 raw arguments.
 
 **Rules.**
-- A code block in `python`, `bash` or a similar language may be an example. It is a call only if the next
-  message is a tool's.
+- A code block in `python`, `bash` or a similar language may be an example. The code block is a call only if
+  the next message comes from a tool.
 - Results are messages with the role `system` (older) or `tool`, without a tool name. A system message that
   does not follow a call is not a result.
 

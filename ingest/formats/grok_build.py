@@ -61,7 +61,11 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_sure(record: Mapping[str, Any]) -> bool:
-    """Return True for a line that only Grok Build writes: a reply with its model, or a marked user line."""
+    """Return True for a line that only Grok Build writes.
+
+    Such a line is a reply with its model, a user line with Grok Build's own fields, or a call at the
+    provider.
+    """
     kind = record.get("type", record.get("role"))
     if kind == "assistant":
         return "model_id" in record and isinstance(record.get("content"), str | list)
@@ -75,7 +79,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the session file that a summary belongs to; None for any other file."""
+    """If the file is a summary, return the name of the session file. Return None for any other file."""
     beside = about.read_sibling(_HISTORY) if about.name == _SUMMARY else None
     return _HISTORY if beside is not None and b'"model_id"' in beside else None
 

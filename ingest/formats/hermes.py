@@ -202,7 +202,7 @@ def _is_of_the_harness(value: Mapping[str, Any]) -> bool:
 
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
-    """Return the error flag that the JSON at the beginning of a result's text states."""
+    """Return the error flag in the JSON at the beginning of a result's text."""
     content = join_content(message.get("content")) or ""
     try:
         output, _ = json.JSONDecoder().raw_decode(content) if content.startswith("{") else ({}, 0)

@@ -194,7 +194,7 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
 
 
 def _find_list_items(record: Record, count: int) -> list[LogLine]:
-    """Return the lines of the list items in a YAML document, in order.
+    """Find the lines of the list items in a YAML document, in order.
 
     If the number of items is not `count`, return the document's first line for each item.
     """

@@ -149,9 +149,9 @@ def _take_reply(
 
 
 def _find_layer(arguments: Any) -> FaultLayer:
-    """Return the failure stage of invalid arguments: SYNTAX when their text is not JSON, else SCHEMA.
+    """Return SYNTAX when the text of invalid arguments is not JSON. Return SCHEMA for any other text.
 
-    The verdict in the log does not distinguish the two, so the text is decoded here.
+    The verdict in the log does not distinguish the two failure stages, so the text is decoded here.
     """
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")

@@ -254,7 +254,7 @@ class KimiAgent:
     def _close_step(self, step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of the open step.
 
-        `step_end` is the record with the token counts; it is empty when the log has none.
+        `step_end` is the record with the token counts. It is empty when the log has no such record.
         """
         step, self._step = self._step, None
         usage = read_object(step_end.get("usage"))
@@ -283,7 +283,10 @@ class KimiAgent:
 
 
 def _read_latency(step_end: Mapping[str, Any]) -> float | None:
-    """Return the milliseconds from the request to the last token; None when the log does not have them."""
+    """Return the milliseconds from the request to the last token.
+
+    Return None when the log does not state the times.
+    """
     waited, streamed = (
         read_number(step_end.get("llmFirstTokenLatencyMs")),
         read_number(step_end.get("llmStreamDurationMs")),

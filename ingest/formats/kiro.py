@@ -7,14 +7,14 @@ samples of kenn-io/agentsview (2026-05), modelled on real ones. No database was 
 
 **Fields.** `{conversation_id, history, model_info.model_id}`. An entry of `history` is `{user, assistant,
 request_metadata}`. The user's `content` is `Prompt.prompt`, `ToolUseResults.tool_use_results[].{tool_use_id,
-status, content}`, or `CancelledToolUses` with both. The assistant is `Response.content`, or
+status, content}`, or `CancelledToolUses` with a prompt and results. The assistant is `Response.content`, or
 `ToolUse.{content, tool_uses[].{id, name, args}}`.
 
 **Turns.** A turn begins with a prompt and ends with a `Response`.
 
 **Rules.**
 - A conversation that is in both tables is read from the newer table.
-- `orig_name` and `orig_args` are what the model sent, if the CLI changed them.
+- If the CLI changed a call, `orig_name` and `orig_args` are what the model sent.
 - A command with a non-zero exit code has the status Success; its `exit_status` shows the failure.
 
 **Limits.** `--max-line` limits the size of a conversation.

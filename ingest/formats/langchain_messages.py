@@ -23,7 +23,7 @@ line, or objects with `messages`. Each array or object is a session.
 - `status` error on a tool message marks a failure. LangGraph's ToolNode writes it for calls that it could not
   run.
 
-**Not in the log.** Tool definitions and times; only states have a time, when they were saved.
+**Not in the log.** Tool definitions and times; only states have a time, at which they were saved.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_observations(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the observations of a trace or a page; any other record is itself one observation."""
+    """Return the observations of a trace or a page. Any other record is itself one observation."""
     within = read_objects(record.get("observations")) or read_objects(
         read_object(record.get("trace")).get("observations")
     )
@@ -188,7 +188,7 @@ def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts:
 
 
 def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
-    """Return the messages of the model's output; None when the output is missing."""
+    """Return the messages of the model's output. Return None when the output is missing."""
     messages = read_reply(row.get("output")) or ()
     if any(message.calls for message in messages):
         return messages
@@ -197,9 +197,9 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls in `toolCalls`; a call without a name gets its name from `toolCallNames`.
+    """Yield the calls in `toolCalls`. A call without a name gets its name from `toolCallNames`.
 
-    Langfuse serialised the arguments again. Their text is therefore not the model's own and is decoded.
+    Langfuse wrote the text of the arguments again, so it is decoded: it is not the model's own text.
     """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))

@@ -122,7 +122,7 @@ class _RunFinder:
 
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the two parts of a run, its beginning and its end; values of the end have precedence."""
+    """Merge the two parts of a run: its beginning and its end. Values of the end have precedence."""
     filled = {key: value for key, value in ended.items() if value is not None}
     extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
     return {**begun, **filled, **({"extra": extra} if extra else {})}
@@ -163,7 +163,10 @@ def _parent_session(run: Mapping[str, Any]) -> str | None:
 
 
 def _root_id(dotted_order: str | None) -> str | None:
-    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None when there is no such id."""
+    """Return the root run's id from `<time>Z<id>.<time>Z<id>`.
+
+    Return None when the text contains no such id.
+    """
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
 
@@ -209,7 +212,7 @@ def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
     """Add tool, call id, arguments and result of a tool's run to `facts`.
 
     The run's output is often the message for the model, which has the call's id. When that message reports a
-    failure, `raw` is marked as failed.
+    failure, the span `raw` is marked as failed.
     """
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
     message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
@@ -226,9 +229,9 @@ def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
 
 
 def _last_words(body: Any, role: str) -> str | None:
-    """Return the text of the last message with this role in a body; None when there is none.
+    """Return the text of the last message with this role in a body.
 
-    If the body is itself a string, return the string.
+    Return None when there is no such message. If the body is itself a string, return the string.
     """
     if isinstance(body, str):
         return body

@@ -95,7 +95,7 @@ def _take_agent(
             # The agent's definitions may lack this tool, which Letta itself calls to write a greeting.
             definitions.append({"name": _ANSWER})
         yield ToolsOffered(**place, definitions=tuple(filter(None, definitions)))
-    # Continue the search after the list of message ids, if the file has one.
+    # Continue the search after the list of message ids, if there is such a list.
     record.find_line('"messages"', past=True)
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
@@ -124,7 +124,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, where: Log
 
 
 def _read_question(words: str | None) -> str | None:
-    """Return the text of a person's message; None for an event of Letta itself."""
+    """Return the text of a person's message. Return None for an event of Letta itself."""
     fields = read_object(open_json(words))
     if "type" not in fields:
         return words

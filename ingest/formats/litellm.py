@@ -170,7 +170,7 @@ def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add_prompt(exchange: Exchange, payload: Mapping[str, Any]) -> None:
-    """Set the exchange's prompt name if LiteLLM's prompt management recorded one."""
+    """Set the exchange's prompt name if LiteLLM's prompt management recorded a name."""
     metadata = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
     if exchange.asked is not None and exchange.asked.prompt_name is None:
         exchange.asked.prompt_name = read_text(metadata.get("prompt_id"))

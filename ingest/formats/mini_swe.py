@@ -199,8 +199,8 @@ class _MiniSweRun(SweRun):
     def _make_block_call(self, words: str, refusal: str | None) -> CallMade:
         """Return the bash call of a reply.
 
-        `refusal` is the agent's answer to a reply without exactly one action. The call is then recorded as
-        failed.
+        If the reply did not contain exactly one action, `refusal` is the agent's answer. The call is then
+        recorded as failed.
         """
         shared: dict[str, Any] = {
             **self.event_place(),
@@ -222,7 +222,7 @@ class _MiniSweRun(SweRun):
         )
 
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
-        """Yield the step and call of a rejected reply of 2.x that is not in the log.
+        """Yield the step and call of a rejected reply of version 2.x that is not in the log.
 
         `extra` may contain the provider's response. If the reply is in the log, yield nothing, because its
         call already includes this failure.
@@ -298,7 +298,7 @@ class _MiniSweRun(SweRun):
 
 
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
-    """Return the time of a message; None when the log has none.
+    """Return the time of a message. Return None when the log has no time.
 
     Before 1.16 a reply has no time. Then the provider's start time of the response is used.
     """

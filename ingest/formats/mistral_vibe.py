@@ -9,9 +9,10 @@ tools_available, stats}`.
 
 **Rules.**
 - Messages have no time, so calls get the session's start time.
-- Tags in the result mark failures: `<tool_error>NAME: …` is a call that Vibe could not read,
-  `<tool_error>NAME failed: …` a call that ran and failed, `<user_cancellation>` a call that a person denied.
-  The status of other results is unknown, because a skipped call is answered in the person's own words.
+- Tags in the result mark failures: `<tool_error>NAME: …` marks a call that Vibe could not read.
+  `<tool_error>NAME failed: …` marks a call that ran and failed. `<user_cancellation>` marks a call that a
+  person denied. The status of other results is unknown, because a skipped call is answered in the person's
+  own words.
 - A user message that Vibe wrote (`injected`) begins no turn.
 
 **Not in the log.** Tokens of a step. No file with tags in results or with `tools_available` was available.
@@ -76,7 +77,7 @@ def translator(about: About) -> Translator:
 
 
 def read_with(about: About) -> str | None:
-    """Return the name of the messages file that a `meta.json` belongs to; None for any other file."""
+    """If the file is `meta.json`, return the name of the messages file. Return None for any other file."""
     beside = about.read_sibling(_MESSAGES) if about.name == _META else None
     return _MESSAGES if beside is not None and b'"message_id"' in beside else None
 

@@ -20,8 +20,8 @@ guardrail, custom or another type.
 
 Limits are the same as in `otlp`.
 
-**Not in the log.** Definitions and prompts. If only response spans were recorded, also the model and its
-text.
+**Not in the log.** Definitions and prompts. If only response spans were recorded, the model and its text are
+also missing.
 """
 
 from __future__ import annotations

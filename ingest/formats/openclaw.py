@@ -108,7 +108,7 @@ def translator(about: About) -> Translator:
 class _TelemetrySession:
     """The state of one session.
 
-    `step` is the index of the turn's latest model reply; -1 before the first reply. `ended` is True when a
+    `step` is the index of the turn's latest model reply, or -1 before the first reply. `ended` is True when a
     call of that reply has ended. `turn` has the events of the current turn. `before` has the events of the
     previous turn, which wait for the messages that repeat them.
     """
@@ -135,7 +135,7 @@ class _Telemetry:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # upper limit for the number of waiting events
+        self._held = 0  # estimate of the number of waiting events, never too low
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -247,7 +247,7 @@ class _Telemetry:
 
 
 def _session_of_key(key: str) -> str:
-    """Return the session key; for a direct channel, return the key of the agent's main session."""
+    """Return the session key. For a direct channel, return the key of the agent's main session."""
     agent = ":".join(key.split(":")[:2])
     return f"{agent}:main" if ":direct:" in key else key
 
@@ -264,7 +264,7 @@ _RULES: Mapping[str, Callable[[_Telemetry, _TelemetrySession, Mapping[str, Any]]
 def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> Iterator[Event]:
     """Yield the events of a turn, with ids, times, texts, tokens and results added from `messages`.
 
-    The messages belong to this turn if the last user message is its prompt and the same calls follow.
+    The messages belong to this turn if the last user message is the turn's prompt and the same calls follow.
     Otherwise the events stay unchanged. If the messages end at a call (as in a turn that waits for a
     sub-agent), no steps are added, because it is unknown whether the turn had an answer.
     """
@@ -345,7 +345,7 @@ class _RepeatedMessages:
         """Return the result with the id of its call.
 
         Text and time are added if the messages repeat the result. `waiting` contains (tool, id) pairs of
-        calls without a result. The first call of the same tool is used and removed.
+        calls without a result. The first pair with the same tool gives the id and is removed.
         """
         place = next((at for at, (tool, _) in enumerate(waiting) if tool == event.tool), None)
         call_id = waiting.pop(place)[1] if place is not None else None

@@ -12,8 +12,9 @@ events, context: {trace_id, span_id}}`. In a data frame the keys are `context.sp
 
 **Rules.**
 - Indices are sorted as numbers: `….10.…` comes after `….9.…`.
-- Arguments are text. The instrumentations of Anthropic and Gemini write this text themselves; LangChain's
-  does so if LangChain had already decoded the arguments. Then arguments that were not JSON are missing.
+- Arguments are text. The instrumentations of Anthropic and Gemini write this text themselves; The
+  instrumentation of LangChain does so if LangChain had already decoded the arguments. Then arguments that
+  were not JSON are missing.
 - Spans of the kinds CHAIN, AGENT, RETRIEVER … are not model calls. TOOL spans are results, not calls.
 - Phoenix' status is OK for every span without an exception.
 

@@ -10,9 +10,9 @@ endTimeUnixNano, attributes[{key, value: {stringValue|intValue|arrayValue|kvlist
 **Conventions** (`ingest.formats.span_conventions`): GenAI messages as attributes, as span events and as log
 records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI; LangSmith.
 
-**Sessions and turns.** The session is the conversation's id (`gen_ai.conversation.id`, `session.id` …), else
-the trace. A turn begins with a new user message. Model calls inside of a tool form a separate session. The
-item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
+**Sessions and turns.** The session is the conversation's id (`gen_ai.conversation.id`, `session.id` …). If
+there is no such id, the session is the trace. A turn begins with a new user message. Model calls inside of a
+tool form a separate session. The item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
 
 **Rules.**
 - Calls are read from the model's replies, not from tool spans, because a call that failed before it ran has
@@ -26,16 +26,17 @@ item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
 - By the convention arguments must be objects, so arguments that were not JSON are missing. Argument text
   counts as the model's own, with two exceptions: APIs that return objects (Anthropic, Gemini, Bedrock,
   Cohere), and text in Python's JSON style from an instrumentation of LangChain.
-- A model call that failed without a reply is not a step, because clients send it again. If it is never
-  answered, it ends its turn.
+- A model call that failed without a reply is not a step, because clients send it again. A model call that is
+  never answered ends its turn.
 - If a reply reached the token limit inside its last call, this is an emission failure.
-- Content is recorded only if it is switched on. Without content, the tools that ran after a reply are its
-  calls, with the arguments that the tool received, if any. Long attributes may be cut; then the span is
-  reported and its content is lost.
+- Content is recorded only if it is switched on. If content was not recorded, the tools that ran after a reply
+  are the reply's calls. Their arguments are those that the tools received, if the trace contains them. Long
+  attributes may be cut; then the span is reported and its content is lost.
 - A call and its tool's run may be in different traces or files, for example after an approval. They are
   joined by call id and conversation id. A turn that continues in another file becomes two turns.
 
-**Limits.** All traces of a file wait for its end; those inactive for longest are moved to a temporary file.
+**Limits.** All traces of a file wait for the end of the file. The traces inactive for longest are moved to a
+temporary file.
 
 **Not in the log.** Silent repairs of arguments, and whether a turn did what the user wanted.
 """
@@ -72,7 +73,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the objects that may contain the OTLP request: the record and the objects inside of it."""
+    """Return the objects that may contain the OTLP request: the record, and the objects inside the record."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 
@@ -127,7 +128,7 @@ def _read_span(
 
 
 def _log_record(entry: dict[str, Any], record: Record) -> Iterator[SpanEvent]:
-    """Yield a log record as a span event if it is a GenAI event; yield nothing for other log records."""
+    """Yield a log record as a span event if it is a GenAI event. Yield nothing for any other log record."""
     attributes = read_otlp(entry.get("attributes"))
     name = read_text(entry.get("eventName")) or read_text(attributes.get("event.name")) or ""
     trace_id, span_id = read_text(entry.get("traceId")), read_text(entry.get("spanId"))

@@ -228,7 +228,8 @@ def _read_flag(is_error: Any, content: str) -> ResultFlag:
 def _world_key(entry: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
     """Return a key that identifies a prompt in all files.
 
-    The key is the entry's short id and the time in milliseconds. Return None when the message has no time.
+    The key consists of the entry's short id and the time in milliseconds. Return None when the message has no
+    time.
     """
     sent = read_count(message.get("timestamp"))
     return f"{read_text(entry.get('id')) or ''}:{sent}" if sent is not None else None

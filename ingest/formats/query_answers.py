@@ -9,8 +9,9 @@ object. Each line is a session of one turn without an end. Its task is the query
 
 **Rules.**
 - Some data sets contain an answer key instead of calls: each argument is the list of accepted values
-  (`{"base": [10], "unit": ["units", ""]}`), in some sets only if there are several. Nobody made such calls.
-  If a tenth of the first lines has a list where the tool declares a single value, the file is rejected.
+  (`{"base": [10], "unit": ["units", ""]}`), in some data sets only if several values are accepted. Nobody
+  made such calls. If a tenth of the first lines has a list where the tool declares a single value, the file
+  is rejected.
 - `gold_tools` is the expected answer. The file does not state whether a prediction counted as correct.
 
 **Not in the log.** The model (at most in the file's name) and the model's own argument text.
@@ -124,7 +125,7 @@ def _read_calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_answer_key(value: Mapping[str, Any]) -> bool:
-    """Return True when an argument is a list although its tool declares one text, number or boolean."""
+    """Return True when an argument is a list although the tool declares a single text, number or boolean."""
     declared = {
         name: read_object(read_object(function.get("parameters")).get("properties"))
         for definition in read_list(value.get("tools"))

@@ -181,5 +181,8 @@ def _read_flag(tool_result: Mapping[str, Any], content: str) -> ResultFlag:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
+    """Return the sum of the token counts.
+
+    Return None when the sum is zero, because zeros mean missing counts.
+    """
     return sum(read_count(count) or 0 for count in counts) or None

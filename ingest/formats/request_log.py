@@ -116,7 +116,10 @@ def _is_batch_result(record: Mapping[str, Any]) -> bool:
 
 
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
-    """Return the two bodies of a line, under any known pair of key names; None when there are none."""
+    """Return the request body and the response body of a line.
+
+    All known pairs of key names are tried. Return None when the line has no such pair.
+    """
     result = read_object(record.get("result"))
     if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
         failed = {"error": record.get("error")}
@@ -133,7 +136,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the two bodies; if a body is inside an HTTP message, take it out."""
+    """Return the request body and the response body. A body inside an HTTP message is taken out."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -204,9 +207,10 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
 
 
 def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str | None:
-    """Return the reason why a line contains no request and reply; else None.
+    """Return the reason why a line contains no request and reply.
 
-    Also return None for embeddings, moderations and similar requests, which are skipped on purpose.
+    Return None for a line that contains both. Also return None for embeddings, moderations and similar
+    requests, which are skipped on purpose.
     """
     if pair is None:
         return "the line has no request and reply in a spelling that is known here"

@@ -9,9 +9,10 @@ reply of the model, including rejected ones. `history[]` contains the messages o
 `tool_calls` (the model's own text) and `tool_call_ids`. `info.{exit_status, submission, model_stats,
 swe_agent_version}`, `replay_config` (an object or JSON text). A run is a session of one turn.
 
-**Calls.** With `function_calling`, the native call in the history. With `thought_action`, the action is a
-code block, which is read as a call with the block as `command` (strategy `json_fallback`). The block is not
-JSON. The tool is the first word if that is a command of the prompt (`open`, `edit`, `submit` …), else `bash`.
+**Calls.** With `function_calling`, the call is the native call in the history. With `thought_action`, the
+action is a code block, which is read as a call with the block as `command` (strategy `json_fallback`). The
+block is not JSON. The tool is the first word if the prompt lists it as a command (`open`, `edit`, `submit`
+…). Otherwise the tool is `bash`.
 
 **Rules.**
 - A reply that could not be parsed has an empty `action`, and its calls are not stored. The reason is the
@@ -21,12 +22,13 @@ JSON. The tool is the first word if that is a command of the prompt (`open`, `ed
 - If a run gave up, its last step (`Exit due to …`) comes from SWE-agent and is not a reply. `exit_format` is
   in `exit_status`.
 - Demonstrations in the history (`is_demo`) are not calls of this run.
-- The task is the `id` of the problem statement; without it, the file's name if that is a SWE-bench instance.
+- The task is the `id` of the problem statement. If there is no `id`, the task is the SWE-bench instance in
+  the file's name.
 - Observations have no error flag. A rejected edit and a timeout are recognised by their text; any other
   status is unknown.
 
 **Not in the log.** Whether the patch solves the task: `submitted` is not a verdict. Without `replay_config`,
-also the model; it is in `config.yaml` in the same folder.
+the model is also missing; it is in `config.yaml` in the same folder.
 """
 
 from __future__ import annotations
@@ -147,7 +149,10 @@ class _SweAgentRun(SweRun):
         return (join_content(first.get("content")) or "") if first.get("role") == "system" else ""
 
     def _task_name(self) -> str | None:
-        """Return the text of the last user message before the first reply; None when there is none."""
+        """Return the text of the last user message before the first reply.
+
+        Return None when there is no such message.
+        """
         words: str | None = None
         for message in self._history:
             if message.get("role") == "assistant":
@@ -177,7 +182,8 @@ class _SweAgentRun(SweRun):
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
             self.where = self.record.find_line(f'"{calls[0]["id"]}"', past=True)
-        # With a "query", the search is not possible, because its messages also contain actions.
+        # If the step has a "query", the search is not possible, because the query's messages also contain
+        # actions.
         elif not self._native and "query" not in step:
             self.where = self.record.find_line('"action":', past=True)
         yield StepMade(**self.event_place(), text=read_text(step.get("response")), strategy=strategy)
@@ -243,7 +249,10 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """Return SWE-agent's answer to the reply before the step `following`; None if the reply was accepted."""
+    """Return SWE-agent's answer to the reply before the step `following`.
+
+    Return None if the reply was accepted.
+    """
     query = read_objects(following.get("query"))
     if (
         len(query) < 2

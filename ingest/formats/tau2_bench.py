@@ -145,7 +145,10 @@ def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the message in the chat API's format, without calls and results of the user's model."""
+    """Yield the message in the chat API's format.
+
+    Calls and results of the model that plays the user are left out.
+    """
     role = message.get("role")
     if role == "tool":
         for result in read_objects(message.get("tool_messages")) or [message]:
@@ -172,7 +175,7 @@ def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages without the agent's greeting at the beginning, which no model wrote."""
+    """Return the messages without the agent's greeting at the beginning. No model wrote this greeting."""
     first = messages[0] if messages else {}
     greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
     return messages[1:] if greets and not first.get("raw_data") else messages

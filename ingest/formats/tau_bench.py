@@ -10,11 +10,11 @@ All attempts in a file have the same domain, which is in the first line of the p
 
 **Rules.**
 - A model plays the user. Each of its messages begins a turn, except the last (`###STOP###`), which nobody
-  answers. The reward judges the attempt, so it is stored with the last turn: 1 is a success, any other value
-  a failure.
+  answers. The reward judges the attempt, so it is stored with the last turn: 1 is a success, and any other
+  value is a failure.
 - If arguments cannot be parsed, the agent raises an exception. The attempt has `traj: []`, reward 0 and the
-  exception. If the traceback contains `message_to_action`, it is read as one call without name and text. Any
-  other exception (rate limits, the user's model) is not a verdict on the model.
+  exception. If the traceback contains `message_to_action`, the exception is read as one call without name and
+  text. Any other exception (rate limits, the user's model) is not a verdict on the model.
 - If a message has several calls, tau-bench runs and keeps only the first.
 - Tools report failures as text: `Error: …` for every exception, and `Unknown action …` for an unknown tool.
   Any other result counts as successful.

@@ -170,10 +170,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 
 
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
-    """Yield the definitions that can be loaded.
-
-    Definitions that cannot be loaded are reported when the tools are offered.
-    """
+    """Yield the definitions that can be loaded."""
     for definition in definitions:
         try:
             yield from ToolCatalog.load(definition)
@@ -188,7 +185,7 @@ def _arguments(call: TextCall) -> dict[str, Any]:
 
 
 def _missing_field(words: str, calls: Sequence[TextCall]) -> str | None:
-    """Return the text of the reply outside of its calls; None when there is no such text."""
+    """Return the text of the reply outside of its calls. Return None when there is no such text."""
     rest, position = [], 0
     for call in calls:
         rest.append(words[position : call.start])

@@ -170,7 +170,7 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
 
 
 def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
-    """Return the failure stage of a call, and the source of this verdict.
+    """Return the failure stage of a call, and the source of this information.
 
     The stage is None for a call that did not fail or whose outcome is unknown.
     """
@@ -186,7 +186,7 @@ def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, Flag
 
 
 def _error_in(content: str) -> str | None:
-    """Return the `error` of a response; '' when it reports no error.
+    """Return the `error` of a response. Return '' when the response reports no error.
 
     Return None when the content is not a JSON object with `error`.
     """
@@ -207,7 +207,7 @@ def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
 
 
 def _final_answer(stated: Any) -> str:
-    """Return the `final_answer` that the model passed to Finish; '' when the model gave up."""
+    """Return the `final_answer` that the model passed to Finish. Return '' when the model gave up."""
     if not isinstance(stated, str):
         return ""
     try:

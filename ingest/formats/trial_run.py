@@ -60,7 +60,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are read with it; None for other files."""
+    """Return `lock.json` for the files of a run's folder that are read together with `lock.json`.
+
+    Return None for other files.
+    """
     if about.name not in _READ_WITH_LOCK:
         return None
     return _LOCK if f'"{_MARK}"'.encode() in (about.read_sibling(_LOCK) or b"") else None
@@ -71,7 +74,7 @@ def translator(_about: About) -> Translator:
 
 
 class _RunFile:
-    """Translates the records of a run's files, by the kind of record."""
+    """Translates the records of a run's files. Records of any other kind are skipped."""
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         if _MARK in record.value:

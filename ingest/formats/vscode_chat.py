@@ -135,7 +135,7 @@ class _ChatSession:
 
 
 class StateLog:
-    """The state of the document after all lines so far; None before the first complete state.
+    """The state of the document after all lines so far. The state is None before the first complete state.
 
     A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`). Kind 0 sets the whole state. Kind
     1 sets the value at the path `k`. Kind 2 cuts the array at `k` to the length `i` (if there is one) and
@@ -222,7 +222,7 @@ def _translate_request(
 ) -> Iterator[Event]:
     """Yield the events of a request.
 
-    `record` is the document that contains the request; None for a log of changes.
+    `record` is the document that contains the request, or None for a log of changes.
     """
     result = read_object(request.get("result"))
     metadata = read_object(result.get("metadata"))

@@ -3,7 +3,7 @@
 -- unit: one row per trial; a trial is one session in which a variant tried a task
 -- column calls: calls and missing calls
 -- column refused: calls with a syntax or schema error
--- column mended: calls that were converted or repaired
+-- column mended: calls that were converted or repaired; NULL if the server may have rewritten the arguments
 -- column misses: number of simulated results for which no recorded answer matched
 -- column no_reply: true if the endpoint did not reply; then the trial is not measured
 -- column checked: result of the task's check; NULL if the task has no check

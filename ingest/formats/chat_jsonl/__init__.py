@@ -19,8 +19,8 @@ are read at the top level or in `metadata`:
 - `user`, `user_id`, `task`
 
 **Required.** At least half of the records must have `messages` in which every message is readable: one of
-OpenAI's roles, and text, blocks or calls. At least one record must contain an answer. No other record may
-contain a call.
+OpenAI's roles, and text, blocks or calls. At least one record must contain an answer. A record without such
+messages must not contain a call.
 
 **Rules.**
 - A line may repeat the conversation so far, only its last messages, or nothing. Lines that name the same
@@ -112,7 +112,7 @@ _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
 _SILENT = Message(role="none")  # placeholder for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
-# the names of these facts as fields of a mapping (`--map`)
+# fact → the name of its field in a mapping (`--map`)
 _FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}
 
 
@@ -130,14 +130,17 @@ def _is_transcript(record: Mapping[str, Any]) -> bool:
 
 
 def _list_messages(value: Mapping[str, Any]) -> Any:
-    """Return the messages of a record in OpenAI's format; return other values unchanged."""
+    """Return the messages of a record in OpenAI's format.
+
+    If they are not a list, return the value unchanged.
+    """
     messages = value.get("messages")
     messages = open_json(value.get("conversations") if messages is None else messages)
     return unify_messages(messages) if isinstance(messages, list) else messages
 
 
 def _read_one(raw: Any) -> Message | None:
-    """Return an object as a message; None when the object, its content or a call is unreadable."""
+    """Return an object as a message. Return None when the object, its content or a call is unreadable."""
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
         return None
     content = raw.get("content")
@@ -160,7 +163,10 @@ def _read_one(raw: Any) -> Message | None:
 
 
 def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
-    """Return the most common kinds of messages, faster than `read_message`; None for other messages."""
+    """Return a message of the most common kinds, faster than `read_message`.
+
+    Return None for any other message.
+    """
     role, text = raw["role"], content or ""
     if role == "user" and content is not None:
         return Message(role="user", text=content)  # A user's text is never read as a list of calls.
@@ -239,7 +245,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 class SaidMessage(NamedTuple):
-    """A message that was read, together with its unchanged object in the log."""
+    """A message, and the unchanged object from which the message was read."""
 
     message: Message
     raw: Mapping[str, Any]
@@ -253,7 +259,7 @@ class _ChatTranscripts:
         self._unmapped = dict(about.mapping.paths) if about.mapping else {}
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
-        # id of a line → number of sessions that were named after it
+        # id of a line → number of sessions that were named after this id
         self._names: OrderedDict[str, int] = OrderedDict()
         self._missing = dict.fromkeys(_FACTS)
 
@@ -306,7 +312,11 @@ class _ChatTranscripts:
         return put_fields(value, mapped_fields)
 
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
-        """Return the id of a new session: the log's conversation id, else the line's id, else `made_id`."""
+        """Return the id of a new session.
+
+        The id is the log's conversation id. If the log has no conversation id, use the line's id. If the line
+        has no id either, use `made_id`.
+        """
         if line.conversation is not None or line.name is None:
             return line.conversation or made_id
         base_name = line.name if is_unique(line.name) else f"{self._identity}/{line.name}"
@@ -319,7 +329,10 @@ class _ChatTranscripts:
     def _take_offers(
         self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield the tool definitions and the system prompt of a line if they differ from the latest ones."""
+        """Yield a line's tool definitions if they differ from the conversation's latest definitions.
+
+        Do the same for the system prompt.
+        """
         place = conversation.session.event_place()
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
@@ -372,7 +385,10 @@ class _ChatTranscripts:
 
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
-    """Return the messages of a record with its reply; or the code and reason why it is rejected."""
+    """Return the messages of a record, including the reply.
+
+    If the record is rejected, return the reject code and the reason.
+    """
     messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
@@ -387,7 +403,10 @@ def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
 
 
 def _read_reply(value: Mapping[str, Any]) -> Message | None:
-    """Return the reply from a field next to the messages: text, a message, or a whole API response."""
+    """Return the reply in a field next to the messages.
+
+    The field contains text, a message or a whole API response.
+    """
     for key in _REPLIES:
         if key not in value:
             continue
@@ -430,13 +449,16 @@ def _read_system(value: Any) -> str | None:
 
 
 def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Merge the fields of `metadata` into a record or message; existing fields have precedence."""
+    """Merge the fields of `metadata` into a record or message.
+
+    Fields of the record or message have precedence.
+    """
     metadata = value.get("metadata")
     return {**metadata, **value} if isinstance(metadata, dict) else value
 
 
 def _find_text(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Return the value of the first of these fields that contains text or an integer."""
+    """Return the value of the first named field that contains text or an integer."""
     for name in names:
         if name in value and (((raw := value[name]) and isinstance(raw, str)) or type(raw) is int):
             return str(raw)
@@ -477,7 +499,7 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return tokens, latency and stop reason from the fields next to a reply, as `StepMade` fields."""
+    """Return the tokens, latency and stop reason that are stored next to a reply, as `StepMade` fields."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(

@@ -49,7 +49,7 @@ class RepeatedPart(NamedTuple):
 
 @dataclass(slots=True)
 class JoinedConversation:
-    """The remembered facts of one conversation, and its session.
+    """The session of one conversation, and the remembered facts about the conversation.
 
     `id` is the conversation's id in the log. Without an id, the conversation is found by its messages. `name`
     is the id of the conversation's first line.
@@ -73,10 +73,10 @@ class JoinedConversation:
 
 
 class TranscriptLine(NamedTuple):
-    """The messages of a line, with its system prompt and ids.
+    """The messages, the system prompt and the ids of a line.
 
     `conversation` is the id of the conversation. `name` is the id of the line; several lines may have the
-    same one.
+    same id.
     """
 
     messages: Sequence[Message]
@@ -103,7 +103,7 @@ class ConversationJoiner:
         self._by_call: dict[bytes, int] = {}
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
-        """Return the conversation of a line and the index of its first new message.
+        """Return the conversation of a line and the index of the line's first new message.
 
         Return None when the line continues no conversation.
         """
@@ -134,7 +134,10 @@ class ConversationJoiner:
         return begun
 
     def add(self, conversation: JoinedConversation, line: TranscriptLine, start: int) -> None:
-        """Add the messages of a line from index `start` on to the conversation."""
+        """Add the messages of a line to the conversation.
+
+        The first added message is the one at index `start`.
+        """
         self._drop_history(conversation)
         self._kept -= conversation.kept
         question_size, reply_size = conversation.texts
@@ -209,10 +212,10 @@ class ConversationJoiner:
 
 
 def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
-    """Return the part of the conversation that the line repeats; None for a line of another conversation.
+    """Return the part of the conversation that the line repeats.
 
-    A line without a conversation id must repeat the whole conversation, or the conversation must contain the
-    whole line.
+    Return None for a line of another conversation. A line without a conversation id must repeat the whole
+    conversation, or the conversation must contain the whole line.
     """
     shared, whole = _count_shared(conversation.marks, marks), len(conversation.marks)
     if shared and (shared == whole or (shared == len(marks) and _is_exchange(marks))):
@@ -227,7 +230,7 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
     if conversation.id is None:
         return None
     if _is_exchange(marks[:shared]):
-        # After the shared part, line and conversation continue differently.
+        # After the shared part, the line and the conversation continue differently.
         return RepeatedPart(shared, is_to_end=False)
     shared = _count_overlap(conversation.marks, marks)
     is_window = shared < len(marks) and _is_exchange(marks[:shared])
@@ -235,7 +238,10 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
 
 
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
-    """Return True when the hashes identify a conversation: at least two, and one of a model's message."""
+    """Return True when the hashes identify a conversation.
+
+    At least two hashes are needed, and at least one hash of a model's message.
+    """
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 
 
@@ -270,7 +276,7 @@ def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[Message
 
 
 def _index_behind(messages: Sequence[Message], marked: int, results: int) -> int:
-    """Return the index after the first `marked` messages that have a mark.
+    """Return the index of the message after the first `marked` messages with a mark.
 
     Up to `results` tool results after these messages are also skipped.
     """
@@ -293,7 +299,7 @@ def _has_mark(message: Message) -> bool:
 
 
 def make_mark(message: Message) -> MessageMark | None:
-    """Return the hash that identifies a message; None for system messages and for results."""
+    """Return the hash that identifies a message. Return None for system messages and for results."""
     if not _has_mark(message):
         return None
     if message.role == "user":

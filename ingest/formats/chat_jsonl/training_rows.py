@@ -54,7 +54,10 @@ def unify_messages(messages: list[Any]) -> list[Any]:
 
 
 def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
-    """Return the tool definitions in `<tools>` of a system prompt: a JSON array, or one object per line."""
+    """Return the tool definitions in `<tools>` of a system prompt.
+
+    The definitions are a JSON array, or one object per line.
+    """
     for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
         listed = open_json(block.strip())
         if isinstance(listed, list | dict):
@@ -112,7 +115,7 @@ def _follows_hermes(raw: Any) -> bool:
 
 
 def _read_written(raw: Any) -> Iterable[Any]:
-    """Return a message of a Hermes conversation, with the calls and results found in its text."""
+    """Return a message of a Hermes conversation with the calls and results that the text contains."""
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str) or raw.get("tool_calls"):
         return (raw,)

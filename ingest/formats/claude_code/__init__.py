@@ -21,7 +21,7 @@ begins with lines of the session that it continues. A sub-agent's records become
 first record of their `parentUuid` chain.
 
 Project and branch come from the first `cwd` and `gitBranch`. The kind of a sub-agent (`subagent_type`) is in
-the call that starts it. It is known only if the progress records are in the same file.
+the call that starts it. The kind is known only if the progress records are in the same file.
 
 **Turns.** A user record with typed text begins a turn when the model answers it. A slash command begins a
 turn if the model answers it. These user records begin no turn: records with `isMeta` or `isCompactSummary`,
@@ -40,13 +40,13 @@ file if the last message made no call.
 - `is_error` is absent on most successful results, and every failed result had it. A result without the flag
   therefore counts as an explicit success.
 - `is_error` marks denials (by a user, a permission or a hook), shell exit codes, invalid arguments and other
-  failures. The text of the result tells which. "Sibling tool call errored" means that Claude Code dropped a
-  valid call because a parallel call failed: status `denied`.
+  failures. Only the text of the result distinguishes them. "Sibling tool call errored" means that Claude Code
+  dropped a valid call because a parallel call failed: status `denied`.
 - Arguments that are not JSON are stored as `{"__unparsedToolInput": {"raw", "len"}}`; the text is cut near 2
   KB.
-- A call with broken markup has no block. It shows as a notice ("Your tool call was malformed …"), as the
-  `stop_reason` tool_use without a call, or as `<invoke name=…>` at the start of a text line outside of code
-  fences.
+- A call with broken markup has no block. Such a call shows as a notice ("Your tool call was malformed …"), as
+  the `stop_reason` tool_use without a call, or as `<invoke name=…>` at the start of a text line outside of
+  code fences.
 - A stream may contain a message in pieces (`stream_event`) and whole. Only the final usage and the stop
   reason of the pieces are used. Streams have no times and mostly no prompts. `parent_tool_use_id`, the call
   that started a sub-agent, identifies the sub-agent.
@@ -56,8 +56,8 @@ file if the last message made no call.
 are always recognised. For sidechains without an agent id, 50,000 records are remembered.
 
 **Side files.** These files contain no calls: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`
-and `subagents/**/agent-<id>.meta.json`; in `~/.claude` settings, todos, `history.jsonl` (typed prompts) and
-others.
+and `subagents/**/agent-<id>.meta.json`; in `~/.claude` also the settings, todos, `history.jsonl` (typed
+prompts) and others.
 
 **Not in the log.** System prompt, tool definitions, the provider that served the model, and whether a turn
 succeeded. The model's own argument text is known only if it was not JSON.
@@ -112,7 +112,7 @@ _SIDE_FILE = re.compile(
 )
 _WEIGHED = 256 * 1024  # The memory of open conversations is checked after this many bytes of records.
 _STARTING = frozenset({"Task", "Agent"})  # tools that start a sub-agent
-_CHAINED = 50_000  # number of sidechain records without an agent id that are remembered
+_CHAINED = 50_000  # maximum number of remembered sidechain records without an agent id
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -205,7 +205,7 @@ class _Transcript:
             yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
-        """Return the conversation of the entry, opened if necessary.
+        """Return the entry's conversation. Open the conversation if necessary.
 
         `lane` is the conversation's session id. Return None for a `system` entry of a conversation that is
         not open.
@@ -244,10 +244,10 @@ class _Transcript:
                     remember_call(self._kinds, block.id, kind)
 
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
-        """Finish the conversation of a completed sub-agent, if it is open.
+        """Finish the conversation of a completed sub-agent, if the conversation is open.
 
-        `report` is the result of the call that started the sub-agent. It contains the sub-agent's status and
-        answer.
+        `report` is the result of the call that started the sub-agent. The result contains the sub-agent's
+        status and answer.
         """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

@@ -56,7 +56,7 @@ _NOTHING_SAID = Usage()
 class OpenMessage(msgspec.Struct, gc=False):
     """One model message, including all of its records read so far.
 
-    `after` has the events of the second and later records in order: calls and results.
+    `after` contains the calls and results of the second and later records, in order.
     """
 
     key: str | None
@@ -127,7 +127,7 @@ class ClaudeConversation:
 
     @property
     def weight(self) -> int:
-        """Return the approximate bytes in memory: incomplete messages and the keys that detect repeats."""
+        """Return the approximate bytes of memory for incomplete messages and for keys of known records."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
     def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
@@ -197,7 +197,8 @@ class ClaudeConversation:
                 harness="claude_code",
                 harness_version=entry.version,
                 parent_session_id=self._parent,
-                # Commands may change the working directory; the first one determines the session's project.
+                # Commands may change the working directory. The first directory determines the session's
+                # project.
                 project=name_project(entry.cwd) if is_first else None,
                 branch=entry.git_branch if is_first else None,
                 sub_agent=self._kind,
@@ -313,8 +314,8 @@ class ClaudeConversation:
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
         """End the open turn and begin the turn of the waiting prompt.
 
-        A prompt becomes a turn only when the model answers it. Without a waiting prompt the open turn
-        continues; without an open turn, a turn without text begins.
+        A prompt becomes a turn only when the model answers it. If no prompt is waiting, the open turn
+        continues. If no turn is open either, a turn without text begins.
         """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
@@ -388,9 +389,9 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Add the call that Claude Code could not read, as a notice reports.
+        """Add the call that Claude Code could not read according to a notice.
 
-        The call belongs to the message before the notice; if that message has calls, a new message is added.
+        The call belongs to the message before the notice. If that message has calls, a new message is added.
         Nothing is added when the message itself shows the lost call (see `_find_lost_call`).
         """
         message = self._message

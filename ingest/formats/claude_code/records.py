@@ -34,7 +34,7 @@ _UNSET = msgspec.UNSET
 def names_one_call(call_id: str | None) -> bool:
     """Return True when no other call has this id.
 
-    Models of other providers may only number their calls.
+    Some models only number their calls, so their call ids are not unique.
     """
     return call_id is not None and (call_id.startswith("toolu_") or is_unique(call_id))
 
@@ -59,7 +59,7 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
 
 
 def _find_unparsed(arguments: Any) -> tuple[str, int] | None:
-    """Return (text, length) of arguments that Claude Code could not parse; None for other arguments.
+    """Return (text, length) of arguments that Claude Code could not parse. Return None for other arguments.
 
     The text may be cut; `length` is the length of the full text in bytes.
     """
@@ -92,7 +92,7 @@ def make_lost_call(
 ) -> CallMade:
     """Return the event of a call that the model began to write but that never became a tool call.
 
-    `raw` is the model's text of the call; None when the log does not contain it.
+    `raw` is the model's text of the call, or None when the log does not contain this text.
     """
     return CallMade(
         session_id=session_id,
@@ -130,7 +130,7 @@ def _failure_reason(content: str) -> str:
 
 
 def count_input(usage: Usage | None) -> dict[str, Any]:
-    """Return the counts of input tokens, including cached ones, which `input_tokens` leaves out."""
+    """Return the counts of input tokens. Cached tokens are included; `input_tokens` leaves them out."""
     if usage is None:
         return {}
     return count_input_parts(

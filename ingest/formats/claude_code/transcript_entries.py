@@ -46,12 +46,12 @@ class ContentBlock(msgspec.Struct, gc=False):
 
     @property
     def arguments(self) -> Any:
-        """The decoded `input`; None when the block has no `input`."""
+        """The decoded `input`, or None when the block has no `input`."""
         return None if self.input is _UNSET else orjson.loads(memoryview(self.input))
 
 
 class DecodedBlock(ContentBlock, gc=False):
-    """A content block of a line that was decoded as a whole, including `input`."""
+    """A content block whose line was decoded as a whole. `input` is therefore decoded, too."""
 
     given: Any = None
 
@@ -109,7 +109,7 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 
 
 class DecodedReport(ToolReport, gc=False):
-    """A tool report of a line that was decoded as a whole, including `content`."""
+    """A tool report whose line was decoded as a whole. `content` is therefore decoded, too."""
 
     given: Any = None
 
@@ -163,7 +163,7 @@ _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
 def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
-    """Return the entry of a line; None when nothing in the line is translated.
+    """Return the entry of a line. Return None when nothing in the line is translated.
 
     Return an `UnusableEntry` for a message that lacks a required field. Raise ValueError or RecursionError
     for a line that is not JSON or has a field of an unexpected type.
@@ -193,7 +193,7 @@ def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntr
 
 
 def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None:
-    """Return the entry of a decoded line; None when nothing in the line is translated.
+    """Return the entry of a decoded line. Return None when nothing in the line is translated.
 
     Return an `UnusableEntry` for a message in which a required field is missing or has the wrong type.
     """
@@ -318,7 +318,7 @@ def join_part_texts(parts: Sequence[ContentPart | ContentBlock]) -> str:
 
 
 def result_text(content: str | list[ContentPart] | None) -> str:
-    """Return the text of a tool result; `[image]` when the result has only images."""
+    """Return the text of a tool result. Return `[image]` when the result has only images."""
     if isinstance(content, str):
         return content
     parts = content or ()

@@ -14,7 +14,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UserLineKind(StrEnum):
-    """The kind of a user line without tool results."""
+    """The kind of a user line that contains no tool results."""
 
     PROMPT = "prompt"
     COMMAND = "command"  # a slash command, which counts as a prompt only when the model answers it
@@ -78,7 +78,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 
 def find_fault(content: str) -> ResultFault:
-    """Return the failure stage and the status of a result with `is_error`, according to its text."""
+    """Return the failure stage and the status of a result with `is_error`, according to the result's text."""
     text = content.removeprefix(_TAG).lstrip()
     if _REFUSALS.match(text):
         return _REFUSED
@@ -90,7 +90,7 @@ def find_fault(content: str) -> ResultFault:
 
 
 def classify_user_line(content: str) -> UserLineKind:
-    """Return the kind of a user line by its text, because Claude Code writes many user lines itself."""
+    """Return the kind of a user line according to its text. Claude Code itself writes many user lines."""
     words = content.strip()
     if is_malformed_notice(words):
         return UserLineKind.MALFORMED_CALL
@@ -104,14 +104,18 @@ def classify_user_line(content: str) -> UserLineKind:
 
 
 def is_malformed_notice(content: str) -> bool:
-    """Return True when Claude Code reports that the markup of a call was unreadable, not its arguments."""
+    """Return True when Claude Code reports that the markup of a call was unreadable.
+
+    Return False when only the arguments were unreadable.
+    """
     return content.lstrip().startswith(_MALFORMED)
 
 
 def find_leaked_call(content: str) -> tuple[str, str] | None:
-    """Return (tool, text) of a tool call that the model wrote as plain text; None when there is none.
+    """Return (tool, text) of a tool call that the model wrote as plain text.
 
-    The text begins at the call's markup. Calls inside code fences do not count.
+    Return None when there is no such call. The text begins at the call's markup. Calls inside code fences do
+    not count.
     """
     if "invoke name=" not in content:
         return None

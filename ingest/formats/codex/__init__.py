@@ -1,6 +1,6 @@
 """Codex rollouts: one record per line, `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-The format is unstable. These notes are based on rollouts of 0.140 and 0.142 (2026-06) and from the sources
+The format is unstable. These notes are based on rollouts of 0.140 and 0.142 (2026-06) and on the sources
 (openai/codex, `codex-rs/protocol`).
 
 **Fields.** `{timestamp, type, payload}`. Types: `session_meta` (id, cli_version, model_provider,
@@ -26,11 +26,11 @@ repeated.
   has no status.
 - `patch_apply_end`, `mcp_tool_call_end` and `exec_command_end` come before the result and state the outcome
   explicitly. `invocation.server` names the MCP server.
-- `failed to parse function arguments: …` covers syntax and schema failures. The rest of serde's message shows
-  which.
+- `failed to parse function arguments: …` covers syntax and schema failures. The rest of serde's message
+  distinguishes the two.
 - The beginning of a forked rollout repeats its parent, with the same turn and call ids. These calls count
   once, in the parent session. The session of a file is its first `session_meta`. Its parent is
-  `forked_from_id`, else the second `session_meta`.
+  `forked_from_id`. If this field is missing, the parent is the second `session_meta`.
 - The `namespace` of a call contains the MCP server. The tool's name becomes `<namespace>__<name>`, as in
   older versions.
 - `tool_search_output` lists only some of the offered tools. It is not read as definitions, because calls of
@@ -91,7 +91,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for an unused line."""
+    """Return the record of a line. Return an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}}") else decode_object(line)
 

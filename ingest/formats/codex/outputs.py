@@ -1,6 +1,7 @@
 """Reads the outcome of a call from the text of a tool's result in a Codex rollout.
 
-Codex itself writes these sentences (openai/codex, `codex-rs/core/src/tools`) at the beginning of a result.
+Codex itself writes the outcome at the beginning of a result, in fixed sentences (openai/codex,
+`codex-rs/core/src/tools`).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _TEXTS: Texts = (
 
 
 def output_text(payload: Mapping[str, Any]) -> str | None:
-    """Return the text of a result; None when the result has no text.
+    """Return the text of a result. Return None when the result has no text.
 
     The output is a string, a list of parts or, before 2025-09, an object.
     """
@@ -69,8 +70,8 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
     """Return the status of a result.
 
-    The status comes from the result's text, its exit code and `is_success`. `is_success` is what an earlier
-    event of Codex reported; None without such an event.
+    The status depends on the result's text, on the exit code in the text, and on `is_success`. `is_success`
+    is True or False if an earlier event of Codex reported the outcome.
     """
     fault = _find_fault(content)
     if fault is not None:
@@ -84,7 +85,10 @@ def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
 
 
 def read_event_status(payload: Mapping[str, Any]) -> bool | None:
-    """Return whether an event of Codex reports the call as successful; None when it reports no outcome."""
+    """Return whether an event of Codex reports the call as successful.
+
+    Return None when the event reports no outcome.
+    """
     success, code = payload.get("success"), payload.get("exit_code")
     if isinstance(success, bool):
         return success
@@ -97,7 +101,7 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 
 def parse_wall_time(content: str) -> float | None:
-    """Return the call's duration in milliseconds; None when the result does not show it."""
+    """Return the call's duration in milliseconds. Return None when the result does not state the duration."""
     match = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
     return round(float(match.group(match.lastindex or 1)) * 1000, 3) if match else None
 
@@ -116,7 +120,7 @@ def _parse_exit_code(content: str) -> int | None:
 
 
 def _command_head(content: str) -> str:
-    """Return Codex's own lines before the output of a command; '' for the result of another tool."""
+    """Return Codex's own lines before the output of a command. Return '' for the result of another tool."""
     if not _FRAMED.match(content):
         return ""
     return content[:_HEAD].split("\nOutput:", 1)[0]

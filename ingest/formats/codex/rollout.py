@@ -160,7 +160,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        The call's item also contains the outcome, because no result item follows.
+        No result item follows, because the call's item also contains the outcome.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
@@ -216,13 +216,19 @@ class Rollout:
 
 
 def _parent_session(payload: Mapping[str, Any]) -> str | None:
-    """Return the id of the session that started or forked this session; None when there is none."""
+    """Return the id of the session that started or forked this session.
+
+    Return None when there is no such session.
+    """
     spawned = read_object(read_object(read_object(payload.get("source")).get("subagent")).get("thread_spawn"))
     return read_text(spawned.get("parent_thread_id")) or read_text(payload.get("forked_from_id"))
 
 
 def _sub_agent(payload: Mapping[str, Any]) -> str | None:
-    """Return the role of the sub-agent that runs this session, such as `review`; None for the main agent."""
+    """Return the role of the sub-agent that runs this session, such as `review`.
+
+    Return None for the main agent.
+    """
     kind = read_object(payload.get("source")).get("subagent")
     spawned = read_object(read_object(kind).get("thread_spawn"))
     return read_text(spawned.get("agent_role")) or read_text(kind)
@@ -262,7 +268,7 @@ _RULES: Mapping[str, Mapping[str, _Rule]] = {
 class _OpenStep:
     """One model reply, including all of its items read so far.
 
-    `ended` is True when a result or the token counts have followed.
+    `ended` is True once a result or the token counts have been read.
     """
 
     where: LogLine
@@ -298,8 +304,8 @@ class StepTracker:
     def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
         """Add a text of the model to the open step.
 
-        If a new step begins, yield the events of the step before it. `final` is True when the log marks the
-        text as the answer of the turn.
+        If the text begins a new step, yield the events of the previous step. `final` is True when the log
+        marks the text as the answer of the turn.
         """
         step = yield from self._enter(where, ts)
         step.texts.append(text)
@@ -354,7 +360,7 @@ class StepTracker:
 
 
 def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call to a Codex or MCP function; the arguments are the model's own text."""
+    """Return the fields of a call to a Codex or MCP function. The arguments are the model's own text."""
     name, server = read_text(payload.get("name")), read_text(payload.get("namespace"))
     if name is not None and server:
         name = f"{server.rstrip('_')}__{name.lstrip('_')}"
@@ -377,7 +383,7 @@ def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a call to a tool that OpenAI's API defines.
 
-    The tool's name is the item's type. The arguments are an object.
+    The tool's name is the item's type without `_call`. The arguments are an object.
     """
     name = (read_text(payload.get("type")) or "").removesuffix("_call")
     return {

@@ -71,7 +71,7 @@ class AgentSession:
         return self._turn is not None and self._prompt is None
 
     def ask(self, where: LogLine, ts: datetime | None, text: str | None, key: str | None = None) -> None:
-        """Record a prompt; if it is not answered before the next prompt, it is dropped."""
+        """Record a prompt. A prompt that is not answered before the next prompt is dropped."""
         self._prompt = WaitingPrompt(where, ts, text, key)
 
     def add_step(
@@ -102,9 +102,10 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Record how the open turn ended according to the log; `close_turn` makes the event later.
+        """Record how the open turn ended, according to the log.
 
-        The turn may still continue after this statement. Nothing is recorded while a prompt is unanswered.
+        `close_turn` makes the event later, because the turn may still continue. Nothing is recorded while a
+        prompt is unanswered.
         """
         turn = self._turn
         if turn is None or self._prompt is not None:
@@ -114,7 +115,7 @@ class AgentSession:
         turn.answer = answer if answer is not None else turn.answer
 
     def close_turn(self) -> Iterator[Event]:
-        """Close the open turn; yield its `TurnEnded` only if the log shows that the turn ended."""
+        """Close the open turn. Yield a `TurnEnded` only if the log shows that the turn ended."""
         turn, self._turn = self._turn, None
         if turn is None or (turn.answer is None and turn.status is None):
             return
@@ -129,7 +130,7 @@ class AgentSession:
         )
 
     def close_without_end(self) -> None:
-        """Close the open turn without a `TurnEnded`, because the log states that it had no end."""
+        """Close the open turn without a `TurnEnded`, because the log states that the turn did not end."""
         self._turn = None
 
     def enter_turn(self, where: LogLine, ts: datetime | None) -> Iterator[Event]:
@@ -144,7 +145,7 @@ class AgentSession:
 
 
 def decoded_argument_fields(value: Any) -> dict[str, Any]:
-    """Return the `CallMade` fields for a decoded argument value; None means missing arguments."""
+    """Return the `CallMade` fields for a decoded argument value. A value of None means missing arguments."""
     if value is None:
         return {"args_source": ArgsSource.MISSING}
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
@@ -168,7 +169,7 @@ def native_call_fields(call_id: str | None) -> dict[str, Any]:
 
 
 def remember_call(values: dict[str, _Value], call_id: str, value: _Value) -> None:
-    """Remember a value for a call that has no result yet; drop the oldest call when there are too many."""
+    """Remember a value for a call that has no result yet. If too many calls wait, drop the oldest value."""
     values[call_id] = value
     if len(values) > _REMEMBERED:
         del values[next(iter(values))]

@@ -59,7 +59,7 @@ def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
 
 
 def list_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls in a message, without calls of tools that the provider runs."""
+    """Return the calls in a message. Calls of tools that the provider runs are left out."""
     return [
         part
         for part in read_objects(message.get("content"))
@@ -77,7 +77,7 @@ def join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def output_status(part: Mapping[str, Any]) -> ResultStatus:
-    """Return the status in a result part; UNKNOWN when the part has no flag.
+    """Return the status in a result part. Return UNKNOWN when the part has no flag.
 
     Before version 5.0 the flag is often missing.
     """

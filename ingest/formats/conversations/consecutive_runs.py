@@ -24,7 +24,8 @@ class Run(Protocol):
 class ConsecutiveRuns:
     """Translates the runs in a file.
 
-    The field `key` of an event contains the session's id. `make_run` makes the translator of one session.
+    `key` is the name of the field that contains an event's session id. `make_run` makes the translator of one
+    session.
     """
 
     def __init__(self, key: str, make_run: Callable[[str], Run]) -> None:

@@ -43,7 +43,7 @@ def call_fields(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[str, Any]]:
     """Yield the `ResultSeen` fields of each result.
 
-    `texts` are patterns that find the failure stage in a result's text.
+    `texts` contains patterns. The first pattern that matches a failed result's text gives the failure stage.
     """
     for block in blocks:
         if block.get("type") == "tool_result":
@@ -59,7 +59,7 @@ def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[s
 
 
 def read_flag(block: Mapping[str, Any], content: str, texts: Texts) -> ResultFlag:
-    """Return the flag in `is_error`; status UNKNOWN when the block has no `is_error`.
+    """Return the flag in `is_error`. The status is UNKNOWN when the block has no `is_error`.
 
     Some agents never write the field, so a missing field does not mean success.
     """

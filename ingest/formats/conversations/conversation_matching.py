@@ -7,8 +7,8 @@ thoughts), a unique call id of the last reply identifies the conversation. `prev
 `conversation` identify the conversation directly.
 
 Two conversations are never merged. If two conversations have the same history (two users wrote "hi"), a
-request that continues this history begins a new conversation. A request that repeats an earlier first request
-also begins a new conversation.
+request that continues this history begins a new conversation. A request that repeats the first request of a
+conversation also begins a new conversation.
 
 At most `OPEN` conversations are remembered. A conversation that was dropped from memory counts as a new one
 when it continues.
@@ -43,8 +43,8 @@ _TIES = 50
 class FailedRequest:
     """A request without a reply, kept until the conversation continues or the file ends.
 
-    `word` is the reason for the failure. `said` is the user's text; None when the request is in the middle of
-    a turn.
+    `word` is the reason for the failure. `said` is the user's text, or None when the request is in the middle
+    of a turn.
     """
 
     where: LogLine
@@ -96,7 +96,7 @@ class HistoryTrail(NamedTuple):
 
 
 class JoinedExchange(NamedTuple):
-    """A request and reply with its conversation.
+    """A request and its reply, with their conversation.
 
     `start` is the index of the request's first new part. `fresh` contains the items of the new parts.
     """
@@ -138,7 +138,7 @@ class HistoryPoint(NamedTuple):
 class ConversationMatcher:
     """The open conversations of one file.
 
-    `identity` identifies the file. Session ids that have to be made begin with `identity`.
+    `identity` identifies the file. Session ids that are not in the log begin with `identity`.
     """
 
     def __init__(self, identity: str) -> None:
@@ -173,7 +173,7 @@ class ConversationMatcher:
     def join(self, exchange: Exchange) -> JoinedExchange:
         """Return the conversation of a request and reply, and the new part of the request.
 
-        If the request continues no conversation, a new one begins.
+        If the request continues no conversation, a new conversation begins.
         """
         request = exchange.asked or ModelRequest()
         match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)
@@ -236,10 +236,10 @@ class ConversationMatcher:
     # --- finding the conversation ------------------------------------------------------------------
 
     def find_by_name(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation that the request names by an id; None when there is none.
+        """Return the conversation that the request names by an id.
 
-        The id is that of the reply that the request continues, or a unique id of the last calls in the
-        history.
+        Return None when there is no such conversation. The id is the id of the reply that the request
+        continues, or a unique id of the last calls in the history.
         """
         refers = [request.previous]
         if not request.parts:
@@ -264,7 +264,7 @@ class ConversationMatcher:
         return None
 
     def find_by_history(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation with the same history hash as the request; None when there is none.
+        """Return the conversation whose history has the same hash as the request's history, or None.
 
         Hashes up to a reply are compared first, then hashes up to the end of an earlier request.
         """
@@ -284,9 +284,9 @@ class ConversationMatcher:
     def find_same_request(
         self, exchange: Exchange, request: ModelRequest, points: list[HistoryPoint]
     ) -> FoundConversation | None:
-        """Return the conversation whose latest request this request repeats; None when there is none.
+        """Return the conversation whose latest request this request repeats, or None.
 
-        The client sent the request again, or it changed or dropped the reply.
+        A client repeats a request to send it again, or after it changed or dropped the reply.
         """
         for point in reversed(points):
             thread = self._open.get(self._asked.get(point.digest, _TWICE))
@@ -313,9 +313,9 @@ class ConversationMatcher:
     def name_session(self, exchange: Exchange) -> tuple[str, str | None]:
         """Return the id of a new session, and the id of its parent session or None.
 
-        The id is the log's session id; else the unique id of the first reply; else an id made from the
-        request and reply. If the log's id is already used, a slash and a number are added, and the log's id
-        becomes the parent.
+        The id is the log's session id. If the log has no session id, it is the unique id of the first reply.
+        If the reply has no unique id, an id is made from the request and reply. If the log's id is already
+        used, a slash and a number are added, and the log's id becomes the parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
         base_name = exchange.session or unique_id(first) or self._made_id(exchange)

@@ -27,12 +27,15 @@ def is_database(head: Sequence[dict[str, Any]], producer: str) -> bool:
 
 
 def row_kind(record: Record) -> str | None:
-    """Return the kind of row that a record contains; None for the list of tables and for other logs."""
+    """Return the kind of row that a record contains.
+
+    Return None for the list of tables and for records of other logs.
+    """
     return read_text(record.value.get("record"))
 
 
 def find_unread(record: Record) -> Rejected | None:
-    """Return a `Rejected` for a row that was too large to read; None for any other row."""
+    """Return a `Rejected` for a row that was too large to read. Return None for any other row."""
     reason = read_text(record.value.get("unread"))
     return None if reason is None else Rejected(record.where, "line_too_long", reason)
 
@@ -40,7 +43,7 @@ def find_unread(record: Record) -> Rejected | None:
 def read_json_column(record: Record, column: str) -> Any:
     """Return the decoded JSON of a column.
 
-    Return None when the column is empty, and a `Rejected` when it is not JSON.
+    Return None when the column is empty, and a `Rejected` when the text is not JSON.
     """
     text = record.value.get(column)
     if text is None or text == "":
@@ -53,7 +56,7 @@ def read_json_column(record: Record, column: str) -> Any:
 
 
 def read_unix_time(value: Any) -> datetime | None:
-    """Return an aware UTC time for seconds or milliseconds since 1970; None for any other value."""
+    """Return an aware UTC time for seconds or milliseconds since 1970. Return None for any other value."""
     number = read_number(value)
     if number is None:
         return None

@@ -2,9 +2,9 @@
 
 A turn begins with the user's messages after the last reply. Calls are read from replies. A call in the
 history is left out if its reply is not in the log, because it may be an example or another model's call.
-Results are read from the next request. A request without a reply is not a step. If the client sends it again,
-both count as one request; if it is never answered, it ends its turn. Each additional choice of a reply
-becomes a separate conversation.
+Results are read from the next request. A request without a reply is not a step. If the client sends the
+request again, both count as one request. A request that is never answered ends its turn. Each additional
+choice of a reply becomes a separate conversation.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # maximum number of characters kept of a user's message that the model did not answer
+_SAID = 4_000  # maximum number of stored characters of a user's message that got no answer
 _LONGEST = timedelta(hours=1)  # the longest time that a reply takes
 _TOOL_LISTS = 64  # maximum number of lists of tool definitions that are kept to recognise equal lists
 _ENDED = {
@@ -56,7 +56,7 @@ _ENDED = {
 }  # stop reason that ends a turn → whether the turn has an answer
 
 Judge = Callable[[RequestResult], RequestResult]
-"""Function that returns a result from the API, interpreted by the rules of the client that made it."""
+"""Function that interprets a result in an API request by the rules of the client that sent the request."""
 
 
 def keep_result(result: RequestResult) -> RequestResult:
@@ -77,7 +77,10 @@ class ExchangeTranslator:
         self._forgotten = 0  # number of lists that were removed from the front of `_tools`
 
     def take(self, exchange: Exchange) -> Iterator[Event]:
-        """Yield the events of one request and its replies; if they are repeated, yield nothing."""
+        """Yield the events of one request and its replies.
+
+        Yield nothing if the file already contained the replies.
+        """
         if self._threads.is_repeated(exchange):
             return
         follow_react(exchange)
@@ -125,7 +128,10 @@ class ExchangeTranslator:
     def fact_events(
         self, exchange: Exchange, request: ModelRequest, thread: RepeatedConversation
     ) -> Iterator[Event]:
-        """Yield events for the session, the system prompt and the definitions if they are new or changed."""
+        """Yield events for a new session.
+
+        Also yield an event for a new or changed system prompt or list of tool definitions.
+        """
         at = event_place(exchange, thread)
         if thread.turns == 0 and (exchange.harness or thread.parent or request.user or exchange.task):
             yield SessionSeen(
@@ -148,9 +154,9 @@ class ExchangeTranslator:
                 yield ToolsOffered(**at, definitions=tuple(request.tools))
 
     def number_definitions(self, tools: list[Mapping[str, Any]]) -> int:
-        """Return a number for a list of definitions; equal lists get the same number.
+        """Return a number for a list of definitions. Equal lists get the same number.
 
-        Clients repeat a few lists, so only the latest 64 are kept for the comparison.
+        Clients repeat a few lists, so only the latest 64 lists are kept for the comparison.
         """
         for place in range(len(self._tools) - 1, -1, -1):
             if self._tools[place] == tools:
@@ -164,7 +170,7 @@ class ExchangeTranslator:
     def result_events(
         self, exchange: Exchange, request: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
-        """Yield the results for the calls that wait for one, in the order of the request."""
+        """Yield the results of the calls that wait for a result, in the order of the request."""
         thread = joined.thread
         # Some clients put each result directly after its call, before the new items, so earlier items are
         # searched, too.
@@ -236,7 +242,7 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 
 
 def date_request(exchange: Exchange) -> None:
-    """Set the time of an exchange to its reply's time, if that is earlier or the only time.
+    """Set the time of an exchange to the reply's time, if the exchange has no time or a later time.
 
     Loggers and HTTP headers state when the reply was sent. A reply's time that is more than an hour earlier
     is ignored, because some servers give all replies the same old time.
@@ -257,9 +263,9 @@ def match_answers(
 ) -> list[tuple[str | None, ConversationItem]]:
     """Return pairs of a waiting call's id and the result item that answers the call.
 
-    Results are matched by id; if several results have one id, the last counts, because clients reuse ids. If
-    no id matches (the client changed or removed the ids) and there are as many new results as calls, they are
-    matched in order. New items begin at index `start`.
+    Results are matched by id. If several results have the same id, the last result counts, because clients
+    reuse ids. Clients may also change or remove the ids, so that no id matches. If there are then as many new
+    results as calls, results and calls are matched in order. New items begin at index `start`.
     """
     left, matches = list(waiting), []
     for position in range(len(items) - 1, -1, -1):
@@ -280,7 +286,10 @@ def has_user_words(fresh: list[ConversationItem]) -> bool:
 
 
 def last_user_words(fresh: list[ConversationItem]) -> str | None:
-    """Join the user messages at the end of the items with newlines; return None when they have no text."""
+    """Join the user messages at the end of the items with newlines.
+
+    Return None when the messages have no text.
+    """
     words: list[str] = []
     for item in reversed(fresh):
         if item.kind is ItemKind.USER:

@@ -57,7 +57,7 @@ class MessageDump(ABC):
     """Translates a file of saved messages; a subclass defines where each field is."""
 
     harness: ClassVar[str | None] = None
-    fault_texts: ClassVar[Texts] = ()  # patterns that find the failure stage in a result's text
+    fault_texts: ClassVar[Texts] = ()  # (failure stage, pattern for the beginning of a failed result's text)
 
     def __init__(self, about: About) -> None:
         self._identity = about.identity
@@ -67,10 +67,10 @@ class MessageDump(ABC):
 
     @abstractmethod
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
-        """Return the conversations in a record; None when the record is a single message."""
+        """Return the conversations in a record. Return None when the record is a single message."""
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterable[Any]:
-        """Return the messages that a logged message contains; by default the message itself."""
+        """Return the messages that a logged message contains. By default, return the message itself."""
         return (message,)
 
     def step_facts(self, _message: Mapping[str, Any]) -> dict[str, Any]:

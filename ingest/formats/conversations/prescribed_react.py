@@ -40,9 +40,9 @@ _FIRST = 3  # number of messages that are searched for the prompt
 
 
 def follow_react(exchange: Exchange) -> None:
-    """Add calls to the replies and results to the request, if the prompt asks for ReAct.
+    """If the prompt asks for ReAct, add the calls to the replies, and the results to the request.
 
-    The exchange stays unchanged if it offers native tools or if its prompt does not ask for ReAct.
+    An exchange that offers native tools stays unchanged.
     """
     request = exchange.asked
     if request is None or request.tools or not _asks_for_react(request):
@@ -59,7 +59,7 @@ def _asks_for_react(request: ModelRequest) -> bool:
 
 
 def _split_observation(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Split a model's message with an observation into two messages: the model's text and a tool's result."""
+    """Split a message with an observation into two messages: the model's text and a tool's result."""
     words = join_content(message.get("content")) if message.get("role") == "assistant" else None
     if words is None or "Action Input:" not in words or _OBSERVED not in words:
         yield message

@@ -9,7 +9,7 @@ from ingest.events import MESSAGE_READ, FaultLayer, FlagSource, ResultStatus
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 
 Texts = Sequence[tuple[FaultLayer, re.Pattern[str]]]
-"""Pairs of a layer and a pattern for the start of a failed call's result; the first match counts."""
+"""Pairs of a failure stage and a pattern. The first match at the beginning of a failed result counts."""
 
 PASSED = ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT)
 
@@ -21,9 +21,9 @@ def find_layer(content: str, texts: Texts) -> FaultLayer | None:
 def failed_flag(
     content: str, layer: FaultLayer = FaultLayer.EXECUTION, source: FlagSource = FlagSource.EXPLICIT
 ) -> ResultFlag:
-    """Return the flag of a failed call; the message is the beginning of `content`.
+    """Return the flag of a failed call. The flag's message is the beginning of `content`.
 
-    The status is DENIED for the failure stage REFUSED, else ERROR.
+    The status is DENIED for the failure stage REFUSED. For any other stage the status is ERROR.
     """
     status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
     return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE_READ]})

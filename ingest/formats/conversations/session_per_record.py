@@ -15,7 +15,7 @@ from ingest.events import Event, Rejected
 from ingest.log_format import About, Record
 
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
-"""Function that yields the events of a record, given the id of its session; it must be picklable."""
+"""Picklable function that yields the events of a record, given the record and its session's id."""
 
 _REMEMBERED = 100_000  # maximum number of remembered records; repeats of these records get a number
 

@@ -45,7 +45,7 @@ class SweRun(ABC):
         """Return the `SessionSeen` event of the run.
 
         `version` is the key in `info` that contains the harness version. If `task` is empty, the task is the
-        SWE-bench instance in the file's name `file`.
+        SWE-bench instance in the file name `file`.
         """
         return SessionSeen(
             **self.event_place(),
@@ -56,10 +56,11 @@ class SweRun(ABC):
         )
 
     def make_end(self) -> TurnEnded:
-        """Return the end of the run's only turn, with the exit status, and the patch as the answer.
+        """Return the end of the run's only turn.
 
-        If the harness stopped the run (`exit_cost`, `submitted (exit_context)`), there is no answer, because
-        the patch is only the last state of the files.
+        The turn's status is the exit status, and its answer is the patch. If the harness stopped the run
+        (`exit_cost`, `submitted (exit_context)`), there is no answer, because the patch is only the last
+        state of the files.
         """
         status = read_text(self.info.get("exit_status"))
         stopped = status is not None and _STOPPED.search(status) is not None

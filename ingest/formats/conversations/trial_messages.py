@@ -43,7 +43,7 @@ Messages = Sequence[Mapping[str, Any]]
 class TrialMessages:
     """Translates the messages of one attempt into events.
 
-    `flag` reads the error flag of a result message, for logs that state more than the chat API. `step`
+    `flag` reads the error flag of a result message, if the log has more fields than the chat API. `step`
     returns further fields of `StepMade` (model, tokens, latency) for an assistant message. `when` returns the
     time of any message. `strategy` applies to messages with calls. `where` is the line on which the attempt
     begins, if the record contains several attempts.
@@ -72,8 +72,8 @@ class TrialMessages:
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
         """Yield the events of all messages in order.
 
-        `verdict` contains fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages
-        that stop at a call leave the turn open, because the log does not show how the turn continued.
+        `verdict` contains fields of the last `TurnEnded`: status, recorded_ok. If there is no verdict and the
+        messages stop at a call, the turn stays open, because the log does not show how the turn continued.
         """
         last = max(
             (at for at, message in enumerate(messages) if message.get("role") in _ANSWERED), default=-1
@@ -130,11 +130,11 @@ class TrialMessages:
 
 
 def python_fault_layer(message: str) -> FaultLayer | None:
-    """Return the failure stage of a Python exception about invalid arguments; None for any other text.
+    """Return the failure stage of a Python exception about invalid arguments.
 
-    If the arguments do not match the function's signature, they violate the definition: SCHEMA. If one of the
-    tool's own types rejects a value (pydantic: "1 validation error for Payment"), the tool rejected the call:
-    TOOL_REJECTED.
+    Return None for any other exception. The stage is SCHEMA if the arguments do not match the function's
+    signature. The stage is TOOL_REJECTED if one of the tool's own types rejects a value (pydantic: "1
+    validation error for Payment").
     """
     if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
         return FaultLayer.SCHEMA
@@ -148,7 +148,7 @@ _MISSING = " required "
 
 
 def read_list(stated: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list or in a list that is JSON text; an empty list for any other value."""
+    """Return the objects in a list. The list may be JSON text. Return an empty list for any other value."""
     if isinstance(stated, str):
         try:
             stated = orjson.loads(stated)

@@ -10,7 +10,7 @@ are based on files written by inspect_ai 0.3.41 to 0.3.135.
 **Sessions.** Each sample of each epoch is a session. The session's id is the sample's `uuid`, because the log
 of a retry repeats samples. The task is `<task>/<id>`, the same in all epochs.
 
-**What is read.** The `model` and `tool` events in order. They include sub-agents and messages that a
+**What is read.** The `model` and `tool` events are read in order. They include sub-agents and messages that a
 compaction removed from `messages`. A model event that begins with another system or user text is another
 conversation: a sub-session of the sample. Events of scorers (their spans or steps, role `grader`) are
 skipped. Logs without model events are read from `messages`. A turn begins with a user message of the dataset
@@ -72,7 +72,7 @@ def translator(about: About) -> Translator:
 class _EvaluationLog:
     """Translator of one file.
 
-    It keeps the facts of the header, which apply to every sample.
+    The translator keeps the facts of the header, which apply to every sample.
     """
 
     def __init__(self, identity: str) -> None:

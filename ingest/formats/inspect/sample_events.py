@@ -17,7 +17,7 @@ _SCORERS = ("scorer", "scorers")
 class SamplePools:
     """The attachments and shared messages of one sample.
 
-    Other fields of the sample refer to them.
+    Other fields of the sample refer to these attachments and messages.
     """
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
@@ -26,7 +26,7 @@ class SamplePools:
         self._messages = read_objects(pooled)
 
     def resolve(self, value: Any, depth: int = 0) -> Any:
-        """Return the value after replacing each reference by the attachment that it names."""
+        """Return the value with each reference replaced by the named attachment."""
         if isinstance(value, str):
             return self._resolve_text(value)
         if not self._attachments or depth > _DEPTH:
@@ -38,7 +38,10 @@ class SamplePools:
         return value
 
     def message_text(self, content: Any) -> str | None:
-        """Return the text of a message's content, including attachments; None when there is no text."""
+        """Return the text of a message's content, including attachments.
+
+        Return None when there is no text.
+        """
         return join_content(self.resolve(content))
 
     def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:

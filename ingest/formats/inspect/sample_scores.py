@@ -21,7 +21,7 @@ _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 
 
 def parse_error_layer(message: str) -> FaultLayer:
-    """Return the failure stage of a parse error, according to its text.
+    """Return the failure stage of a parse error, according to the error's text.
 
     If the text shows neither SYNTAX nor SCHEMA, the tool raised the error (TOOL_REJECTED).
     """
@@ -44,8 +44,8 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 def call_facts(parse_error: Any) -> dict[str, Any]:
     """Return further fields of `CallMade` for a call with or without a parse error.
 
-    `sent` is the argument text, if the error quotes the whole text. Without an error, the fields state that
-    Inspect would have recorded a failure.
+    If the error quotes the whole argument text, `sent` is this text. If there is no error, the fields state
+    that Inspect would have recorded a failure.
     """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}
@@ -61,7 +61,7 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
 
 
 def find_raw_arguments(response: Any) -> dict[str, str]:
-    """Return call ids with the model's own argument texts, from the response of an OpenAI-like API."""
+    """Return the model's own argument text by call id, from the response of an OpenAI-like API."""
     return {
         call["id"]: call["arguments"]
         for call in _find_calls(read_object(response))
@@ -78,7 +78,10 @@ def _find_calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read_scores(sample: Mapping[str, Any]) -> bool | None:
-    """Return the verdict on which all scores agree; None if they disagree or one has no verdict."""
+    """Return the verdict on which all scores agree.
+
+    Return None if scores disagree or a score has no verdict.
+    """
     scores = read_objects([*read_object(sample.get("scores")).values()]) or read_objects(
         [sample.get("score")]
     )

@@ -63,7 +63,8 @@ class _SampleConversation:
 def translate_sample(sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> Iterator[Event]:
     """Yield the events of one sample.
 
-    The source is the sample's model and tool events. Without model events, its messages are read.
+    The source is the sample's model and tool events. If there are no model events, the sample's messages are
+    read.
     """
     reader = _SampleTranslator(sample, run, record)
     log = agent_events(sample.get("events"))
@@ -167,9 +168,10 @@ class _SampleTranslator:
         return [message for message in messages if message.get("role") == role]
 
     def _find_conversation(self, begins: tuple[str | None, ...]) -> tuple[_SampleConversation, list[Event]]:
-        """Return the conversation that begins with `begins`; if it is new, also its `SessionSeen` event.
+        """Return the conversation that begins with `begins`.
 
-        `begins` contains the texts of the first system message and the first user message.
+        If the conversation is new, also return its `SessionSeen` event. `begins` contains the texts of the
+        first system message and the first user message.
         """
         if begins in self._conversations:
             return self._conversations[begins], []
@@ -187,7 +189,10 @@ class _SampleTranslator:
         return new, [introduction]
 
     def _task_name(self) -> str | None:
-        """Return the task name `<task>/<sample id>`, the same for all epochs; None when a part is missing."""
+        """Return the task name `<task>/<sample id>`, which is the same for all epochs.
+
+        Return None when a part is missing.
+        """
         sample_id = self._sample.get("id")
         is_named = self._run.task is not None and sample_id not in (None, "")
         return f"{self._run.task}/{sample_id}" if is_named else None

@@ -10,7 +10,7 @@
   without prompts and models.
 
 Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports of versions 1.2 and 1.14 (2026). The
-database and the older tree are read according to the source code, because none was available.
+database and the older tree are read according to the source code, because no such files were available.
 
 **Fields.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` is user or assistant
 (`modelID`, `providerID`, `tokens`, `finish`, `error`). A user message has text parts; OpenCode itself writes
@@ -71,7 +71,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_PIECES = (  # (content, keys that identify it) for each kind of file in OpenCode's storage
+_PIECES = (  # (content, identifying keys) for each kind of file in OpenCode's storage
     ("part of a message", frozenset({"id", "messageID", "type"})),
     ("message", frozenset({"id", "sessionID", "role", "time"})),
     ("header", frozenset({"id", "projectID", "directory", "time"})),
@@ -96,7 +96,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def _storage_piece(record: Mapping[str, Any]) -> str | None:
-    """Return the kind of object in a file of OpenCode's storage; None for any other file."""
+    """Return the kind of object in a file of OpenCode's storage. Return None for any other file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
 

@@ -42,7 +42,7 @@ _MASKED = "REDACTED"  # A program mistook some ids for secrets and replaced them
 
 
 Find = Callable[[Any], LogLine]
-"""Function that returns the place of the message or part with this id, or of the call with this call id."""
+"""Function that returns the line of the message, message part or call with this id."""
 REFUSED_CALL = "invalid"  # the tool name of a call that the AI SDK could not pass to its tool
 # The AI SDK quotes unreadable or invalid arguments after these texts; `_QUOTE_ENDS` follows the quotation.
 _NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: Value: "
@@ -65,7 +65,7 @@ _TAIL = 600  # The reason why a command was stopped is within this many characte
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
     """Yield all events of an exported session.
 
-    `identity` is the session id if the export contains none.
+    If the export contains no session id, the id is `identity`.
     """
     info = read_object(record.value.get("info"))
     session = OpenCodeSession(read_text(info.get("id")) or identity)
@@ -148,8 +148,8 @@ class _AnswerMessage:
     def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of one step from the step's message parts.
 
-        `step_end` contains the token counts and the finish reason. It is a `step-finish` part or the message
-        itself.
+        `step_end`, a `step-finish` part or the message itself, contains the token counts and the finish
+        reason.
         """
         tokens = read_object(step_end.get("tokens"))
         cache = read_object(tokens.get("cache"))
@@ -203,12 +203,18 @@ def _find_place(record: Record, token: Any) -> LogLine:
 
 
 def _world_key(ident: Any) -> str | None:
-    """Return the id of a message or part; None for a masked id, which other sessions may also contain."""
+    """Return the id of a message or part.
+
+    Return None for a masked id, which other sessions may also contain.
+    """
     return ident if isinstance(ident, str) and ident.startswith(("msg_", "prt_")) else None
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when the sum is zero, because zeros mean missing counts."""
+    """Return the sum of the token counts.
+
+    Return None when the sum is zero, because zeros mean missing counts.
+    """
     return sum(read_count(count) or 0 for count in counts) or None
 
 
@@ -235,7 +241,7 @@ def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
-    """Return the reason why the AI SDK did not pass the call to a tool; None for other calls."""
+    """Return the reason why the AI SDK did not pass the call to a tool. Return None for other calls."""
     inputs = read_object(read_object(part.get("state")).get("input"))
     return read_text(inputs.get("error")) if part.get("tool") == REFUSED_CALL else None
 
@@ -254,9 +260,9 @@ def _refused_arguments(error: str) -> dict[str, Any]:
 
 
 def _quoted_text(error: str, words: str) -> str | None:
-    """Return the text that an error quotes after `words`; None when there is no quotation.
+    """Return the text that an error quotes after `words`. Return None when there is no quotation.
 
-    The quotation may itself contain the end mark, so it extends to the last end mark of the error.
+    The quotation may itself contain the end mark, so the text extends to the last end mark of the error.
     """
     begins, ends = error.find(words), error.rfind(_QUOTE_ENDS)
     return error[begins + len(words) : ends] if 0 <= begins < ends else None
@@ -267,7 +273,7 @@ def _find_layer(error: str) -> FaultLayer:
 
 
 def result_fields(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen` for a tool part; None when the call has no result yet."""
+    """Return the fields of `ResultSeen` for a tool part. Return None when the call has no result yet."""
     state = read_object(part.get("state"))
     content = read_text(state.get("output")) or read_text(state.get("error"))
     error = _refusal_reason(part)

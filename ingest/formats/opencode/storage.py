@@ -111,9 +111,9 @@ class OpenCodeMessages:
         yield self._session.begin(info, where)
 
     def begin_message(self, session_id: str, info: dict[str, Any], where: LogLine) -> Iterator[Event]:
-        """Begin a new message, and its session if necessary.
+        """Yield the events of the previous message, then begin a new message.
 
-        First yield the events of the previous message.
+        If necessary, begin a new session, too.
         """
         if self._session is None or self._session.session_id != session_id:
             yield from self.begin_session(session_id, {}, where)

@@ -93,7 +93,10 @@ def translator(about: About) -> Translator:
 
 
 def _was_resolved(instance: dict[str, Any]) -> bool | None:
-    """Return the benchmark's verdict on the patch; None when there is no verdict or the test run failed."""
+    """Return the benchmark's verdict on the patch.
+
+    Return None when the log has no verdict or the test run failed.
+    """
     report = read_object(instance.get("report")) or read_object(
         read_object(instance.get("test_result")).get("report")
     )

@@ -28,7 +28,7 @@ _JSON_ENGINE = re.compile(
 
 
 def find_lost_call(text: str) -> LostCall | None:
-    """Return the call that could not run, according to an error text; None for any other error text."""
+    """Return the call that could not run according to an error text. Return None for any other error text."""
     if text.startswith(_UNREAD):
         return LostCall(FaultLayer.SYNTAX, raw=text.removeprefix(_UNREAD))
     if missing := _IN_CALL.search(text):

@@ -29,7 +29,7 @@ from ingest.formats.provider_messages.chat_messages import argument_fields, join
 
 
 class SdkEvents:
-    """Translator of one conversation; keeps the id of the latest response."""
+    """Translator of one conversation."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -174,4 +174,4 @@ _RULES: Mapping[str, Callable[[SdkEvents, Mapping[str, Any]], Iterator[Event]]] 
     "ConversationStateUpdateEvent": SdkEvents._take_state,
 }
 KINDS = frozenset((*_RULES, "PauseEvent", "Condensation", "CondensationRequest", "TokenEvent"))
-"""The kinds of event that identify a file; others are skipped."""
+"""The kinds of event that identify a file. Other kinds are skipped."""

@@ -37,7 +37,7 @@ _NOT_ARGUMENTS = frozenset(("thought", "blocking", "hidden", "confirmation_state
 
 
 class StreamEvents:
-    """Translator of one conversation; keeps the latest response id and the actions written as text."""
+    """Translator of one conversation."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -79,7 +79,7 @@ class StreamEvents:
             yield from self._take_finish_action(event, args, metadata)
 
     def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the native call of an action; if its response is new, yield the step first."""
+        """Yield the native call of an action. If the action's response is new, yield the step first."""
         response = read_object(metadata.get("model_response"))
         choices = read_objects(response.get("choices"))
         message = read_object(choices[0].get("message")) if choices else {}
@@ -177,7 +177,7 @@ class StreamEvents:
 def _read_verdict(
     kind: str, content: str, extras: Mapping[str, Any]
 ) -> tuple[ResultStatus, FlagSource, FaultLayer | None]:
-    """Return (status, source of the status, failure stage) for the call that an observation answers."""
+    """Return (status, source of the status, failure stage) of the call that an observation answers."""
     if kind == "error":
         lost = find_lost_call(content)
         layer = FaultLayer.EXECUTION if lost is None or lost.layer is FaultLayer.EMISSION else lost.layer

@@ -50,7 +50,7 @@ def join_block_texts(blocks: list[Mapping[str, Any]]) -> str | None:
 
 
 def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens, including cached ones, which `input_tokens` leaves out."""
+    """Return the counts of input tokens. Cached tokens are included; `input_tokens` leaves them out."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return count_input_parts(*map(usage.get, names))
 
@@ -69,7 +69,7 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def client_tools(tools: Any) -> list[Mapping[str, Any]]:
-    """Return the definitions of the tools that the client runs, not the provider."""
+    """Return the definitions of the tools that the client runs. Tools that the provider runs are left out."""
     return [
         tool
         for tool in read_objects(tools)
@@ -139,8 +139,9 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
     """Yield the conversation items of a message.
 
-    An assistant message is one item. A user message is one item per tool result or, without results, one item
-    with the user's text. Text next to results is left out, because it is a reminder from the client.
+    An assistant message is one item. A user message is one item per tool result. A user message without
+    results is one item with the user's text. Text next to results is left out, because such text is a
+    reminder from the client.
     """
     blocks = content_blocks(message.get("content"))
     if message.get("role") == "assistant":

@@ -80,8 +80,8 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 def is_request(body: Mapping[str, Any]) -> bool:
     """Return True when a body is a request to a model.
 
-    Such a body has a list `messages` or `contents` whose first item has `role` or `parts`, or it has `input`
-    and `model`.
+    Such a body has a list `messages` or `contents` whose first item has `role` or `parts`. A body with
+    `input` and `model` is also a request.
     """
     talk = body.get("messages", body.get("contents"))
     if isinstance(talk, list) and talk:
@@ -97,7 +97,8 @@ def is_error(body: Mapping[str, Any]) -> bool:
 def read_replies(body: Mapping[str, Any], request_body: Mapping[str, Any]) -> list[ModelReply]:
     """Return the replies in the response body of a request.
 
-    The list is empty for an error, unless the error reports that the server could not parse the model's call.
+    The list is empty for an error, unless the error reports that the server could not parse the model's tool
+    call.
     """
     api = detect_reply_api(body)
     if api is not None:
@@ -123,9 +124,10 @@ def read_request(
 
 
 def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
-    """Return the request data that a reply repeats; None when the API does not repeat any.
+    """Return the request data that a reply repeats.
 
-    Only the Responses API repeats its instructions, tools and the id of the previous response.
+    Only the Responses API repeats the instructions, the tools and the id of the previous response. Return
+    None for any other API.
     """
     return openai_responses.read_request(body) if detect_reply_api(body) is openai_responses else None
 
@@ -173,10 +175,10 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Return the `Exchange` in decoded HTTP bodies; None when no model is called.
+    """Return the `Exchange` in decoded HTTP bodies. Return None when no model is called.
 
-    `facts` are further fields of `Exchange`. A request for one token also gives None: clients send it only to
-    check their quota, and one token cannot contain a call.
+    `facts` are further fields of `Exchange`. A request for one token also gives None: clients send such a
+    request only to check their quota, and one token cannot contain a call.
     """
     sent = next((body for body in request.objects if is_request(body)), None)
     came = [body for body in response.objects if is_reply(body)]

@@ -88,7 +88,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens, including cached ones, which `inputTokens` leaves out."""
+    """Return the counts of input tokens. Cached tokens are included; `inputTokens` leaves them out."""
     return count_input_parts(
         usage.get("inputTokens"), usage.get("cacheReadInputTokens"), usage.get("cacheWriteInputTokens")
     )
@@ -113,7 +113,7 @@ def read_call(call: Mapping[str, Any]) -> ModelCall:
 def read_result(block: Mapping[str, Any]) -> RequestResult:
     """Return the content and status of a `toolResult` block.
 
-    The status is UNKNOWN when the block has none.
+    The status is UNKNOWN when the block has no status.
     """
     result = read_tool_result(block)
     if result.failed is None and read_object(block.get("toolResult")).get("status") != "success":

@@ -3,7 +3,8 @@
 A message (https://platform.openai.com/docs/api-reference/chat/create) has `role` system | developer | user |
 assistant | tool (older: function), `content` text or parts, `tool_calls[].{id, function.{name, arguments}}`
 (older: `function_call`), `tool_call_id`. Benchmarks, gateways and fine-tuning data use the same format. Often
-the arguments are an object instead of the model's text; the field `args_source` of a call states which.
+the arguments are an object instead of the model's text; the field `args_source` of a call distinguishes the
+two.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot"}
 
 
 class ResultFlag(NamedTuple):
-    """The success or failure of a call as a log states it; the values become fields of `ResultSeen`."""
+    """The success or failure of a call according to the log. The values become fields of `ResultSeen`."""
 
     status: ResultStatus = ResultStatus.UNKNOWN
     source: FlagSource = FlagSource.ABSENT
@@ -51,7 +52,7 @@ def read_no_flag(_message: Mapping[str, Any]) -> ResultFlag:
 class ChatConversation:
     """Translates the messages of one session into events, in order.
 
-    `flag` reads the error flag of a result message, for logs that state more than the chat API.
+    `flag` reads the error flag of a result message, if the log has more fields than the chat API.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class ChatConversation:
             yield self.take_result(message, shared)
 
     def end(self, where: LogLine, ts: datetime | None = None) -> Iterator[Event]:
-        """Yield the end of the turn if the last message was an answer without calls; else yield nothing.
+        """Yield the end of the turn if the last message was an answer without calls.
 
         Also call this after the last message of the session.
         """
@@ -134,7 +135,7 @@ def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) -> CallMade:
     """Return the `CallMade` event of a call.
 
-    `shared` contains the fields that every `Event` has, and `facts` further fields of `CallMade`.
+    `shared` contains the fields that every `Event` has. `facts` contains further fields of `CallMade`.
     """
     return CallMade(
         **shared,
@@ -146,7 +147,7 @@ def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) 
 
 
 def argument_fields(sent: Any) -> dict[str, Any]:
-    """Return the `CallMade` fields for logged arguments: the model's text, a decoded value, or None."""
+    """Return the `CallMade` fields for logged arguments: the model's text, a decoded value or None."""
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:
@@ -155,7 +156,7 @@ def argument_fields(sent: Any) -> dict[str, Any]:
 
 
 def join_content(content: Any) -> str | None:
-    """Return the text of a message's content; None when there is none.
+    """Return the text of a message's content. Return None when there is no text.
 
     The content is a string, or a list whose text parts are joined with newlines.
     """
@@ -168,13 +169,13 @@ def join_content(content: Any) -> str | None:
 
 
 def join_result(content: Any) -> str | None:
-    """Return the text of a tool result; `[image]` or `[2 images]` when it has only images."""
+    """Return the text of a tool result. Return `[image]` or `[2 images]` when the result has only images."""
     text = join_content(content)
     return text if text is not None else name_images(sum(map(_is_image, read_objects(content))))
 
 
 def name_images(count: int) -> str | None:
-    """Return the text stored for a result that has only images; None when `count` is zero."""
+    """Return the text stored for a result that has only images. Return None when `count` is zero."""
     if count == 0:
         return None
     return "[image]" if count == 1 else f"[{count} images]"

@@ -33,7 +33,7 @@ def open_json(value: Any, layers: int = LAYERS) -> Any:
 
 
 def decode_json(text: str) -> Any:
-    """Return the decoded value of a JSON text; None when the text is not valid JSON.
+    """Return the decoded value of a JSON text. Return None when the text is not valid JSON.
 
     If orjson cannot decode the text, `json` is used, which accepts NaN and lone surrogates.
     """
@@ -53,5 +53,5 @@ def unquote(text: str) -> str:
 
 
 def to_text(value: Any) -> str | None:
-    """Return a value as text: text and None unchanged, any other value as compact JSON."""
+    """Return text and None unchanged. Return any other value as compact JSON."""
     return value if value is None or isinstance(value, str) else json_text(value)

@@ -29,7 +29,7 @@ class ItemKind(Enum):
 class ConversationItem(NamedTuple):
     """One user message, model message or result in the conversation that a request repeats.
 
-    `marks` are the texts that identify a repeated item; `message_hashes` makes them.
+    `marks` are texts, made by `message_hashes`, that identify a repeated item.
     """
 
     kind: ItemKind
@@ -76,7 +76,7 @@ class ModelRequest:
     result: Callable[[Mapping[str, Any]], RequestResult] = lambda _body: RequestResult(None)
 
     def read_items(self, start: int = 0) -> list[ConversationItem]:
-        """Return the conversation items of the parts from index `start` on."""
+        """Return the conversation items of the parts, beginning at index `start`."""
         return [item for part in self.parts[start:] for item in self.read(part)]
 
 
@@ -91,8 +91,7 @@ class ModelCall:
     id: str | None
     arguments: dict[str, Any]
     message: str | None = None
-    # EMISSION: the text never became a call (cut off, written as text). SYNTAX: the server could not parse
-    # it.
+    # EMISSION: the text never became a call. SYNTAX: the server could not parse the text.
     refused_at: FaultLayer | None = None
 
     @classmethod
@@ -104,10 +103,10 @@ class ModelCall:
 
     @classmethod
     def from_stop_reason(cls, words: str | None, reason: str) -> list[ModelCall]:
-        """Return one lost call: the stop reason announces a call, but the reply contains none.
+        """Return a list with one lost call: the stop reason announces a call, but the reply contains no call.
 
         `reason` is the message stored with the call. The list is empty when the text `words` contains the
-        call, because `ingest.sessions.turns` finds it there.
+        call, because `ingest.sessions.turns` finds that call.
         """
         if words and leaked_tool_calls(words):
             return []
@@ -152,7 +151,7 @@ _ENDS: Mapping[str, StopReason] = {
 
 
 def read_stop_reason(word: str | None) -> StopReason:
-    """Return the `StopReason` for an API's stop reason; UNKNOWN for None and for unknown values."""
+    """Return the `StopReason` for an API's stop reason. Return UNKNOWN for None and for unknown values."""
     return _ENDS.get(word.lower(), StopReason.UNKNOWN) if word else StopReason.UNKNOWN
 
 
@@ -190,7 +189,8 @@ class ModelReply:
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
         )
         if self.calls and (at_limit or self.end is StopReason.BROKEN):
-            for call in self.calls[:-1]:  # A stream may send pieces of several calls alternately.
+            # Earlier calls may be cut off, too, if the pieces of several calls alternate.
+            for call in self.calls[:-1]:
                 if _ends_early(call.arguments):
                     mark_cut(call, by_limit=at_limit)
             last = self.calls[-1]
@@ -240,7 +240,7 @@ def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
 def _is_whole(arguments: Mapping[str, Any]) -> bool:
     """Return True when the raw arguments are complete JSON.
 
-    Return False for a decoded object, because it does not show whether a part is missing.
+    Return False for a decoded object, because such an object does not show whether a part is missing.
     """
     raw = arguments.get("raw_arguments")
     if raw is None:
@@ -278,7 +278,7 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
 
 
 def parse_instant(value: Any) -> datetime | None:
-    """Return an API's or a logger's time as a datetime; None when the value is not a time.
+    """Return an API's or a logger's time as a datetime. Return None when the value is not a time.
 
     The value may be ISO 8601 text, an HTTP date, or seconds or milliseconds since 1970.
     """
@@ -301,5 +301,5 @@ def parse_http_date(value: str) -> datetime | None:
 
 
 def join_texts(parts: Iterable[str | None]) -> str | None:
-    """Join the non-empty texts with newlines; return None when there are none."""
+    """Join the non-empty texts with newlines. Return None when all texts are empty."""
     return "\n".join(part for part in parts if part) or None

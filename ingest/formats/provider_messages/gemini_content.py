@@ -81,7 +81,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 def read_field(body: Mapping[str, Any], name: str) -> Any:
     """Return the field `name` (camelCase) or its snake_case form, which Google's Python library writes.
 
-    Return None when the body has neither.
+    Return None when the body has neither field.
     """
     if name in body:
         return body[name]
@@ -127,7 +127,7 @@ def part_marks(parts: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def join_model_words(parts: list[dict[str, Any]]) -> str | None:
-    """Join the model's text without thoughts; return None when there is none.
+    """Join the model's text without thoughts. Return None when there is no text.
 
     The parts are joined without a separator, because they are streamed pieces of one text.
     """

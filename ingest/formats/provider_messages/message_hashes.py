@@ -23,22 +23,25 @@ _UNIQUE = re.compile(
 def is_unique(id_: str | None) -> bool:
     """Return True when an id is so random that no other call or conversation has it.
 
-    A unique id has nine or more letters and digits in a row, with at least one of each, or a vendor's form
-    (`toolu_` and 20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not
-    unique.
+    A unique id contains nine or more letters and digits in a row, with at least one letter and one digit. An
+    id in a vendor's form (`toolu_` and 20 or more letters and digits) is also unique. `call_1`,
+    `functions.bash:0` and `get_weather_0` are not unique.
     """
     return id_ is not None and _UNIQUE.search(id_) is not None
 
 
 def unique_id(id_: str | None) -> str | None:
-    """Return the id as a key for finding copies; None when another conversation may have the same id."""
+    """Return the id as a key for finding copies.
+
+    Return None when another conversation may have the same id.
+    """
     return id_ if is_unique(id_) else None
 
 
 def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
     """Return the mark of a call, which identifies repeated copies of the call.
 
-    The mark contains the id. If the id is not unique, it also contains the name and the arguments.
+    The mark contains the id. If the id is not unique, the mark also contains the name and the arguments.
     """
     call_id = id_ if isinstance(id_, str) else None
     return (
@@ -47,9 +50,9 @@ def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
 
 
 def words_mark(words: str | None) -> tuple[str, ...]:
-    """Return the mark of the model's text in a tuple; an empty tuple when there is no text.
+    """Return the mark of the model's text in a tuple. Return an empty tuple when there is no text.
 
-    Thoughts are removed and white space is collapsed, because clients change these when they repeat the text.
+    Thoughts are removed and white space is collapsed, because clients change both when they repeat the text.
     """
     text = " ".join(strip_thought(words or "").split())
     return ("said:" + text,) if text else ()

@@ -70,7 +70,7 @@ def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterato
 
 
 def read_reply(body: Any) -> tuple[Message, ...] | None:
-    """Return the messages of a model's reply; None when there are none.
+    """Return the messages of a model's reply. Return None when the reply has no messages.
 
     Plain text becomes one assistant message.
     """
@@ -119,7 +119,7 @@ def message_role(body: Mapping[str, Any]) -> str | None:
 
 
 def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]:
-    """Yield an object as one `Message`; yield nothing when it has no role or no content.
+    """Yield an object as one `Message`. Yield nothing when the object has no role or no content.
 
     `role` is used when the object does not state its role. An assistant message may be empty.
     """

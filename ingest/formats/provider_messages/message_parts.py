@@ -34,7 +34,7 @@ class MessageCall(msgspec.Struct, frozen=True):
 
 
 class MessageResult(msgspec.Struct, frozen=True):
-    """A tool result in a message; `failed` is None when the message has no error flag."""
+    """A tool result in a message. `failed` is None when the message has no error flag."""
 
     id: str | None = None
     name: str | None = None
@@ -45,8 +45,8 @@ class MessageResult(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One message of a conversation.
 
-    `role` is system, user, assistant or tool. `finish` is the reason why the model stopped; None when the log
-    has none.
+    `role` is system, user, assistant or tool. `finish` is the reason why the model stopped, or None when the
+    log has no reason.
     """
 
     role: str
@@ -84,7 +84,7 @@ _DEEPEST = 6  # maximum number of nested parts
 
 
 def part_kind(part: Mapping[str, Any]) -> str | None:
-    """Return `call`, `result` or `text` for a part of a message's content; None for any other part."""
+    """Return `call`, `result` or `text` for a part of a message's content. Return None for any other part."""
     kind = part.get("type")
     if isinstance(kind, str):
         if kind in _CALLS or (kind == "function" and "arguments" in read_object(part.get("function"))):

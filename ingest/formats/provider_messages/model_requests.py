@@ -36,9 +36,10 @@ class RequestBody(msgspec.Struct, frozen=True):
 
 
 def read_request(body: Any) -> RequestBody | None:
-    """Return the content of a request body; None when the body is no text, object or list.
+    """Return the content of a request body.
 
-    Plain text is read as one user message.
+    Return None when the body is neither text nor an object nor a list. Plain text is read as one user
+    message.
     """
     body = open_json(body)
     if isinstance(body, str):
@@ -57,7 +58,7 @@ def read_request(body: Any) -> RequestBody | None:
 
 
 def find_definitions(value: Any) -> Definitions:
-    """Return the tool definitions in a value, at any nesting and also in JSON text.
+    """Return the tool definitions in a value, which may be nested or JSON text.
 
     The result is empty when no definition has a schema: without a schema every call would look valid.
     Definitions without a name (tools that the provider runs) are left out.
@@ -115,7 +116,7 @@ def _has_schema(definition: Mapping[str, Any]) -> bool:
 
 
 def prompt_text(value: Any) -> str | None:
-    """Return the text of a system prompt; None when there is none.
+    """Return the text of a system prompt. Return None when there is no text.
 
     The prompt may be text, a list of parts, or an object with `parts`, `content` or `text`. Each of these may
     be JSON text.

@@ -4,7 +4,7 @@ A request (https://platform.openai.com/docs/api-reference/chat) has `messages`, 
 `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others use
 the same format. Cohere's v2 API and Ollama's own API have one `message` instead of `choices`. A server that
 cannot parse the model's call answers with an HTTP error instead of a reply (the texts:
-lenient/calls/refusals.py). The error is read as a call of the model, not as a transport error.
+lenient/calls/refusals.py). The error is read as the model's tool call, not as a transport error.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
     """Yield one reply per choice.
 
-    The token counts of a body are sums over all choices, so only the first reply gets them.
+    The token counts of a body are sums over all choices, so only the first reply gets the counts.
     """
     usage = read_object(body.get("usage"))
     for number, choice in enumerate(list_choices(body)):
@@ -110,11 +110,11 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_unparsed_call(error: Any, request_body: Mapping[str, Any]) -> ModelReply | None:
-    """Return a reply with the call that a server could not parse, as the server's error reports.
+    """If a server's error says that a call could not be parsed, return a reply with that call.
 
-    `error` is the `error` of the body, an object or a text. `request_body` is the body of the request. The
-    raw arguments are the model's text, if the error quotes all of it. Return None for any other error, and
-    for an error about a call that the request repeats from an earlier reply.
+    `error` is the `error` of the body, an object or a text. `request_body` is the body of the request. If the
+    error quotes the whole text of the model, the raw arguments are this text. Return None for any other
+    error, and for an error about a call that the request repeats from an earlier reply.
     """
     unparsed = read_server_refusal(error)
     if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(request_body)):
@@ -154,7 +154,7 @@ def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None)
 
 
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:
-    """Return the number of tokens read (`side` is `prompt`) or written (`completion`).
+    """Return the number of tokens read (`side` is `prompt`) or written (`side` is `completion`).
 
     The field names of four APIs are tried. Return None when the number is absent or 0, which means unknown.
     """

@@ -76,8 +76,7 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 def client_tools(tools: Any) -> list[Mapping[str, Any]]:
     """Return the definitions of the tools that the client runs, including those in namespaces.
 
-    These are functions, custom tools, and tools such as `shell` that the provider defines and the client
-    runs.
+    The client runs functions, custom tools, and tools such as `shell` that the provider defines.
     """
     definitions: list[Mapping[str, Any]] = []
     for tool in read_objects(tools):

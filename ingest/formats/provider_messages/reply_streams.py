@@ -94,7 +94,7 @@ class StreamJoiner:
         """Yield the bodies of chat streams that have a finish reason.
 
         Call this when another stream begins, because token counts may follow the finish reason. When too many
-        streams are open, the oldest is also yielded.
+        streams are open, the body of the oldest stream is also yielded.
         """
         full = len(self._chats) >= _OPEN
         for key in [key for key, chat in self._chats.items() if chat.finished]:
@@ -274,7 +274,7 @@ class ChatStream:
         self.finished = bool(self._choices) and all(c.finish_reason for c in self._choices.values())
 
     def build_body(self) -> dict[str, Any]:
-        """Return the complete reply body; it has `unfinished`: true when the stream has not ended."""
+        """Return the complete reply body. If the stream has not ended, the body has `unfinished`: true."""
         choices = [choice.build_choice(index) for index, choice in self._choices.items()]
         body = {"object": "chat.completion", **self._told, "choices": choices}
         return body if self.finished else {**body, "unfinished": True}
@@ -297,7 +297,7 @@ class StreamedChoice:
             self.find_call({"index": 0}).take({"function": delta["function_call"]})
 
     def find_call(self, piece: Mapping[str, Any]) -> StreamedChatCall:
-        """Return the call that a streamed piece belongs to; begin a new call when there is none."""
+        """Return the call that a streamed piece belongs to. Begin a new call when there is no such call."""
         index, id_ = piece.get("index"), read_text(piece.get("id")) or None
         named = read_text(read_object(piece.get("function")).get("name")) or None
         candidates = [call for call in self._calls if call.index == index] if isinstance(index, int) else []
@@ -345,7 +345,7 @@ class StreamedChatCall:
 
 
 def converse_event(value: Mapping[str, Any]) -> str | None:
-    """Return the name of an event of ConverseStream; None for any other object."""
+    """Return the name of an event of ConverseStream. Return None for any other object."""
     name = next(iter(value), None) if len(value) == 1 else None
     return name if name in _EVENTS and isinstance(value[name], dict) else None
 

@@ -17,8 +17,8 @@ may be anywhere in `meta`. Each field is read if it is present, whatever the ver
 **Rules.**
 - Arguments that were not JSON leave no action, only the text `[tool_use parse error] <message>; raw: <raw>`
   in `assistant.content`, without tool name and call id.
-- Before 2026-02-01 03:10 +08 such a call ended the turn: `final` is `LLM call failed: <JSON error>`. This is
-  read as a call without name and text. An HTML page or HTTP error of the provider is not a call.
+- Before 2026-02-01 03:10 +08 such a call ended the turn: `final` is `LLM call failed: <JSON error>`. Such a
+  `final` is read as a call without name and text. An HTML page or HTTP error of the provider is not a call.
 - In E3 such a call is in `toolBlocks` with text as `input`, and its id has no observation.
 - `cancelled` is the user's choice and gives no verdict on the turn.
 - Observations of E1 have no status. Three failure texts are known; any other status is `unknown`.
@@ -30,8 +30,8 @@ may be anywhere in `meta`. Each field is read if it is present, whatever the ver
   `error_type`, or begins with `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens
   (N) exceed the limit`. Otherwise the text of `final` is the answer, even of a failed turn.
 
-**Limits.** None for the sessions in one file; their lines may be in any order. The sessions inactive for
-longest are moved to a temporary file.
+**Limits.** The number of sessions in one file is not limited, and their lines may be in any order. The
+sessions inactive for longest are moved to a temporary file.
 
 **Not in the log** (but in the published form): raw arguments of calls that could be parsed, tool definitions,
 the model before 2026-08-02, the system prompt before 2026-02-08, retries inside the SDK.

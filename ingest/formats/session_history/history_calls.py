@@ -67,7 +67,8 @@ def build_calls(
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
     """Return an action's calls.
 
-    They are read from `toolBlocks`; else from `tool` and `input`; else from the list of tool names.
+    The calls are read from `toolBlocks`. If `toolBlocks` is empty, they are read from `tool` and `input`. If
+    `tool` is also missing, they are read from the list of tool names.
     """
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
@@ -148,7 +149,7 @@ def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
-    # Without a text to compare, assume that both records report the same failure.
+    # If there is no text to compare, assume that both records report the same failure.
     about += [call for call in free if call.refused is _SYNTAX]
     if about:
         call = about[0]
@@ -190,8 +191,9 @@ def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
 
 
 def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[HistoryEntry]:
-    """Set the result of each call to its observation, matched by id, else by index, else by order.
+    """Set the result of each call to the call's observation.
 
+    Observations are matched by id. Without ids they are matched by index, and without an index by order.
     Return the observations that belong to no call.
     """
     stray = []
@@ -240,7 +242,7 @@ def _read_unparsed_input(call: HistoryCall) -> None:
 
 
 def _read_json(text: str) -> Any:
-    """Return the decoded text; `_NO_JSON` when it is not JSON."""
+    """Return the decoded text. Return `_NO_JSON` when the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

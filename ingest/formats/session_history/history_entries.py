@@ -47,7 +47,7 @@ class HistoryEntry(msgspec.Struct, gc=False):
 
     @property
     def provider_and_model(self) -> tuple[str | None, str | None]:
-        """Return the names of the provider and the model; None for a missing name.
+        """Return the names of the provider and the model. A missing name is None.
 
         Gateways write `provider` and `model`, memo-code writes `providerName` and `modelName`.
         """
@@ -98,9 +98,9 @@ def skim(data: bytes) -> HistoryEntry:
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
-    """Return the entry of a decoded line; None when a required field is missing or has a wrong type.
+    """Return the entry of a decoded line. Return None when a required field is missing or has a wrong type.
 
-    The fields are read inline, without a function call for each, because a long log has many short lines.
+    The fields are read inline, because function calls for each field would slow down long logs.
     """
     get = record.get
     kind, session_id, ts = get("type"), read_session_id(record), read_time(get("ts"))

@@ -30,7 +30,10 @@ _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 
 
 def add_step_events(step: StepRecords, out: list[Event]) -> None:
-    """Append to `out` the step, then its calls, then their results; calls passed to tools come first."""
+    """Append to `out` the step, its calls and their results, in this order.
+
+    Calls passed to tools come first.
+    """
     answers = step.answers
     content = (answers[0].content or "") if len(answers) == 1 else _join_contents(answers)
     unparsed, text = split_unparsed(content)
@@ -97,7 +100,7 @@ def _make_step(step: StepRecords, text: str, strategy: Strategy | None) -> StepM
 
 
 def _read_tokens(value: Any) -> tuple[int | None, int | None, int | None]:
-    """Return the numbers of (input, output, cached) tokens; all None when the log has only zeros.
+    """Return the numbers of (input, output, cached) tokens. All are None when the log has only zeros.
 
     Cached tokens are a part of the input tokens.
     """
@@ -155,7 +158,7 @@ def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSe
 
 
 def _make_stray_result(step: StepRecords, entry: HistoryEntry) -> ResultSeen:
-    """Return the result of an observation that has no call in this step, so that it is still counted."""
+    """Return the result of an observation that has no call in this step. The result must still be counted."""
     call = HistoryCall(
         entry, tool=read_text(entry.meta.get("tool")), call_id=read_text(entry.meta.get("action_id"))
     )

@@ -93,9 +93,10 @@ def _read_unparsed(block: str) -> UnparsedCall:
 
 
 def read_observation(status: str | None, content: str) -> CallVerdict:
-    """Return the verdict of an observation according to its status word, else according to its text.
+    """Return the verdict of an observation according to its status word.
 
-    Without a known status word, only the few failure texts of the log's first version are recognised.
+    Without a known status word, the text is used. Only the few failure texts of the log's first version are
+    recognised.
     """
     verdict = _STATUS.get(status or "")
     if verdict is _FAILED and (layer := _find_layer_in(content)) is not None:
@@ -120,7 +121,10 @@ def _find_layer_in(content: str) -> FaultLayer | None:
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """Return the JSON error in a final text, if it reports that a model call failed; else None."""
+    """Return the JSON error in a final text which reports that a model call failed.
+
+    Return None for any other text.
+    """
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
     return message if message != answer and blames_arguments else None
@@ -136,7 +140,7 @@ def is_failure_text(answer: str) -> bool:
 def read_turn_status(status: str | None) -> bool | None:
     """Return True for a successful turn, False for a failed turn, and None for any other status.
 
-    `cancelled` gives None, because it is the user's choice and shows nothing about the model.
+    `cancelled` gives None, because cancelling is the user's choice and shows nothing about the model.
     """
     return _TURN_OK.get(status or "")
 

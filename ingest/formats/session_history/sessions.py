@@ -31,8 +31,8 @@ _NAMELESS_RUN = "unknown"  # name of the run when the log names only the variant
 class HistorySession:
     """The state of one session, whose entries are read in order.
 
-    A step waits until the next step begins or its turn ends. `weight` is the size of the waiting lines in
-    bytes.
+    A step waits until the next step begins or the step's turn ends. `weight` is the size of the waiting lines
+    in bytes.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -73,7 +73,10 @@ class HistorySession:
             out.append(SessionSeen(**self._event_place(entry)))
 
     def finish(self, out: list[Event]) -> None:
-        """Close the open step; also close the turn if the log has its answer but not its end."""
+        """Close the open step.
+
+        If the log has the turn's answer but not the turn's end, close the turn, too.
+        """
         self._close_step(out)
         if self._final is not None:
             out.append(self._make_end(self._final))
@@ -208,9 +211,9 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost of a turn as stated at its end.
+        """Return the cost that the end of a turn states.
 
-        Without such a cost, return the sum over the replies, if every reply has a cost.
+        If the end states no cost, return the sum over the replies, provided that every reply has a cost.
         """
         total_cost = read_number(entry.meta.get("cost"))
         known_costs = [cost for cost in self._costs if cost is not None]
@@ -223,12 +226,12 @@ class HistorySession:
 
 
 def _read_reason(verdict: Mapping[str, Any]) -> str:
-    """Return the reason why a check passed or failed; without a reason, the checker's name."""
+    """Return the reason why a check passed or failed. If there is no reason, return the checker's name."""
     return read_text(verdict.get("why")) or read_text(verdict.get("by")) or "checked"
 
 
 def _take_answer(final: HistoryEntry) -> str | None:
-    """Return the text of a final record; an empty string when the model did not write the text."""
+    """Return the text of a final record. Return an empty string when the model did not write the text."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
         return ""
@@ -236,10 +239,10 @@ def _take_answer(final: HistoryEntry) -> str | None:
 
 
 def _object_text(value: Any) -> str | None:
-    """Return a non-empty object as JSON text; None for any other value."""
+    """Return a non-empty object as JSON text. Return None for any other value."""
     return json_text(value) if isinstance(value, dict) and value else None
 
 
 def _number_or_text(value: Any) -> str | None:
-    """Return a number or a string, such as a version, as text; None for any other value."""
+    """Return a number or a string, such as a version, as text. Return None for any other value."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)

@@ -15,7 +15,7 @@ from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.spans.span_attributes import first_text
 
-# Most spans have no keys of a given reader, so each reader is listed with the prefixes of its keys.
+# A reader is called only for a span that has keys with the reader's prefixes.
 READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...] = (
     (frozenset({"ai", "operation"}), ai_sdk.read),
     (frozenset({"openinference", "session", "llm"}), openinference.read),
@@ -80,10 +80,10 @@ def span_kind(facts: SpanFacts) -> SpanKind:
 
 
 def span_error(raw: RawSpan) -> str | None:
-    """Return the error text of a span from its status, attributes or exception; None without an error.
+    """Return the error text of a span from its status, attributes or exception.
 
-    A recorded exception alone is not an error, because the code may have continued. `error.type` is set only
-    for a failed span.
+    Return None when the span has no error. A recorded exception alone is not an error, because the code may
+    have continued. `error.type` is set only for a failed span.
     """
     kind = first_text(raw.attributes, "error.type")
     if not raw.failed and kind is None:
@@ -98,6 +98,9 @@ def span_error(raw: RawSpan) -> str | None:
 
 
 def harness_name(raw: RawSpan) -> str | None:
-    """Return the name of the traced service; without such a name, the name of the instrumentation."""
+    """Return the name of the traced service.
+
+    If there is no such name, return the name of the instrumentation.
+    """
     service = first_text(raw.resource, "service.name")
     return raw.scope if service is None or service.startswith("unknown_service") else service

@@ -62,7 +62,7 @@ def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from the attributes of LangSmith's OpenTelemetry exporter: inputs and outputs as JSON."""
+    """Fill `facts` from the attributes of LangSmith's OpenTelemetry exporter. Inputs and outputs are JSON."""
     attributes = raw.attributes
     kind = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}.get(
         first_text(attributes, "langsmith.span.kind") or ""
@@ -126,7 +126,7 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from MLflow's attributes, each of which is JSON text, even single strings."""
+    """Fill `facts` from MLflow's attributes. Each attribute is JSON text, even a single string."""
     values = {
         key.removeprefix("mlflow."): unquote(value) if isinstance(value, str) else value
         for key, value in raw.attributes.items()
@@ -161,7 +161,8 @@ def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
 def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
     """Return the counts of input tokens in Langfuse's usage.
 
-    Langfuse's `input` excludes cached tokens. `prompt_tokens` and other names of providers include them.
+    Langfuse's `input` excludes cached tokens. Fields of providers, such as `prompt_tokens`, include cached
+    tokens.
     """
     cached = first_count(usage, "input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
     written = first_count(usage, "input_cache_creation", "cache_creation_input_tokens")
@@ -190,7 +191,7 @@ def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_beeai(raw: RawSpan, facts: SpanFacts) -> None:
-    """Read a span of BeeAI's instrumentation, which describes one event of a run.
+    """Read a span of BeeAI's instrumentation. The span describes one event of a run.
 
     `target` is the event's path, such as `tool.search.wikipedia.start` or `backend.openai.chat.success`.
     """

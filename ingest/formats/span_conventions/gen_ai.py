@@ -65,7 +65,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
     """Fill `facts` with the messages in the attributes of a span or of one of its events.
 
-    If an attribute's length limit cut the JSON, this is noted in `facts.problem`.
+    If an attribute's length limit cut the JSON, `facts.problem` says so.
     """
     for role, name in (("user", "input"), ("assistant", "output")):
         messages = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
@@ -78,7 +78,7 @@ def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
 
 
 def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
-    """Return the messages in an attribute's value; None when the value is JSON that was cut.
+    """Return the messages in an attribute's value. Return None when the value is JSON that was cut.
 
     `role` is used for plain text and for messages that do not state their role.
     """
@@ -90,16 +90,16 @@ def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
 
 
 def conversation_id(attributes: Attributes) -> str | None:
-    """Return the id of the conversation; None when there is none.
+    """Return the id of the conversation. Return None when there is no such id.
 
-    The id of an earlier response (`resp_…`) is not used, because it differs for every call.
+    The id of an earlier response (`resp_…`) is not used, because it differs for every model request.
     """
     ident = first_text(attributes, "gen_ai.conversation.id")
     return None if ident is None or ident.startswith("resp_") else ident
 
 
 def first_finish_reason(value: Any) -> str | None:
-    """Return the first finish reason; None when there is none.
+    """Return the first finish reason. Return None when there is no reason.
 
     The value may be one reason, a list of reasons, or a list as JSON text.
     """

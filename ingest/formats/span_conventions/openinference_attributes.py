@@ -81,7 +81,7 @@ def indexed_messages(attributes: Attributes, name: str, role: str) -> Iterator[M
 
 
 def open_arguments(value: Any) -> Any:
-    """Return arguments as an object; None when they are neither an object nor the JSON text of an object.
+    """Return arguments as an object, which may be JSON text. Return None for any other value.
 
     The input of a tool may be any text.
     """

@@ -69,7 +69,7 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def indexed_messages(attributes: Attributes, name: str, role: str) -> tuple[Message, ...] | None:
-    """Return the messages under the indexed keys of `name`; None when there are none.
+    """Return the messages under the indexed keys of `name`. Return None when there are no such keys.
 
     A key `name` without an index belongs to another convention and is not read.
     """

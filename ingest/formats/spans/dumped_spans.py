@@ -77,7 +77,7 @@ def read_attributes(span: Attributes) -> dict[str, Any]:
 
 
 def parse_time(value: Any) -> int | None:
-    """Return a time as nanoseconds since 1970; None when the value is not a time after 1973.
+    """Return a time as nanoseconds since 1970. Return None when the value is not a time after 1973.
 
     The value may be ISO text, `[seconds, nanoseconds]`, or a count of nano-, micro-, milliseconds or seconds.
     """

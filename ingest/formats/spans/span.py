@@ -77,7 +77,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     tool: str | None = None
     call_id: str | None = None
     arguments: Any = None
-    # True when only a model can start such a tool run, so that its arguments are the model's
+    # True when only a model can start such a tool run; the run's arguments are then the model's
     by_model: bool | None = None
     result: Any = None
     stage_of: str | None = None  # the operation, if the span describes only one stage of it
@@ -87,7 +87,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     problem: str | None = None  # why a part of the span could not be read
 
     def fill(self, **facts: Any) -> None:
-        """Set the fields that are still None; keep all others.
+        """Set the fields that are still None. Fields with a value stay unchanged.
 
         The most reliable convention is applied first, so the first value found is the best.
         """
@@ -134,7 +134,7 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
 
 
 def to_datetime(nanoseconds: int | None) -> datetime | None:
-    """Return nanoseconds since 1970 as a UTC time; None when the value is None, 0 or out of range."""
+    """Return nanoseconds since 1970 as a UTC time. Return None when the value is None, 0 or out of range."""
     if not nanoseconds:
         return None
     try:
@@ -145,7 +145,7 @@ def to_datetime(nanoseconds: int | None) -> datetime | None:
 
 
 def to_nanoseconds(time: datetime | None) -> int | None:
-    """Return a time as nanoseconds since 1970, exact to the microsecond; None when `time` is None."""
+    """Return a time as nanoseconds since 1970, exact to the microsecond. Return None when `time` is None."""
     if time is None:
         return None
     whole = int(time.replace(microsecond=0).timestamp())

@@ -51,8 +51,8 @@ def read_any_value(value: Any, depth: int = 0) -> Any:
 def flatten(value: Any) -> dict[str, Any]:
     """Return nested objects as one dictionary with dotted keys.
 
-    An object is also kept under its own key, because it may be data. A value that is not an object becomes an
-    empty dictionary.
+    An object is also kept under its own key, because the object may be data. A value that is not an object
+    becomes an empty dictionary.
     """
     attributes: dict[str, Any] = {}
     _flatten(value, "", attributes, _PARTS)
@@ -68,18 +68,21 @@ def _flatten(value: Any, prefix: str, attributes: dict[str, Any], levels: int) -
 
 
 def first_value(attributes: Attributes, *keys: str) -> Any:
-    """Return the first value under the keys that is neither None nor empty text; None when there is none."""
+    """Return the first value under the keys that is neither None nor empty text.
+
+    Return None when there is no such value.
+    """
     return next((value for key in keys if (value := attributes.get(key)) not in (None, "")), None)
 
 
 def first_text(attributes: Attributes, *keys: str) -> str | None:
-    """Return the first non-empty text under the keys; None when there is none."""
+    """Return the first non-empty text under the keys. Return None when there is no such text."""
     values = (attributes.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def parse_count(value: Any, lowest: int | None = 0) -> int | None:
-    """Return a whole number of at least `lowest`; None for any other value.
+    """Return a whole number of at least `lowest`. Return None for any other value.
 
     The number may also be text (OTLP, Jaeger) or a float such as 5.0 (data frames). If `lowest` is None,
     there is no lower bound.
@@ -93,16 +96,19 @@ def parse_count(value: Any, lowest: int | None = 0) -> int | None:
 
 
 def first_count(attributes: Attributes, *keys: str) -> int | None:
-    """Return the first whole number of at least 0 under the keys; None when there is none."""
+    """Return the first whole number of at least 0 under the keys.
+
+    Return None when there is no such number.
+    """
     return next((number for key in keys if (number := parse_count(attributes.get(key))) is not None), None)
 
 
 def collect_indexed(attributes: Attributes, name: str) -> list[Any]:
     """Return the list that is stored under the keys `name.0…`, `name.1…`, or under `name` itself.
 
-    The list under `name` may be JSON text. Dotted keys within an item become nested objects. This also
-    applies to data frames, whose lists have items such as `{"message.role": …}`. Return an empty list when
-    there is none.
+    The list under `name` may be JSON text. Dotted keys within an item become nested objects. The lists of
+    data frames also have dotted keys, such as `{"message.role": …}`. Return an empty list when no such key
+    exists.
     """
     whole = open_json(attributes.get(name))
     if isinstance(whole, list):

@@ -98,7 +98,7 @@ def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str,
 
 
 def received_arguments(arguments: Any) -> Any:
-    """Return the arguments that a tool received, as an object; None when they are not an object.
+    """Return the arguments that a tool received, as an object. Return None for any other value.
 
     The arguments are decoded, so the model's own text is unknown.
     """
@@ -129,11 +129,11 @@ def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
 
 
 def result_fields(made: TracedCall) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields for the result of a call; None when the file has no result.
+    """Return the `ResultSeen` fields for the result of a call. Return None when the file has no result.
 
     A tool's span without an error counts as successful, because OpenTelemetry leaves the status of a
-    successful run unset. If only a later request contains the result, the error flag of that message is used,
-    if it has one.
+    successful run unset. If only a later request contains the result, the error flag of the request's message
+    is used.
     """
     run, answered = made.run, made.answered
     if run is None and answered is None:
@@ -157,12 +157,18 @@ def result_fields(made: TracedCall) -> dict[str, Any] | None:
 
 
 def fault_shown_by(text: str | None) -> FaultLayer | None:
-    """Return the failure stage if the text alone proves that the call failed; else None."""
+    """Return the failure stage if the text alone proves that the call failed.
+
+    Return None for any other text.
+    """
     return first_match(text, alone=True)
 
 
 def fault_layer_in(text: str | None) -> FaultLayer:
-    """Return the failure stage of a call that is known to have failed; EXECUTION when no pattern matches."""
+    """Return the failure stage of a call that is known to have failed.
+
+    Return EXECUTION when no pattern matches.
+    """
     return first_match(text, alone=False) or FaultLayer.EXECUTION
 
 

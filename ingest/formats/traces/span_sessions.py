@@ -60,7 +60,7 @@ class TracedSession:
     def take(self, lane: TraceLane, root: UnderstoodSpan | None) -> Iterator[Event | Rejected]:
         """Yield the events of one agent in a trace: its model calls and tool runs.
 
-        `root` is the span that contains all of them; None when there is none.
+        `root` is the span that contains all these spans, or None when there is no such span.
         """
         steps, left = find_steps(lane, [made for made, _ in self._waiting])
         left = self.give_runs_to_waiting(left)
@@ -128,7 +128,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """Yield a turn without steps, for an agent's run without recorded model calls."""
+        """Yield a turn without steps for an agent's run whose model calls were not recorded."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:
@@ -161,7 +161,7 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            # The counts are computed again, because another convention may have filled in missing ones.
+            # The counts are computed again, because another convention may have filled in missing counts.
             **(
                 count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
                 if step.whole
@@ -219,7 +219,7 @@ class TracedSession:
     def late_result_events(self) -> Iterator[Event]:
         """Yield new results for calls of earlier traces.
 
-        For example, a person may approve a call later, so that its run is in another trace.
+        For example, a person may approve a call later, so that the call's run is in another trace.
         """
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
@@ -238,7 +238,7 @@ class TracedSession:
         return left
 
     def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
-        """Yield the results in a trace's first request that belong to no known call.
+        """Yield those results in a trace's first request that belong to no known call.
 
         `ingest.store.generation_file` joins these results to calls in other files.
         """
@@ -278,7 +278,10 @@ def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
 
 
 def turn_end(step: TracedStep, root: UnderstoodSpan | None) -> tuple[str | None, str | None]:
-    """Return (answer, status) of a turn, given its last step; (None, None) when the file lacks the end."""
+    """Return (answer, status) of a turn, given the turn's last step.
+
+    Both are None when the file lacks the end of the turn.
+    """
     failed = step.span.error is not None or (root is not None and root.error is not None)
     if failed and not step.text:
         return "", "error"

@@ -1,11 +1,11 @@
 """Finds the steps of one agent in a trace: each reply of the model, with its calls and their results.
 
 The model calls and tool runs of one agent are called a lane. Calls are read from the model's replies. Tool
-runs are read as results and joined to calls by the call's id, else by name and order. In three cases tool
-runs count as calls: the content of a reply was not recorded; an agent's span contains tools but no model call
-(Copilot in Visual Studio); or only a model can start the run (OpenAI's Agents SDK). Results in later requests
-are also joined, by id or by name. They are matched from the end, because every request repeats the earlier
-messages.
+runs are read as results and joined to calls by the call's id. If no id matches, they are joined by name and
+order. In three cases tool runs count as calls: the content of a reply was not recorded; an agent's span
+contains tools but no model call (Copilot in Visual Studio); or only a model can start the run (OpenAI's
+Agents SDK). Results in later requests are also joined, by id or by name. Results are matched from the end,
+because every request repeats the earlier messages.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from ingest.formats.provider_messages.message_parts import Message, MessageCall,
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.traces.span_tree import TraceLane, time_key
 
-_RECENT = 1_000  # maximum number of compared calls and results; requests repeat all earlier ones
+_RECENT = 1_000  # maximum number of compared calls and results, because requests repeat all earlier ones
 _BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
-_UNREADABLE = "tool_use_failed"  # Groq's error code for a call of the model that Groq could not read
+_UNREADABLE = "tool_use_failed"  # Groq's error code for a tool call that Groq could not parse
 
 
 class TracedCall(msgspec.Struct):
-    """A call and its result, if known: the tool's run, the result in a later request, or both."""
+    """A call and, if known, its result.
+
+    The result is the tool's run, a result in a later request, or both.
+    """
 
     said: MessageCall
     run: UnderstoodSpan | None = None
@@ -57,14 +60,14 @@ class TracedStep(msgspec.Struct):
     def has_no_reply(self) -> bool:
         """Return True when the model call failed without a reply, for example because of a rate limit.
 
-        Clients then send the request again.
+        Clients send such a request again.
         """
         error = self.span.error
         return error is not None and not self.text and not self.calls and _UNREADABLE not in error
 
     @property
     def unreadable_call_message(self) -> str | None:
-        """Return the provider's message about a call that it could not parse; None when there is none."""
+        """Return the provider's message about a tool call that the provider could not parse, or None."""
         error = self.span.error or ""
         word = (self.finish or "").lower()
         return self.finish if word in _BROKEN else error if _UNREADABLE in error else None
@@ -131,10 +134,10 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 
 
 def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
-    """Yield the steps of an agent whose tool runs were recorded but not its model calls.
+    """Yield the steps of an agent whose tool runs were recorded but whose model calls were not.
 
-    Each run is a call. Runs that overlap in time belong to one reply. The model is the one of the run's
-    agent; text, tokens and latency of the replies are unknown.
+    Each run is a call. Runs that overlap in time belong to one reply. The model is the model of the run's
+    agent. Text, tokens and latency of the replies are unknown.
     """
     by_id = {agent.span_id: agent for agent in agents}
     step, ends = None, 0
@@ -154,7 +157,7 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
 
 
 def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
-    """Add a tool run to the calls of the reply before it; return False when there is no such reply.
+    """Add a tool run to the calls of the previous reply. Return False when there is no previous reply.
 
     Only a model can start such a run, so the run is a call that was not recorded.
     """
@@ -166,7 +169,7 @@ def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
-    """Return the calls of a reply without recorded content: one call for each tool that ran next.
+    """Return the calls of a reply without recorded content: one call for each tool that ran after the reply.
 
     If no tool ran but the model stopped for a call, return one call without a name.
     """
@@ -236,9 +239,9 @@ class RunIndex:
     def take_by_id(
         self, call_id: str | None, request_span: UnderstoodSpan, *, once: bool
     ) -> UnderstoodSpan | None:
-        """Return the run of the call with this id; None when there is none.
+        """Return the run of the call with this id. Return None when there is no such run.
 
-        `once` is True when only one call has the id. If several runs have this id, the last one counts,
+        `once` is True when only one call has the id. If several runs have this id, the last run counts,
         because the client tried again. If several calls have the id (some providers use the tool's name),
         each call gets the next run.
         """
@@ -253,9 +256,9 @@ class RunIndex:
         return None
 
     def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
-        """Return the next unused run of the tool; None when there is none.
+        """Return the next unused run of the tool. Return None when there is no such run.
 
-        The name is used only when the call or the run has no id, or no run has the call's id.
+        A run is found by name only when the call or the run has no id, or no run has the call's id.
         """
         queue = self._by_name.get(call.name or "", deque())
         while queue:
@@ -272,7 +275,7 @@ class RunIndex:
     def take_between(
         self, request_span: UnderstoodSpan, following: UnderstoodSpan | None
     ) -> Iterator[UnderstoodSpan]:
-        """Yield the unused runs that began after one model call and before the next."""
+        """Yield the unused runs that began after one model call and before the next model call."""
         end = following.start if following is not None else None
         while self._at < len(self._runs):
             run = self._runs[self._at]
@@ -286,7 +289,7 @@ class RunIndex:
     def take_rest(self) -> list[UnderstoodSpan]:
         """Return the unused runs.
 
-        A span that counts as a run only because of its name is left out, because it may be anything.
+        A span that counts as a run only because of its name is left out, because it may not be a tool run.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]

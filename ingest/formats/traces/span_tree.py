@@ -25,11 +25,11 @@ _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 class TraceLane(msgspec.Struct):
     """The model calls and tool runs of one agent, each in order of time.
 
-    `within` is the tool's run that contains the agent; None for the main agent.
+    `within` is the tool's run that contains the agent. For the main agent, `within` is None.
     """
 
     within: UnderstoodSpan | None = None
-    parent: UnderstoodSpan | None = None  # the enclosing tool run of the agent that made the run `within`
+    parent: UnderstoodSpan | None = None  # the tool run that contains the agent which started `within`
     calls: list[UnderstoodSpan] = []
     runs: list[UnderstoodSpan] = []
     agents: list[UnderstoodSpan] = []
@@ -38,7 +38,8 @@ class TraceLane(msgspec.Struct):
 class SpanContext(msgspec.Struct, frozen=True):
     """The agent, the model call and the tool run that contain a span.
 
-    `lane` is the id of the sub-agent's tool run; None for the main agent. `call` may also be an agent's span.
+    `lane` is the id of the sub-agent's tool run. For the main agent, `lane` is None. `call` may also be an
+    agent's span.
     """
 
     lane: str | None = None
@@ -77,7 +78,10 @@ class TreeWalk:
 
 
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
-    """Return the spans of the main agent, then those of each sub-agent with model calls or agent spans."""
+    """Return the spans of the main agent, then the spans of each sub-agent.
+
+    Sub-agents without model calls and agent spans are left out.
+    """
     _name_runs(spans.values())
     join_stages(spans.values())
     walk = TreeWalk()
@@ -112,7 +116,7 @@ def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
     """Merge the spans that an instrumentation wrote for the stages of one operation.
 
     BeeAI writes one span when a call starts, one when it succeeds or fails, and one when it is finished. The
-    first span gets the facts of the others and lasts until the second begins. The other spans no longer
+    first span gets the facts of the others and lasts until the second span begins. The other spans no longer
     count.
     """
     staged = sorted((span for span in spans if span.facts.stage_of is not None), key=time_key)
@@ -163,15 +167,16 @@ def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
 
 
 def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
-    """Return a sort key: the start time; spans without a time come last, in the order of the file."""
+    """Return the start time as a sort key. Spans without a time come last, in the order of the file."""
     start = span.start if span.start is not None else 1 << 63
     return start, span.where.offset, span.where.line
 
 
 def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]:
-    """Return the model calls of an agent that count, by time, with facts of the spans that contain them.
+    """Return the agent's model calls in order of time, each counted once.
 
-    These are the innermost model calls, and agents with messages but without recorded model calls.
+    Only the innermost span of a model call counts. An agent's span with messages counts if no model call
+    inside it was recorded. Missing facts are copied from the enclosing spans.
     """
     candidates = [*lane.calls, *(agent for agent in lane.agents if agent.facts.output)]
     around: set[str] = set()

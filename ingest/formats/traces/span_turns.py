@@ -31,8 +31,8 @@ class TurnPlan:
     ) -> dict[int, tuple[bool, list[TracedStep]]]:
         """Assign one agent's steps in a trace to turns.
 
-        Return (whether the turn begins here, its steps) for each turn number. `steps` are the agent's steps
-        in order. `agents` are the spans of the agent's runs.
+        Return (whether the turn begins in this trace, the turn's steps) for each turn number. `steps` are the
+        agent's steps in order. `agents` are the spans of the agent's runs.
         """
         roots = {agent.span_id for agent in agents if agent.parent_id is None}
         within: str | None = None
@@ -63,7 +63,7 @@ class TurnPlan:
     def find_turn(self, span: UnderstoodSpan, before: int) -> int:
         """Return the turn of the step whose model call is `span`.
 
-        `before` is the turn of the trace's previous step; 0 for the first step.
+        `before` is the turn of the trace's previous step, or 0 for the first step.
         """
         messages = [message for message in span.facts.input or () if message.role != "system"]
         users = user_texts(span)

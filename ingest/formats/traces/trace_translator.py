@@ -40,7 +40,7 @@ TOLD_BY_SPANS: dict[str, str] = {
 
 
 class SpanEvent(msgspec.Struct, kw_only=True):
-    """An event of a span that the file stores separately, as a log record."""
+    """A span's event, which the file stores separately as a log record."""
 
     trace_id: str
     span_id: str
@@ -68,8 +68,8 @@ Found = RawSpan | KnownSpan | SpanEvent | Rejected
 class TraceEntry(msgspec.Struct):
     """The index entry of a trace.
 
-    The entry stays in memory, while the spans may be in the temporary file. `roots` maps each session that
-    the trace's root spans name to its earliest start.
+    The entry stays in memory, while the spans may be in the temporary file. `roots` contains the earliest
+    start of each session that the trace's root spans name.
     """
 
     session_id: str | None = None
@@ -109,7 +109,7 @@ class TraceTranslator:
                 yield from self._take_span(item)
 
     def finish(self) -> Iterator[Event | Rejected]:
-        """Yield the events of all traces, because a trace is complete only at the end of the file."""
+        """Yield the events of all traces. A trace is complete only at the end of the file."""
         sessions: dict[str, list[tuple[int, int, str]]] = {}
         for order, (trace_id, entry) in enumerate(self._index.items()):
             for session_id, start in entry.list_sessions(trace_id):
@@ -156,7 +156,7 @@ class TraceTranslator:
 
 
 class OpenTrace:
-    """The spans of one trace so far; messages that several requests repeat are stored once.
+    """The spans of one trace so far. Messages that several requests repeat are stored once.
 
     `weight` is the approximate size of the trace in bytes.
     """
@@ -171,7 +171,7 @@ class OpenTrace:
         self._definitions: Definitions | None = None
 
     def add(self, span: UnderstoodSpan) -> None:
-        """Add a span; a later copy of the same span replaces the earlier one."""
+        """Add a span. A later copy of the same span replaces the earlier copy."""
         facts = span.facts
         facts.input = tuple(map(self.keep_once, facts.input)) if facts.input is not None else None
         if facts.system is not None and facts.system != self._system:
@@ -225,9 +225,10 @@ class OpenTrace:
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
-        """Return the stored copy of an equal message; if there is none, store the message.
+        """Return the stored copy of an equal message. If no copy is stored, store the message.
 
-        An assistant message is replaced by an empty one, because its calls are already counted in the reply.
+        An assistant message is replaced by an empty message, because its calls are already counted in the
+        reply.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
