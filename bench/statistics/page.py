@@ -16,9 +16,10 @@ _LISTED = 4  # a topic with more results shows only the lowest and the highest
 
 _HEAD = """# Benchmarks of the statistics
 
-`./dev bench statistics --write` writes this page. Each simulation (*cell*) draws sessions with known rates and
-calls the functions that the dashboard uses. The *band* is the range in which the simulated share must be. A cell
-counts as outside if the whole 99.9 % Monte-Carlo interval of its share (Clopper & Pearson) is outside the band.
+`./dev bench statistics --write` writes this page. Each simulation (*cell*) draws sessions with known rates
+and calls the functions that the dashboard uses. The *band* is the range in which the simulated share must be.
+A cell counts as outside if the whole 99.9 % Monte-Carlo interval of its share (Clopper & Pearson) is outside
+the band.
 [statistics.md](../statistics.md) describes the methods."""
 
 

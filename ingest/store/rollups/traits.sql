@@ -1,4 +1,4 @@
--- Parse errors by traits of a call that may correlate with them, in classes. Groups of sessions are as in daily_rates.
+-- Parse errors by classes of properties of a call that may correlate with errors.
 -- - class: order of the classes; pages name them
 
 WITH
