@@ -92,7 +92,7 @@ _UNWRAP_ROWS = (
     Code("empty_arguments", _U, _NOTE, False, "Blank text was read as an empty object.",
          "Some models send no text when a tool has no parameters.", Example("  ")),
     Code("code_fence_removed", _U, _NOTE, False, "A Markdown code fence around the value was removed.",
-         "The model formatted its answer for a person, not for a program.", Example('```json\n{"a": 1}\n```')),
+         "The model formatted its answer for a person, not for a program.", Example('```json\n{"a": 1}')),
     Code("tag_removed", _U, _NOTE, False, "A tag around the value was removed.",
          "The tags of a prompt or chat template often appear in the model's output.", Example('<arguments>{"a": 1}</arguments>')),
     Code("tool_name_cleaned", _U, _WARN, False, "Tokens of the model's own format, or a namespace, were removed from the tool's name.",

@@ -82,7 +82,7 @@ _ROWS = (
         "The name of a parameter does not say what it means, which format it has, and what its default is.",
         "Describe the parameter, its format, and what happens if it is absent.", _tool({"type": "string"})),
     DefinitionCode("enum_in_prose", _WARN, "A text parameter lists its only values in its description.",
-        "Providers cannot restrict the output to values in a description, so models may write synonyms.", "List the allowed values as `enum`.",
+        "Providers cannot restrict the output to values in a description, so models may write synonyms.", "List them as `enum`.",
         _tool({"type": "string", "description": "The mode, one of: fast, exact, fuzzy."})),
     DefinitionCode("required_contradicted", _WARN, "The description and the schema contradict each other on optional or required.",
         "Models follow either the description or the schema, so many calls are wrong.", "Change the description or the schema so that they agree.",
