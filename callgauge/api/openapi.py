@@ -164,7 +164,7 @@ def write_reference() -> Iterator[str]:
             if parameter not in FILTERS and parameter.name[2:] not in names
         ]
         if any(parameter in FILTERS for parameter in question.parameters):
-            yield "The address accepts the [filters](#filters)."
+            yield "This address accepts the [filters](#filters)."
         if own:
             yield _write_rows(own, listed)
         if any(one.name == "a_model" for one in question.parameters):

@@ -27,7 +27,7 @@ CREATE TABLE ingest_runs (
 -- - reason: why a file was rejected, or with which file it is read
 -- - size_bytes: size of the unpacked content; stored_bytes: size as stored
 -- - mtime_ns, version (an ETag, a checksum), stored_bytes: state of the file when it was read
--- - fingerprint: SHA-256 of the content; head: of its first 64 KB
+-- - fingerprint: SHA-256 of the content; head: SHA-256 of its first 64 KB
 -- - archive: the file's archive; archive_seen: state of the archive
 -- - privacy: what was left out: "redacted:<rules and key>" and "without_results"; NULL = nothing
 -- - tools_hash: definitions given with --tools when the file was read
@@ -51,7 +51,7 @@ CREATE TABLE files (
 -- Each file begins at `line` and `byte_offset` of the joined content.
 CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
 
--- Other names of a file's content, so that a load need not read it again.
+-- Other files with the same content as a loaded file. Loads do not read these files.
 CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR
@@ -76,7 +76,7 @@ CREATE TABLE sources (
 -- (ingest/store/segments.py).
 -- - first_day, last_day: first and last day of its rows; first_day is NULL if a row has no day
 -- - has_deleted: the file may still contain deleted rows in unused bytes
--- - model_names: all models in it
+-- - model_names: all models in the file
 -- - month: first day of the month whose daily sums and task_trials are in the file, with monthly sums in tables `monthly_…`;
 --   NULL = it contains single calls
 -- - ids_by: the DuckDB version whose hash() made the table `ids` of call_ids and turn_ids
@@ -160,7 +160,7 @@ CREATE TABLE turns (
 --   of the whole turn and model_latency_ms the sum over its steps.
 -- - input_tokens, output_tokens: tokens of the whole step, so sum them over turns, not over calls
 -- - cached_tokens, cache_write_tokens: the parts of input_tokens that were read from and written to a provider's cache
--- - simulated: recorded, default or miss: no tool ran, because a trial supplied the result; NULL = it ran
+-- - simulated: no tool ran, because a trial supplied the result (recorded, default or miss); NULL = the tool ran
 -- - chain_id: call_id of the first call of the retry sequence; attempt: from 1; retry_kind: identical, changed or NULL
 -- - chain_outcome: recovered, `abandoned` (given up) or NULL (no retry sequence, or the turn may continue)
 -- - arguments: decoded arguments as JSON; NULL if they could not be read
@@ -200,8 +200,7 @@ CREATE TABLE tool_calls (
 CREATE TABLE turn_parts AS FROM turns LIMIT 0;
 
 -- Results of calls that are in another file, or far before the result in the same file.
--- - state: joined, copy (the call has a result of its own) or waiting (no call was found; it is also in `rejects` until the
---   call is loaded)
+-- - state: joined (added to the call), copy (the call already has a result) or waiting (the call is not loaded yet)
 CREATE TABLE late_results (
     source VARCHAR, session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP,
     tool_call_id VARCHAR, tool VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
@@ -353,7 +352,7 @@ CREATE TABLE alerts (
 -- - series, tests: number of tested series and tests
 -- - in_a_night, in_a_week: smallest change of a model's parse errors (as a share) that would probably be found after one day,
 --   and within a week; NULL = none
--- - made_of: hash of the sums used
+-- - made_of: hash of the daily sums that were tested
 CREATE TABLE alert_night (
     night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
 );

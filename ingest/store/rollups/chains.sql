@@ -1,5 +1,5 @@
 -- Retry sequences by first failure, number of attempts (10 = ten or more) and end. A sequence counts on the day of its first call.
--- - steps, tokens and us: cost of the attempts after the first. If a step retries several sequences, its cost
+-- - steps, tokens and us (microseconds): cost of the attempts after the first. If a step retries several sequences, its cost
 --   counts only for the first of its calls.
 -- - `first_…`: counts of first retries, so that one long sequence does not outweigh many. If the text of a call is missing, a
 --   retry counts neither as identical nor as changed.

@@ -2,7 +2,7 @@
 -- sessions (ingest/store/session_group.sql). Rows can be added over all dimensions except `cut`.
 -- - group_ids: sorted groups with an n; group_k, group_n: k and n of each of them
 -- - cut: 'all' has each turn once, 'tool' once for each tool that it called
--- - sessions: sessions with an observation. A session on two days, or with two models, counts for each, and in
+-- - sessions: number of sessions with an observation. A session on two days, or with two models, counts for each, and in
 --   the cut 'tool' for each tool.
 
 WITH
