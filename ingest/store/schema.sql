@@ -166,11 +166,12 @@ CREATE TABLE turns (
 -- - arguments: decoded arguments as JSON; NULL if they could not be read
 -- - as_sent: the arguments equal raw_arguments; own_arguments: the arguments if they differ from raw_arguments
 -- - text_removed: as in sessions; raw_bytes, raw_chars: length of deleted raw_arguments
--- - Stored for `callgauge reparse`: tool_sent (the model's tool name, if it differs from `tool`), refused_by_harness (the
---   agent's message about the call), result_fault_layer (the stage named by the result), result_file_id (the file of a late
---   result, see late_results), retry_of (the tool_call_id that the log names as retried), syntax_told and schema_told (which
---   such failures the log shows: full, failures or none), tools_offered (the log lists the offered tools), definition_origin
---   (log, tools or NULL)
+-- - tool_sent: the model's tool name, if it differs from `tool` (as all later columns, for `callgauge reparse`)
+-- - refused_by_harness: the agent's message about the call
+-- - result_fault_layer: failure stage named by the result; result_file_id: file of a late result, see late_results
+-- - retry_of: the tool_call_id that the log names as retried
+-- - syntax_told, schema_told: which failures of this kind the log shows: full, failures or none
+-- - tools_offered: the log lists the offered tools; definition_origin: log, tools or NULL
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,

@@ -355,7 +355,7 @@ _CHECK_ROWS = (
     Code("schema_keyword_unsupported", _K, _NOTE, False, "The definition uses a keyword that is not checked.",
          "The parser does not know this keyword, so the value may be invalid.", Example('{"a": 1}', {"a": {"$ref": "https://example.org/other.json"}})),
     Code("nested_too_deep", _K, _ERR, False, "The value is nested too deep.",
-         "No tool accepts such a value, and many parsers crash on it.",
+         "Tools do not accept values with so many levels, and many parsers crash on them.",
          Example('{"a": ' + "[" * 200 + "]" * 200 + "}")),
 )  # fmt: skip
 
