@@ -87,7 +87,8 @@ CREATE TABLE segments (
 
 -- One row per session and file.
 -- - duplicate: another row of the same session counts instead
--- - run: experiment of the session, named by the log or the file's path; `arm`: its variant; repeat_no: which try at the task
+-- - run: experiment of the session, named by the log or the file's path; `arm`: its variant; repeat_no: number of the
+--   repeat of the task
 -- - capabilities: what is known about the model (JSON); sampling: sampling settings (JSON)
 -- - project: repository of the session (owner/name), else the folder's name; branch: checked-out branch at the start
 -- - sub_agent: kind of sub-agent, or skill, of the session; environment: where the agent was deployed
@@ -151,11 +152,12 @@ CREATE TABLE turns (
 -- - call_id, turn_id: ID in the log; else 16 digits from the position and 8 from the content (docs/internal/architecture.md)
 -- - mcp_server: MCP server of the tool, from the log or the tool's name (mcp__server__tool); NULL = unknown. Daily sums
 --   have the same column.
--- - syntax_seen, schema_seen: full, failures or none; the denominators of the rates (docs/internal/architecture.md)
+-- - syntax_seen, schema_seen: how far such errors were checked (full, failures or none); the denominators of the rates
+--   (docs/internal/architecture.md)
 -- - outcome: clean, coerced, repaired, failed or unmeasured; worst_severity: note, warning, error or NULL
 -- - fault_layer: emission, syntax, schema, tool_rejected, execution, `refused` or NULL
 -- - error_flag_source: explicit (flag in the log), derived_text, derived_exit_code, envelope (the result reports a failure),
---   envelope_against_ok (it does, although the log says ok) or absent
+--   envelope_against_ok (the result reports a failure, although the log says ok) or absent
 -- - latency_ms: time of the tool; model_latency_ms: time of the model for the step. In the table turns, latency_ms is the time
 --   of the whole turn and model_latency_ms the sum over its steps.
 -- - input_tokens, output_tokens: tokens of the whole step, so sum them over turns, not over calls
@@ -165,12 +167,12 @@ CREATE TABLE turns (
 -- - chain_outcome: recovered, `abandoned` (given up) or NULL (no retry sequence, or the turn may continue)
 -- - arguments: decoded arguments as JSON; NULL if they could not be read
 -- - as_sent: the arguments equal raw_arguments; own_arguments: the arguments if they differ from raw_arguments
--- - text_removed: as in sessions; raw_bytes, raw_chars: length of deleted raw_arguments
+-- - text_removed: `callgauge retain` deleted the content of the call; raw_bytes, raw_chars: length of deleted raw_arguments
 -- - tool_sent: the model's tool name, if it differs from `tool` (as all later columns, for `callgauge reparse`)
 -- - refused_by_harness: the agent's message about the call
 -- - result_fault_layer: failure stage named by the result; result_file_id: file of a late result, see late_results
 -- - retry_of: the tool_call_id that the log names as retried
--- - syntax_told, schema_told: which failures of this kind the log shows: full, failures or none
+-- - syntax_told, schema_told: which syntax and schema errors the log shows: full, failures or none
 -- - tools_offered: the log lists the offered tools; definition_origin: log, tools or NULL
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
@@ -293,7 +295,8 @@ CREATE TABLE daily_calls (
     mended BIGINT, parse_errors BIGINT, schema_errors BIGINT
 );
 
--- - both_known: turns for which success is both in the log and derived; success_known, succeeded: n and k of the rate turn_success
+-- - both_known: turns for which success is both in the log and derived; success_known, succeeded: n and k of the
+--   rate turn_success
 -- - us: microseconds
 CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
@@ -333,11 +336,11 @@ CREATE TABLE daily_codes (
 
 -- Alerts: changes of rates that the newest load found (ingest/store/settling/alerts.py).
 -- - alert_key: key in the team's decisions and notes
--- - dimension, name: what changed; second_dimension, second_name: the other one of a pair
+-- - dimension, name: what changed; second_dimension, second_name: set if a pair changed, such as model and tool
 -- - since: first day; found: day of detection; back: first day on which the rate was back; closed: day on which that was
 --   detected
--- - k_now, n_now: since the first day, while the alert lasts; low_now, high_now: 95 % interval of that rate
--- - k_before, n_before: on the baseline days
+-- - k_now, n_now: counts since the first day, while the alert lasts; low_now, high_now: 95 % interval of that rate
+-- - k_before, n_before: counts on the baseline days
 -- - difference, low, high: difference of the rates with its 95 % interval; q: corrected p-value on the day of detection
 -- - part_of: key of the leading alert with which it shares calls
 -- - where_kind: only (all affected calls have where_value) or most (most of them have)
@@ -358,8 +361,8 @@ CREATE TABLE alert_night (
     night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
 );
 
--- Errors grouped by the constant part of their text (ingest/store/signatures.sql). `text` is NULL if the content of all calls with
--- this error was deleted.
+-- Errors grouped by the constant part of their text (ingest/store/signatures.sql). `text` is NULL if the content of all
+-- calls with this error was deleted.
 CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);
 
 CREATE TABLE daily_rates (

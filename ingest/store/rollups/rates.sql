@@ -1,6 +1,6 @@
 -- All rates: k of n measured observations, the `total` with observations that were not measured, and k and n of each group of
 -- sessions (ingest/store/session_group.sql). Rows can be added over all dimensions except `cut`.
--- - group_ids: sorted groups with an n; group_k, group_n: k and n of each of them
+-- - group_ids: sorted groups that have observations; group_k, group_n: k and n of each of them
 -- - cut: 'all' has each turn once, 'tool' once for each tool that it called
 -- - sessions: number of sessions with an observation. A session on two days, or with two models, counts for each, and in
 --   the cut 'tool' for each tool.

@@ -1,5 +1,5 @@
 -- Parse errors by classes of properties of a call that may correlate with errors.
--- - class: order of the classes; pages name them
+-- - class: number that orders the classes
 
 WITH
     observed AS (
