@@ -50,10 +50,11 @@ def codes_page() -> Iterator[str]:
     yield "# Diagnostic codes"
     yield GENERATED
     yield (
-        f"Every diagnostic code of the parser, from `lenient/diagnostics/codes.py`: {len(CODES)} codes. "
-        "`callgauge explain CODE` prints one. *Severity* says how certain a change is. A **note** "
-        "provably keeps the meaning, a **warning** is a guess, an **error** means that the value is invalid. "
-        "A *lossy* diagnostic means that meaning was lost or invented: ask before you run a tool."
+        f"This page lists the {len(CODES)} diagnostic codes of the parser, from "
+        "`lenient/diagnostics/codes.py`. `callgauge explain CODE` prints one of them. The severity "
+        "**note** means that a change certainly keeps the meaning of the arguments. The severity "
+        "**warning** means that the change is a guess, and **error** that a value is invalid. A *lossy* "
+        "code means that meaning was lost or invented: ask a person before you run the tool."
     )
     for stage in Stage:
         codes = [code for code in CODES.values() if code.stage == stage]
@@ -94,11 +95,11 @@ def definitions_page() -> Iterator[str]:
     yield "# Definition lint"
     yield GENERATED
     yield (
-        "What makes models fail in a tool definition, from `lenient/lint/definition_codes.py`: "
-        f"{len(DEFINITION_CODES)} codes. `callgauge lint FILE` finds them, "
-        "`definition_findings(tool)` in Python. An **error** means "
-        "that providers reject the definition or no call can match it. A **warning** is known to make models "
-        "fail. A **note** is an improvement."
+        f"This page lists {len(DEFINITION_CODES)} problems of tool definitions that make models fail, from "
+        "`lenient/lint/definition_codes.py`. `callgauge lint FILE` finds these problems, and in Python "
+        "`definition_findings(tool)`. An **error** means that providers reject the definition, or that no "
+        "call can match it. A **warning** means that models are known to fail more often. A **note** "
+        "suggests an improvement."
     )
     rows = [
         f"| [`{code.name}`](#{code.name}) | {code.severity} | {_cell(code.summary)} |"
@@ -161,10 +162,10 @@ def agents_page() -> Iterator[str]:
     yield "# Agents on a machine"
     yield GENERATED
     yield (
-        "Where `callgauge ingest --mine` looks for logs, from `ingest/sources/known_agents.py`. "
-        "`${NAME:-default}` is a folder that an environment variable moves, `<editor>` the user folder of an "
-        "editor (below), `*` a part of a name, `**` any number of folders. Nothing leaves the machine. "
-        "Logs that are *not read yet* are listed, but not loaded."
+        "This page lists the folders in which `callgauge ingest --mine` looks for logs, from "
+        "`ingest/sources/known_agents.py`. `${NAME:-default}` is the value of an environment variable, or "
+        "its default. `<editor>` stands for each folder under Editors. `*` matches a part of a name, `**` "
+        "any number of folders. Logs that are *not read yet* are listed, but not loaded."
     )
     rows = [
         f"| {agent.agent} | {'<br>'.join(f'`{place}`' for place in agent.places)} | {agent.unit} | "
@@ -214,8 +215,8 @@ def api_page() -> Iterator[str]:
     yield "# The HTTP API"
     yield GENERATED
     yield (
-        "Every address of a served dashboard for programs, from `callgauge/api/questions/`; "
-        "`/api/v1/openapi.json` has the same for machines. "
+        "This page lists the addresses of a served dashboard that programs can query, from "
+        "`callgauge/api/questions/`. `/api/v1/openapi.json` describes them for programs. "
         "[service.md](../service.md#reading-by-programs) is the introduction."
     )
     yield from write_reference()
@@ -235,8 +236,8 @@ def tables_page() -> Iterator[str]:
     yield "# Tables"
     yield GENERATED
     yield (
-        "The tables of a store, from the comments of `ingest/store/schema.sql` and of the scripts for the "
-        "daily sums. The SQL page shows the same text next to its editor."
+        "This page describes the tables of a store, from the comments in `ingest/store/schema.sql` and in "
+        "the scripts for the daily sums. The SQL page shows the same descriptions."
     )
     filled = {table.name: _comment(table.script()) for table in DAILY_TABLES}
     filled["task_trials"] = _comment(read_script("rollups/trials.sql"))
@@ -272,7 +273,7 @@ def _comment(text: str) -> str:
     paragraph, *items = re.split(
         r"^- |\n- ", "\n".join(line.removeprefix("--").removeprefix(" ") for line in lines)
     )
-    joined = ["- " + _COLUMNS.sub(_quote, " ".join(item.split())) for item in items]
+    joined = ["- " + _COLUMNS.sub(_quote, " ".join(item.split())).rstrip(".") + "." for item in items]
     return "\n\n".join(filter(None, [" ".join(paragraph.split()), "\n".join(joined)]))
 
 

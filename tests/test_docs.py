@@ -183,7 +183,9 @@ def test_every_requirement_of_the_first_documents_has_one_row() -> None:
     states = [re.sub(r"\[(.*)\]\(.*\)", r"\1", row[3]) for row in ROWS]
     counts = {state: states.count(state) for state in ("done", "differs", "open")}
     assert sum(counts.values()) == len(ROWS), "a state is done, differs or open"
-    sentence = f"{counts['done']} are done, {counts['differs']} differ, {counts['open']} is open."
+    sentence = (
+        f"{counts['done']} requirements are done, {counts['differs']} differ, {counts['open']} are open."
+    )
     assert sentence in SEEDS
 
 

@@ -16,9 +16,10 @@ _LISTED = 4  # a topic with more results shows only the lowest and the highest
 
 _HEAD = """# Benchmarks of the statistics
 
-Written by `./dev bench statistics --write`; run it for your own figures. Each cell draws sessions with
-known rates and calls the functions of the pages. *Band* is the required range of the share. A cell is
-outside if its whole 99.9 % Monte-Carlo interval (Clopper & Pearson) is outside.
+`./dev bench statistics --write` writes this page. Each simulation (*cell*) draws sessions with known rates
+and calls the functions that the dashboard uses. The *band* is the range in which the simulated share must be.
+A cell counts as outside if the whole 99.9 % Monte-Carlo interval of its share (Clopper & Pearson) is outside
+the band. A topic with more than four cells shows only its two lowest and two highest shares.
 [statistics.md](../statistics.md) describes the methods."""
 
 
@@ -68,8 +69,6 @@ def _cell_rows(cells: Sequence[Cell]) -> Iterator[str]:
     shown = sorted(cells, key=lambda cell: cell.share) if len(cells) > _LISTED else list(cells)
     if len(shown) > _LISTED:
         shown = [*shown[: _LISTED // 2], *shown[-_LISTED // 2 :]]
-        yield f"The {_LISTED // 2} lowest and the {_LISTED // 2} highest of {len(cells)} cells."
-        yield ""
     yield "| setting | share | 99.9 % interval | band |"
     yield "|---|--:|--:|---|"
     for cell in shown:

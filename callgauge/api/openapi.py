@@ -150,7 +150,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 def write_reference() -> Iterator[str]:
     """Yield the blocks of docs/reference/api.md after its title: each path with its parameters."""
     yield "## Filters"
-    yield "The filters of the pages; most addresses accept them. The default is the newest 28 days."
+    yield "Most addresses accept the filters of the pages. The default is the newest 28 days."
     yield _write_rows(FILTERS, {})
     listed: dict[tuple[str, ...], str] = {}
     for question in QUESTIONS.values():
@@ -164,18 +164,17 @@ def write_reference() -> Iterator[str]:
             if parameter not in FILTERS and parameter.name[2:] not in names
         ]
         if any(parameter in FILTERS for parameter in question.parameters):
-            yield "The [filters](#filters), and:"
+            yield "This address accepts the [filters](#filters)."
         if own:
             yield _write_rows(own, listed)
         if any(one.name == "a_model" for one in question.parameters):
-            yield "Each side also has the filters with the prefix `a_` or `b_`: `a_model`, `b_days`."
+            yield "The prefix `a_` or `b_` makes a filter for one side: `a_model`, `b_days`."
         for one in question.parameters:
             listed.setdefault(one.choices, f"as `{one.name}` of `{question.path}`")
     yield f"## {BASE}/metrics/NAME"
     yield (
-        "Each metric of [metrics.md](metrics.md) by name, with its parameters and filters; repeat a name for "
-        "a list. An admin's token is needed for "
-        f"{_list_names(sorted(ADMIN_METRICS))}, which contain the content of many calls."
+        "This address returns any metric of [metrics.md](metrics.md). For a list, repeat a parameter. "
+        f"{_list_names(sorted(ADMIN_METRICS))} contain the content of many calls and need an admin's token."
     )
 
 

@@ -55,8 +55,8 @@ def install_service(
 ) -> None:
     """Write files that run the server and the nightly job.
 
-    A callgauge.toml says what they run.
-    Installs nothing; prints the next steps. The files contain names of variables, no secrets.
+    The files use the settings of a callgauge.toml. They contain names of environment variables, no secrets.
+    The command installs nothing; it prints the next steps.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.deployment.installation import DeploymentError, describe_installation

@@ -135,7 +135,7 @@ def retain(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Apply retention: delete old content and old calls. Daily sums stay; later loads restore nothing.
+    """Apply retention: delete old content and old calls. Daily sums stay.
 
     Also deletes stored reports that cover those days. Exits with 0 even if nothing is old enough.
     """
@@ -212,7 +212,7 @@ def verify(
 ) -> None:
     """Check that a store or a backup is complete and unchanged.
 
-    It compares bytes, tables, counts, decisions and notes. Exits with 1 if it is not.
+    The command checks bytes, tables, counts, decisions and notes. Exits with 1 if something is wrong.
     """
     from ingest.backup.verify import verify_backup, verify_store
     from ingest.errors import OptionError

@@ -51,7 +51,7 @@ def reparse(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Run the parser again on stored calls. Do so after an upgrade, or with other definitions.
+    """Run the parser again on stored calls. Use it after an upgrade.
     Needs no logs."""
     from ingest.maintenance.reparse import reparse as judge_again
 
@@ -130,7 +130,7 @@ def models(
 ) -> None:
     """List the models of a store with their names in the logs.
 
-    It also applies the aliases of the store's naming.toml.
+    The command also applies the aliases of the store's naming.toml.
     """
     from ingest.maintenance.model_names import count_models_anew
 

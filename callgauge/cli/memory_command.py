@@ -59,7 +59,7 @@ def read_import(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Merge a file into the team's decisions and notes, all or nothing. The newer of two entries stays."""
+    """Merge a file into the team's decisions and notes, all or nothing. Newer entries stay."""
     try:
         counts = import_memory(_open(store), file)
     except CheckedFileError as mistakes:

@@ -76,7 +76,7 @@ def up(
     model: ingest_command.Model = None,
     tools: ingest_command.Tools = None,
 ) -> None:
-    """Load logs, open the dashboard, and load what is added.
+    """Load logs, open the dashboard, and keep loading new log lines.
 
     Ctrl-C stops it. Without a PATH, choose among the logs of the agents on this machine and a sample, which
     has a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves
@@ -106,7 +106,7 @@ def up(
 
 
 def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = False) -> None:
-    """Show a sample in the dashboard; keep nothing.
+    """Show a sample in the dashboard.
 
     The sample is loaded into a temporary store, which is removed at the end.
     """

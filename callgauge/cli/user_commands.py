@@ -101,7 +101,7 @@ def list_(store: Store = None, config: Config = None) -> None:
 
 @users.command()
 def remove(name: Name, store: Store = None, config: Config = None) -> None:
-    """Remove a user. Pages that are open in a browser load nothing new from then on."""
+    """Remove a user. The user's open pages load no new data."""
     with _explain_problems():
         is_removed = _find_file(store, config).remove(name)
     if not is_removed:

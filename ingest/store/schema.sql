@@ -4,15 +4,15 @@
 
 -- - facts_before: calls, turns and sessions that ended before this day were deleted. Daily sums of earlier days are never
 --   recomputed.
--- - text_before: the same for texts. NULL = `callgauge retain` deleted nothing.
+-- - text_before: the content of sessions that ended before this day was deleted. NULL = `callgauge retain` deleted nothing.
 CREATE TABLE store_info (
     schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP, facts_before DATE, text_before DATE
 );
 
--- - files_rejected: rejected files, without files that are not logs
--- - sessions_replaced: sessions that the load read again, completely or from some turn on, because the file had changed
+-- - files_rejected: number of log files that could not be read
+-- - sessions_replaced: number of sessions that the load read again, because their file had changed
 -- - sessions_removed: sessions removed by --replace
--- - calls_fewer: calls that were in the store and no longer are
+-- - calls_fewer: number of calls that the load removed from the store
 CREATE TABLE ingest_runs (
     run_id INTEGER, started_at TIMESTAMP, finished_at TIMESTAMP, callgauge_version VARCHAR, parser_version VARCHAR,
     files_loaded INTEGER, files_unchanged INTEGER, files_rejected INTEGER,
@@ -20,25 +20,24 @@ CREATE TABLE ingest_runs (
     sessions_replaced BIGINT, sessions_removed BIGINT, calls_fewer BIGINT
 );
 
--- One row per file, with the content that is loaded.
+-- One row per loaded content of a file.
 -- - path: path as shown; a member of an archive is `archive!member`
 -- - status: loaded, earlier (the file now has other content, and sessions of this content stay), companion (read together with
 --   another file) or rejected
 -- - reason: why a file was rejected, or with which file it is read
 -- - size_bytes: size of the unpacked content; stored_bytes: size as stored
 -- - mtime_ns, version (an ETag, a checksum), stored_bytes: state of the file when it was read
--- - fingerprint: SHA-256 of the content; head: of its first 64 KB
+-- - fingerprint: SHA-256 of the content; head: SHA-256 of its first 64 KB
 -- - archive: the file's archive; archive_seen: state of the archive
 -- - privacy: what was left out: "redacted:<rules and key>" and "without_results"; NULL = nothing
 -- - tools_hash: definitions given with --tools when the file was read
 -- - cut_at: --max-line, if it cut a line
--- - forgetful: sessions of it were deleted by `callgauge forget`, so none of its lines is quoted
+-- - forgetful: `callgauge forget` deleted sessions of this file, so no line of it is quoted
 -- - follows: file_id of the file's previous content
--- - lacks: names of missing files that would be read with it (JSON)
--- - foreign_kind: json, broken, text, binary or empty: not a log of any format that the version in refused_by knows; NULL = it
---   may be a log
--- - path_facts: facts about its sessions from the path or an option, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run":
---   …, "date": …}; path or given. "mapping": the paths of fields in chat transcripts (--map)
+-- - lacks: names of missing files that belong to this log (JSON)
+-- - foreign_kind: kind of a file that is not a log: json, broken, text, binary or empty; NULL = the file may be a log
+-- - path_facts: properties of the sessions from the file's path or an option, as JSON {"model": ["gpt-4o", "path"], "prompt": …,
+--   "run": …, "date": …}; "path" or "given" names the origin. "mapping": the paths of fields in chat transcripts (--map)
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
@@ -48,36 +47,36 @@ CREATE TABLE files (
     foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
 
--- Files of a session that is spread over several files, one row each. Together they are the content of the log `file_id`. A
--- file begins at `line` and `byte_offset` of that content. A position belongs to the last file that begins before it.
+-- The files of a log that consists of several files, one row per file. Joined, these files are the content of the log `file_id`.
+-- Each file begins at `line` and `byte_offset` of the joined content.
 CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
 
--- Other names of a file's content, so that a load need not read it again.
+-- Other files with the same content as a loaded file. Loads do not read these files.
 CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR
 );
 
--- Hashes of source and session id that `callgauge forget` deleted, so that no load brings them back.
+-- Sessions that `callgauge forget` deleted, as hashes of source and session ID. Loads skip these sessions.
 CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
 
 CREATE TABLE rejects (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, code VARCHAR, reason VARCHAR, snippet VARCHAR
 );
 
--- Capabilities of each source (format), as its module declares them; one row per source.
+-- What each log format can record, one row per format.
 CREATE TABLE sources (
     source VARCHAR, title VARCHAR,
     raw_arguments VARCHAR, argument_failures VARCHAR, error_flag VARCHAR, definitions VARCHAR,
     system_prompt VARCHAR, model VARCHAR, turn_end VARCHAR, cannot_tell VARCHAR
 );
 
--- Files next to this one with older rows: sessions, turns, tool_calls, diagnostics and step_texts of earlier loads. A
--- published file never changes: a load that removes rows writes a new file. Readers see the rows of all files as one table
+-- Database files with older rows of sessions, turns, tool_calls, diagnostics and step_texts (segments). A published segment
+-- never changes: a load that removes rows writes a new file. Queries see the rows of all segments as one table
 -- (ingest/store/segments.py).
 -- - first_day, last_day: first and last day of its rows; first_day is NULL if a row has no day
 -- - has_deleted: the file may still contain deleted rows in unused bytes
--- - model_names: all models in it
+-- - model_names: all models in the file
 -- - month: first day of the month whose daily sums and task_trials are in the file, with monthly sums in tables `monthly_…`;
 --   NULL = it contains single calls
 -- - ids_by: the DuckDB version whose hash() made the table `ids` of call_ids and turn_ids
@@ -88,13 +87,14 @@ CREATE TABLE segments (
 
 -- One row per session and file.
 -- - duplicate: another row of the same session counts instead
--- - run: experiment of the session, named by the log or the file's path; `arm`: its variant; repeat_no: which try at the task
+-- - run: experiment of the session, named by the log or the file's path; `arm`: its variant; repeat_no: number of the
+--   repeat of the task
 -- - capabilities: what is known about the model (JSON); sampling: sampling settings (JSON)
 -- - project: repository of the session (owner/name), else the folder's name; branch: checked-out branch at the start
 -- - sub_agent: kind of sub-agent, or skill, of the session; environment: where the agent was deployed
--- - trial_run: trial run named by the log; NULL = not part of one. Turns, calls, probes and daily sums copy it and the
---   variant. Pages leave them out unless a run or a variant is selected.
--- - text_removed: `callgauge retain` deleted its texts and kept the derived values; NULL = it did not
+-- - trial_run: trial run named by the log; NULL = not part of one. Turns, calls, probes and daily sums have
+--   the same column. Pages leave out trials unless a run or a variant is selected.
+-- - text_removed: `callgauge retain` deleted the content of the session; NULL = it did not
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
@@ -105,8 +105,7 @@ CREATE TABLE sessions (
     duplicate BOOLEAN, text_removed BOOLEAN
 );
 
--- - text, text_hash: the first text with this id; prompt_texts has all, because a name can get another text without a new
---   version
+-- - text, text_hash: the first text of this prompt; prompt_texts has all texts of a prompt
 CREATE TABLE prompts (prompt_id VARCHAR, name VARCHAR, version VARCHAR, text VARCHAR, text_hash VARCHAR, label VARCHAR);
 CREATE TABLE prompt_texts (prompt_id VARCHAR, text_hash VARCHAR, text VARCHAR USING COMPRESSION zstd);
 
@@ -116,20 +115,19 @@ CREATE TABLE tool_definitions (
     definition_id VARCHAR, tool VARCHAR, description VARCHAR, definition VARCHAR, origin VARCHAR
 );
 
--- Tool lists that models were offered, one row per list and tool. A turn names its list.
+-- Lists of tools that models were offered, one row per list and tool. The column turns.tool_list names the list of a turn.
 -- - bytes: size of the tool's definition in the list
 CREATE TABLE tool_lists (tool_list VARCHAR, tool VARCHAR, mcp_server VARCHAR, bytes BIGINT);
 
--- recorded_* comes from the log, derived_* from our rules; NULL = not measured.
+-- Columns recorded_* come from the log, columns derived_* from Callgauge's rules. NULL = not measured.
 -- - derived_reason: ended_with_answer, no_answer, chain_abandoned, call_lost, ended_badly or not_ended
 -- - stop_reason: why the last reply ended, as the log spells it
 -- - verdict_reason: why a check of the task passed or failed, or the check's name; NULL = no check
 -- - compensations: messages that a gateway sent after unreadable replies; resent: requests repeated because of network errors
 -- - cost: USD, from the log
 -- - prompt_hash: hash of the prompt's text, see prompt_texts
--- - counted_*: the steps whose tokens the log has, and their tokens in parts that do not overlap; counted_input excludes
---   cached tokens
--- - results_expected: the session shows results, so a call without one was lost
+-- - counted_*: number of steps with tokens in the log, and their tokens; counted_input excludes cached tokens
+-- - results_expected: the session's log has results of calls, so a call without a result was lost
 -- - begun: the turn begins in this file; else another file has its beginning
 -- - first_step: lowest step number in the log
 -- - model_name: the model's name as found; model_source: log, path (of the file) or given (with --model); `model`: the model
@@ -151,30 +149,31 @@ CREATE TABLE turns (
 
 -- One row per call.
 -- - duplicate: a copy of a call that another row already counts (repeated transcripts)
--- - call_id, turn_id: from the producer's own key; else 16 digits of the position and 8 of the content
+-- - call_id, turn_id: ID in the log; else 16 digits from the position and 8 from the content (docs/internal/architecture.md)
+-- - mcp_server: MCP server of the tool, from the log or the tool's name (mcp__server__tool); NULL = unknown. Daily sums
+--   have the same column.
+-- - syntax_seen, schema_seen: how far such errors were checked (full, failures or none); the denominators of the rates
 --   (docs/internal/architecture.md)
--- - mcp_server: MCP server of the tool, from the log or the tool's name (mcp__server__tool); NULL = unknown. Daily sums copy
---   it.
--- - syntax_seen, schema_seen: full, failures or none; the denominators of the rates (docs/internal/architecture.md)
 -- - outcome: clean, coerced, repaired, failed or unmeasured; worst_severity: note, warning, error or NULL
 -- - fault_layer: emission, syntax, schema, tool_rejected, execution, `refused` or NULL
 -- - error_flag_source: explicit (flag in the log), derived_text, derived_exit_code, envelope (the result reports a failure),
---   envelope_against_ok (it does, although the log says ok) or absent
--- - latency_ms: time of the tool; model_latency_ms: time of the model for the step. In turns: of the whole turn, and summed
---   over its steps.
+--   envelope_against_ok (the result reports a failure, although the log says ok) or absent
+-- - latency_ms: time of the tool; model_latency_ms: time of the model for the step. In the table turns, latency_ms is the time
+--   of the whole turn and model_latency_ms the sum over its steps.
 -- - input_tokens, output_tokens: tokens of the whole step, so sum them over turns, not over calls
 -- - cached_tokens, cache_write_tokens: the parts of input_tokens that were read from and written to a provider's cache
--- - simulated: recorded, default or miss: no tool ran, because a trial supplied the result; NULL = it ran
+-- - simulated: no tool ran, because a trial supplied the result (recorded, default or miss); NULL = the tool ran
 -- - chain_id: call_id of the first call of the retry sequence; attempt: from 1; retry_kind: identical, changed or NULL
 -- - chain_outcome: recovered, `abandoned` (given up) or NULL (no retry sequence, or the turn may continue)
--- - arguments: decoded arguments as JSON; NULL if they could not be read. as_sent: they equal raw_arguments, which are stored
---   once; own_arguments: set if they differ
--- - text_removed: as in sessions; raw_bytes, raw_chars: length of deleted raw_arguments
--- - Stored for `callgauge reparse`: tool_sent (the model's tool name, if it differs from `tool`), refused_by_harness (the
---   agent's message about the call), result_fault_layer (the stage named by the result), result_file_id (the file of a late
---   result, see late_results), retry_of (the tool_call_id that the log names as retried), syntax_told and schema_told (which
---   such failures the log shows: full, failures or none), tools_offered (the log lists the offered tools), definition_origin
---   (log, tools or NULL)
+-- - arguments: decoded arguments as JSON; NULL if they could not be read
+-- - as_sent: the arguments equal raw_arguments; own_arguments: the arguments if they differ from raw_arguments
+-- - text_removed: `callgauge retain` deleted the content of the call; raw_bytes, raw_chars: length of deleted raw_arguments
+-- - tool_sent: the model's tool name, if it differs from `tool` (as all later columns, for `callgauge reparse`)
+-- - refused_by_harness: the agent's message about the call
+-- - result_fault_layer: failure stage named by the result; result_file_id: file of a late result, see late_results
+-- - retry_of: the tool_call_id that the log names as retried
+-- - syntax_told, schema_told: which syntax and schema errors the log shows: full, failures or none
+-- - tools_offered: the log lists the offered tools; definition_origin: log, tools or NULL
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
@@ -199,13 +198,12 @@ CREATE TABLE tool_calls (
     text_removed BOOLEAN, raw_bytes BIGINT, raw_chars BIGINT
 );
 
--- Turns that are spread over several files, as each file reports them. In `turns`, the first part has the facts of all, and
--- the others are `duplicate`. Calls count in their own part.
+-- Parts of turns that are in several files, one row per file. In `turns`, the row of the first part has the data of all parts,
+-- and the rows of the other parts are marked as `duplicate`.
 CREATE TABLE turn_parts AS FROM turns LIMIT 0;
 
--- Results whose call was in another file, or long before in the same file.
--- - state: joined, copy (the call has a result of its own) or waiting (no call was found; it is also in `rejects` until the
---   call is loaded)
+-- Results of calls that are in another file, or far before the result in the same file.
+-- - state: joined (added to the call), copy (the call already has a result) or waiting (the call is not loaded yet)
 CREATE TABLE late_results (
     source VARCHAR, session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP,
     tool_call_id VARCHAR, tool VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
@@ -214,15 +212,16 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
--- Text that the model wrote in a step in addition to its calls, without the turn's answer. Step numbers are those of the file. A copy
--- of a turn in another file has copies of its texts, with its own turn_id and step.
+-- Text that the model wrote in a step in addition to its calls, without the turn's answer. Step numbers count within a
+-- file. If another file has a copy of a turn, the table also has copies of its texts.
 CREATE TABLE step_texts (
     session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, model VARCHAR, model_name VARCHAR,
     text VARCHAR USING COMPRESSION zstd
 );
 
--- State for reading the rest of a large log that grows, one row per file (ingest.pipeline.reading.checkpoint).
+-- State with which the next load continues to read a large log that grows, one row per file
+-- (ingest.pipeline.reading.checkpoint).
 -- - byte_offset, line: where to continue; prefix: fingerprint of the bytes before
 -- - open_turns: turns whose rows are replaced when reading continues (JSON)
 CREATE TABLE unfinished (
@@ -238,14 +237,14 @@ CREATE TABLE diagnostics (
 
 CREATE TABLE codes (code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN, summary VARCHAR, why VARCHAR);
 
--- - probe_id: equal in all sessions that share a probe; NULL = the row is a probe of its own
+-- - probe_id: equal in all sessions that share a probe; NULL = no other session has this probe
 CREATE TABLE probes (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, day DATE, source VARCHAR,
     provider VARCHAR, model VARCHAR, model_name VARCHAR, trial_run VARCHAR, arm VARCHAR,
     ok BOOLEAN, error VARCHAR, probe_id VARCHAR
 );
 
--- Trial runs, as their lock.json described them before the first request; one row per run and file.
+-- The plans of trial runs, from lock.json; one row per run and file.
 -- - duplicate: another row counts instead
 -- - tasks, repeats: planned numbers; reference: the variant to compare with
 -- - smallest: smallest difference of interest, in the unit of the primary measure
@@ -263,7 +262,7 @@ CREATE TABLE trial_runs (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- Result of each interim analysis of a variant against the reference.
+-- Result of each interim analysis that compares a variant with the reference.
 -- - estimate, low, high: variant - reference; statistic, boundary: in units of z
 -- - tasks: tasks of both variants; missing: trials of both without a reply
 -- - decision: better, worse, alike, go on, not decided or withheld
@@ -274,11 +273,11 @@ CREATE TABLE trial_looks (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- Model names that count as another model, with the rule: naming.toml (of the store), callgauge.toml, or a kind of built-in
--- rule. Other names count unchanged.
+-- Model names that are replaced by another name, with the rule: naming.toml (of the store), callgauge.toml, or a kind of
+-- built-in rule.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
--- Daily sums: additive, without duplicates. The pages read these first. trial_run, `arm`: see sessions.
+-- Daily sums do not count duplicates, and can be added. The table sessions describes trial_run and `arm`.
 -- - parse_known, parse_errors: n and k of the rate parse_error; schema_full, schema_errors: of schema_error
 -- - mended: k of the rate `mended`; mend_known: calls that our parser read (syntax_seen or schema_seen 'full')
 -- - mended_refused: repaired calls whose arguments the agent had already rejected
@@ -296,7 +295,8 @@ CREATE TABLE daily_calls (
     mended BIGINT, parse_errors BIGINT, schema_errors BIGINT
 );
 
--- - both_known: turns with reported and derived success; success_known, succeeded: n and k of the rate turn_success
+-- - both_known: turns for which success is both in the log and derived; success_known, succeeded: n and k of the
+--   rate turn_success
 -- - us: microseconds
 CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
@@ -316,13 +316,13 @@ CREATE TABLE daily_tokens (
     counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
 );
 
--- Which text of a prompt was used when; first_ts and last_ts are within the day.
+-- first_ts and last_ts are the first and last use on the day.
 CREATE TABLE daily_prompts (
     day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR, trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
--- Which definition of a tool was used when; first_ts and last_ts are within the day.
+-- first_ts and last_ts are the first and last use on the day.
 CREATE TABLE daily_definitions (
     day DATE, source VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
     calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
@@ -334,13 +334,13 @@ CREATE TABLE daily_codes (
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
--- Changed rates reported by the newest nightly run (ingest/store/settling/alerts.py).
+-- Alerts: changes of rates that the newest load found (ingest/store/settling/alerts.py).
 -- - alert_key: key in the team's decisions and notes
--- - dimension, name: what changed; second_dimension, second_name: the other one of a pair
+-- - dimension, name: what changed; second_dimension, second_name: set if a pair changed, such as model and tool
 -- - since: first day; found: day of detection; back: first day on which the rate was back; closed: day on which that was
 --   detected
--- - k_now, n_now: since the first day, while the alert lasts; low_now, high_now: 95 % interval of that rate
--- - k_before, n_before: on the baseline days
+-- - k_now, n_now: counts since the first day, while the alert lasts; low_now, high_now: 95 % interval of that rate
+-- - k_before, n_before: counts on the baseline days
 -- - difference, low, high: difference of the rates with its 95 % interval; q: corrected p-value on the day of detection
 -- - part_of: key of the leading alert with which it shares calls
 -- - where_kind: only (all affected calls have where_value) or most (most of them have)
@@ -356,12 +356,13 @@ CREATE TABLE alerts (
 -- - series, tests: number of tested series and tests
 -- - in_a_night, in_a_week: smallest change of a model's parse errors (as a share) that would probably be found after one day,
 --   and within a week; NULL = none
--- - made_of: hash of the sums used
+-- - made_of: hash of the daily sums that were tested
 CREATE TABLE alert_night (
     night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
 );
 
--- Errors grouped by their constant text (ingest/store/signatures.sql). text is NULL if the texts of all calls were deleted.
+-- Errors grouped by the constant part of their text (ingest/store/signatures.sql). `text` is NULL if the content of all
+-- calls with this error was deleted.
 CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);
 
 CREATE TABLE daily_rates (

@@ -67,11 +67,11 @@ def record(
         int, typer.Option(min=1, max=1024, help="Megabytes to record of one body; longer bodies still pass.")
     ] = 32,
 ) -> None:
-    """Record an agent's requests; pass them on unchanged.
+    """Record an agent's requests to a model, and pass them on unchanged.
 
     With a command, the environment variables of OpenAI's, Anthropic's and Gemini's clients name the recorder,
-    and the exit code is the command's. Without one, the agent needs one environment variable: the printed
-    address as its base URL. Keys and headers are not recorded. Ctrl-C finishes running requests; Ctrl-C twice
+    and the exit code is the command's. Without a command, set the agent's base URL to the printed address.
+    Keys and headers are not recorded. Ctrl-C finishes running requests; Ctrl-C twice
     stops immediately.
     """
     if command:

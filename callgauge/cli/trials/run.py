@@ -117,10 +117,11 @@ def demo(
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the dashboard.")] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The dashboard's port, with --serve.")] = 8501,
 ) -> None:
-    """Run a demo trial: two toy models, two definitions, a verdict. No key, no network, half a minute.
+    """Run a demo trial: two toy models, two definitions, a verdict.
 
-    The toys are scripts on this machine that make random mistakes from a seed. Change the plan, the
-    definitions or the tasks in DIR and run it again: a changed plan starts a new run.
+    It needs no key and no network, and takes half a minute. The toy models are local scripts that make random
+    mistakes. Change the plan, the definitions or the tasks in DIR and run the demo again: a changed plan
+    starts a new run.
     """
     from callgauge.trials.demo import PLAN, toy_port, write_demo
     from callgauge.trials.toy_model import serve_toy

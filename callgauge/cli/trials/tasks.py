@@ -103,7 +103,7 @@ def tasks(
     plan: PlanFile = None,
     output: Output = None,
 ) -> None:
-    """Make trial tasks from failed calls. A task contains the turn up to the call.
+    """Make trial tasks from failed calls. A task contains the turn before the call.
 
     Lists the calls that are left out, with the reason. Exits with 1 if no call becomes a task.
     """

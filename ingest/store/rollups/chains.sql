@@ -1,8 +1,8 @@
--- Retry sequences by first failure, number of attempts (10 = ten or more) and end. A sequence counts on its first day.
--- - steps, tokens and us: cost of the attempts after the first. A step that retries several sequences counts once, for the
---   first of its calls.
--- - `first_…`: about the second attempt of a sequence, so that one long sequence does not outweigh many. A retry worked if it
---   did not fail. If a text is missing, a retry is neither identical nor changed.
+-- Retry sequences by first failure, number of attempts (10 = ten or more) and end. A sequence counts on the day of its first call.
+-- - steps, tokens and us (microseconds): cost of the attempts after the first. If a step retries several sequences, its cost
+--   counts only for the first of its calls.
+-- - `first_…`: counts of first retries, so that one long sequence does not outweigh many. If the text of a call is missing, a
+--   retry counts neither as identical nor as changed.
 -- - session_group: group of the session (ingest/store/session_group.sql), for intervals
 
 WITH

@@ -1,4 +1,4 @@
--- Which definition of a tool was used when.
+-- The definitions of each tool that were used on each day.
 
 SELECT
     is_before, day, source, tool, mcp_server, definition_id, trial_run, arm,

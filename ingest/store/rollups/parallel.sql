@@ -1,5 +1,4 @@
--- Steps with parallel calls: how often one call was bad (missing, or with invalid arguments), and how many of the others were
--- lost.
+-- Steps with parallel calls: how often one call was missing or had invalid arguments, and how many other calls were lost.
 -- - lost: the call was denied, or has no result although the session shows results. The last step of an unfinished turn is
 --   left out, because its results may still come.
 -- - session_group: as in daily_chains

@@ -1,5 +1,5 @@
--- Diagnostics by parameter: `$.filters[2].name` is `filters[].name`, `$` is the whole. A call counts once for each parameter
--- and code; `example` is the newest.
+-- Diagnostics by parameter. The parameter `$.filters[2].name` is stored as `filters[].name`; `$` means all arguments. A call counts
+-- once for each parameter and code; `example` is the newest call.
 -- - example_ts: time of the example, its day if the log has no time, 0001-01-01 without a day
 -- - group_calls: calls of each group of sessions in `group_ids`, as in daily_rates
 

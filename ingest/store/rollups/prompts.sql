@@ -1,4 +1,4 @@
--- Which text of a prompt was used when.
+-- The texts of each prompt that were used on each day.
 
 SELECT
     is_before, day, source, prompt_id, prompt_hash, trial_run, arm,

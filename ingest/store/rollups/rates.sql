@@ -1,9 +1,9 @@
--- Every rate: k of n observed, `total` in all, and k and n of each group of sessions (ingest/store/session_group.sql) for its
--- interval. Rows can be added over days and all other dimensions except `cut`.
--- - group_ids: sorted groups with an n; group_k, group_n: k and n of each of them
+-- All rates: k of n measured observations, the `total` with observations that were not measured, and k and n of each group of
+-- sessions (ingest/store/session_group.sql). Rows can be added over all dimensions except `cut`.
+-- - group_ids: sorted groups that have observations; group_k, group_n: k and n of each of them
 -- - cut: 'all' has each turn once, 'tool' once for each tool that it called
--- - sessions: sessions with an observation. One that spans midnight or changes its model counts on each side, and in the cut
---   'tool' for each tool.
+-- - sessions: number of sessions with an observation. A session on two days, or with two models, counts for each, and in
+--   the cut 'tool' for each tool.
 
 WITH
     told AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),

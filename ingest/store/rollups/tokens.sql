@@ -1,5 +1,5 @@
 -- Tokens of turns, by kind of price, success of the turn and group of its session (ingest/store/session_group.sql).
--- - whole: the log has the tokens of each step. Only such turns have a cost of their own.
+-- - whole: the log has the tokens of each step. Turns without these tokens have no cost.
 
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,

@@ -1,5 +1,5 @@
--- Parse errors by traits of a call that may correlate with them, in classes. Groups of sessions are as in daily_rates.
--- - class: order of the classes; pages name them
+-- Parse errors by classes of properties of a call that may correlate with errors.
+-- - class: number that orders the classes
 
 WITH
     observed AS (

@@ -1,6 +1,6 @@
--- One row per session that tried a task. The log names the task; else the user's first message is the task, if it is long
--- enough and not cut at 2,000 characters (ingest.sessions.stored_text). A trial passed if no judged turn of it failed.
--- - parse_k of parse_n, mended_k of mended_n: as the rates in daily_rates
+-- One row per session that tried a task. If the log names no task, the user's first message is the task, if it is long
+-- enough and not cut at 2,000 characters. A trial passed if none of its turns with a known result failed.
+-- - parse_k of parse_n, mended_k of mended_n: counts of the rates parse_error and `mended`
 -- - misses: results without a recorded answer
 -- - tokens, cost (USD, from the log): NULL if a turn lacks them
 
