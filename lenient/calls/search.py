@@ -91,18 +91,18 @@ DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 def extract_tool_calls(
     text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
 ) -> tuple[TextCall, ...]:
-    """Return the tool calls in a text, in order, or () when there are none. Never raises for any text.
+    """Return the tool calls in a text, in order, or () when there are none.
 
     `catalog` contains the tools that were offered to the model. `dialect` is a name from `DIALECTS`: the
-    notation in which the model writes calls. Without `dialect`, or when that dialect finds no call, all
-    dialects are tried: dialects with tokens first, then dialects without tokens. Text in reasoning blocks,
-    inline code and announced examples does not count as a call.
+    notation in which the model writes calls. All dialects are tried if `dialect` is None, or if this dialect
+    finds no call. Dialects that mark calls with delimiter tokens (such as `<tool_call>`) are tried first. A
+    call in reasoning, in inline code, or in an example that the text announces does not count.
 
-    Between tokens, a call of any name counts; a name that is not in the catalog gets the diagnostic
-    `unknown_tool`. Without tokens, a JSON object or a Python call counts in two cases: its tool was offered
-    (in any spelling), or the whole reply consists of the call.
+    Between delimiter tokens, a call of any name counts. A name that is not in the catalog gets the diagnostic
+    `unknown_tool`. Without delimiter tokens, a JSON object or a Python call counts in two cases: its tool was
+    offered (in any spelling), or the whole reply consists of the call.
 
-    Raises ValueError for an unknown dialect.
+    Raises ValueError for an unknown dialect, but never raises for any text.
     """
     if dialect is not None:
         if dialect not in DIALECTS:
@@ -121,12 +121,12 @@ def extract_tool_calls(
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
-    """Return the calls that an assistant wrote into its text instead of making native calls.
+    """Return the tool calls that an assistant wrote into its text instead of making native calls.
 
     Such calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
-    `extract_tool_calls`. Calls between a dialect's own tokens count only outside of fences. Without tokens, a
-    call counts when its tool was offered, its arguments fit or nearly fit, and its lines or its fence contain
-    no other text.
+    `extract_tool_calls`. Calls between a dialect's delimiter tokens count only outside of fences. Without
+    such tokens, a call counts when the tool was offered, the arguments fit or nearly fit, and the lines or
+    the fence of the call contain no other text.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
         return ()  # most texts contain no call; this test is 30 times faster than a search
@@ -149,7 +149,7 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the calls of all dialects with tokens. Of overlapping calls, keep the call that begins first."""
+    """Return the calls of all dialects with delimiter tokens. Of overlapping calls, keep only the first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
@@ -178,7 +178,7 @@ def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
 def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
     """Return the calls whose lines, or whose surrounding fence, contain no other text.
 
-    Calls on one line are judged together: other text on this line removes all of them.
+    All calls on one line are removed if the line contains other text.
     """
     together: list[list[tuple[str, FoundCall]]] = []
     for each in sorted(calls, key=lambda pair: pair[1].start):
@@ -207,8 +207,7 @@ def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bo
 def _nearly_fits(call: TextCall) -> bool:
     """Return True when the arguments may be meant for the called tool.
 
-    Arguments that failed may still be meant when a parameter is missing or has a wrong type, but not when a
-    parameter is undeclared.
+    A missing parameter or a wrong type does not exclude this, but an undeclared parameter does.
     """
     request = call.request
     if request.arguments is None:
@@ -232,7 +231,7 @@ _BETWEEN = " \t\r\n])},;`"
 
 
 def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls; add a diagnostic to each call before a closing token that has no opening token.
+    """Return the calls. Add a diagnostic to a call if its closing token has no opening token.
 
     `found` contains the calls with their dialects. Tokens inside a call are not considered.
     """

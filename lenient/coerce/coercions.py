@@ -48,9 +48,9 @@ class ValueSource(Protocol):
         """Return the JSON text of the value as it was sent."""
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the value of the type `wanted` that the string contains as JSON, else REFUSED.
+        """Return the value that the string contains as JSON, if this value has the type `wanted`.
 
-        The source reports the repairs of this JSON.
+        Otherwise return REFUSED. The source reports the repairs of the JSON.
         """
 
 
@@ -58,7 +58,7 @@ Convert = Callable[[Any, ValueSource], Any]
 
 
 class Coercion(NamedTuple):
-    """One conversion: the function `convert`, and the code that a success reports (None = no report)."""
+    """One conversion. `code` is the diagnostic code that a success reports, or None to report nothing."""
 
     code: str | None
     convert: Convert
@@ -89,7 +89,8 @@ _MILLISECONDS_FROM = 1e11
 def json_type(value: Any) -> JsonType:
     """Return the JSON type of a decoded value.
 
-    NaN and the infinities count as fractions. All coercions to numbers, booleans and timestamps refuse them.
+    NaN and the infinities count as fractions. All coercions to numbers, booleans and timestamps refuse NaN
+    and the infinities.
     """
     if isinstance(value, float):
         return JsonType.WHOLE if value.is_integer() else JsonType.FRACTION
@@ -108,7 +109,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True when the text has a scheme, a colon, one more character at least, and no whitespace."""
+    """Return True when the text has a scheme, a colon, at least one more character, and no whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -147,7 +148,7 @@ def _parse_exact(text: str) -> Fraction | None:
 
 
 def _exact_number(value: float, source: ValueSource) -> Fraction:
-    """Return the number as it was sent, read from the JSON text because the float may be rounded."""
+    """Return the number as it was sent. The JSON text is read because the float may be rounded."""
     exact = _parse_exact(source.json_text())
     return Fraction(value) if exact is None else exact
 
@@ -219,7 +220,7 @@ def read_timestamp(text: str) -> datetime | None:
 
 
 def is_timestamp(text: str) -> bool:
-    """Return True when the text is an ISO 8601 timestamp with an offset and nothing else."""
+    """Return True when the text consists of an ISO 8601 timestamp with a UTC offset."""
     is_whole = len(text) <= _LONGEST_TIMESTAMP and _WITH_OFFSET.fullmatch(text) is not None
     return is_whole and read_timestamp(text) is not None
 
@@ -319,7 +320,7 @@ REFUSALS: Mapping[ValueKind, str] = {
 
 
 def coerce(kind: ValueKind, value: Any, source: ValueSource) -> tuple[Any, str | None]:
-    """Return the value converted to the wanted kind, and the code to report (None = no report).
+    """Return the value converted to the wanted kind, and the code to report, or None to report nothing.
 
     When no conversion succeeds, return REFUSED and the code of the failure.
     """

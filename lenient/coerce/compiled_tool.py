@@ -1,8 +1,8 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
 The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments. If
-msgspec is installed, a definition of simple types also becomes a msgspec decoder, which decodes and checks in
-one step. This decoder returns the same values as orjson with the fast check, only faster.
+msgspec is installed, a definition of simple types also becomes a msgspec decoder. This decoder decodes and
+checks in one step. It returns the same values as orjson with the fast check, only faster.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _AcceptedTypes(dict[type, Any]):
 
 
 class _AcceptedFields(dict[str, Mapping[type, Any]]):
-    """A dict from field names to allowed types. An undeclared field allows none."""
+    """A dict from field names to allowed types. An undeclared field allows no types."""
 
     __slots__ = ()
 
@@ -79,11 +79,12 @@ _NOTHING = _AcceptedTypes()
 
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """A compiled tool definition: its node graph `root`, and the fast check of decoded arguments.
+    """A compiled tool definition: the node graph `root`, and the fast check of decoded arguments.
 
-    `check` returns how many double quotes the keys and strings of the arguments need in JSON, or -1 when the
-    arguments need a diagnostic. `read` returns the arguments in a JSON text, or None when they need a
-    diagnostic or a key is repeated. `is_plain` is True when the root restricts only its fields.
+    `check` returns the number of double quotes around keys and strings when the arguments are written as
+    JSON. It returns -1 when the arguments need a diagnostic. `read` decodes a JSON text and returns the
+    arguments. It returns None when the arguments need a diagnostic or a key is repeated. `is_plain` is True
+    when the root restricts only its fields.
     """
 
     root: Node
@@ -94,7 +95,7 @@ class CompiledTool:
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
         """Return True when arguments decoded from `text` certainly fit and no key is repeated.
 
-        False means that the validator must examine the arguments.
+        Otherwise the validator must examine the arguments.
         """
         return _fits_without_repeats(self.check, arguments, text)
 
@@ -130,7 +131,8 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
 def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Return the members of an object that may not fit and that the validator must examine.
 
-    The second value is the number of quotes around the keys and strings of the object, or -1 when unknown.
+    The second value is the number of quotes around the keys and strings of the object, or -1 when this number
+    is unknown.
     """
     accepted = node.accepted_fields
     if accepted is None:
@@ -157,10 +159,10 @@ def fits(node: Node, value: Any) -> bool:
 
 
 def compile_accepted(node: Node) -> Mapping[type, Any]:
-    """Return the Python types that one node allows without a diagnostic; computed on first use.
+    """Return the Python types that one node allows without a diagnostic.
 
-    The value for a type is the number of quotes around such a value, or a function that counts the quotes.
-    The function returns -1 for a value that does not fit.
+    The types are computed on first use. The value for a type is the number of quotes around a value of this
+    type, or a function that counts the quotes. The function returns -1 for a value that does not fit.
     """
     if node.accepted is None:
         node.accepted = _AcceptedTypes({
@@ -183,7 +185,7 @@ def compile_accepted(node: Node) -> Mapping[type, Any]:
 
 
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that a node allows without a diagnostic, each with the test for its values."""
+    """Return the Python types that a node allows without a diagnostic, each with the test for values."""
     if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
@@ -199,7 +201,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that any branch allows, each with the test for its values.
+    """Return the Python types that any branch allows, each with the test for values.
 
     The validator would choose the first branch that fits without a diagnostic.
     """
@@ -251,8 +253,8 @@ def _make_value_tests(node: Node, python_type: type) -> list[FieldTest]:
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
     """Return True when arguments without a definition can be used unchanged.
 
-    They must contain no repeated key, no deep nesting and no number that orjson may have rounded. None of
-    their strings may be true, false or null.
+    Arguments with a repeated key, deep nesting or a number that orjson may have rounded cannot be used. A
+    string must not be true, false or null.
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
@@ -355,7 +357,9 @@ class _TypeWriter:
         self.written: dict[int, _Written | None] = {}
 
     def write(self, node: Node, depth: int) -> _Written:
-        """Return what a node allows. Raise _NotPlainError where the fast check would call a function."""
+        """Return what a node allows. Raise _NotPlainError if the fast check of the node would call a
+        function.
+        """
         if id(node) in self.written:
             written_type = self.written[id(node)]
             if written_type is None:  # the node contains itself
@@ -432,8 +436,8 @@ class _TypeWriter:
     def write_quote_count(self, root: Node) -> list[str]:
         """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys.
 
-        Quotes are counted by the declared types. If an object or a mixed list is declared, or an escaped
-        quote changes the count, the value is written as JSON again instead.
+        The declared types give the number of quotes. For an object, a mixed list or an escaped quote this
+        number is unreliable, so the value is written as JSON again instead.
         """
         always, lines = 0, []
         for name, field in root.fields.items():

@@ -1,4 +1,4 @@
-"""Converts a decoded value to the types of its definition, checks it, and reports changes and misfits.
+"""Converts a decoded value to the declared types, checks the value, and reports changes and misfits.
 
 Values that do not fit are left out of the result and kept in `rejected`. The decoder limits the nesting
 depth, so the recursion is also limited. Without a definition, only the texts true, false and null are
@@ -89,8 +89,8 @@ class Validator:
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
         """Convert the arguments object.
 
-        Return the parameters that fit, and True when there is no error. One parameter that does not fit does
-        not reject the whole arguments object.
+        Return the parameters that fit, and True when there is no error. A parameter that does not fit does
+        not reject the other parameters.
         """
         self.depth += 1
         if self.depth >= _MAX_DECLARED_DEPTH:
@@ -152,7 +152,7 @@ class Validator:
     def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
         """Return a value without a declared type.
 
-        Its fields or items are converted if they are declared.
+        Declared fields and items of the value are converted.
         """
         has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
         if isinstance(located.value, dict) and has_fields:
@@ -198,7 +198,7 @@ class Validator:
         """Return the converted items of a list.
 
         With `wrapped`, convert the single value as a list of one item. Return REJECTED when one item does not
-        fit, because without this item the other positions would change.
+        fit, because a list without this item would have other positions.
         """
         values = [located.value] if wrapped else located.value
         result = []
@@ -253,7 +253,10 @@ class Validator:
             self.report("missing_required", located, (path, name), detail=name, found=False)
 
     def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the converted value of one field, REJECTED, or ABSENT when an optional field is null."""
+        """Convert the value of one field. Return REJECTED when the value does not fit.
+
+        Return ABSENT when an optional field is null.
+        """
         own, others = node.fields.get(name), None
         if node.demands is not None:
             for pattern, _ in node.demands.patterns:
@@ -276,7 +279,7 @@ class Validator:
         return value
 
     def convert_undeclared(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the value of a field that is not declared, or REJECTED.
+        """Return the value of a field that is not declared, or REJECTED when the value is not allowed.
 
         The field is reported, with a similar declared name as a hint, unless the node allows undeclared
         fields.
@@ -291,7 +294,7 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted by the best branch: fewest errors, then losses, warnings and notes.
+        """Return the value converted by the branch with the fewest errors, then losses, warnings and notes.
 
         The first of several equal branches is chosen. The validator takes over the branch's diagnostics and
         rejected values.
@@ -341,7 +344,10 @@ class Validator:
     # --- checks --------------------------------------------------------------------------------------
 
     def check_assertions(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value, in the spelling of the enum, when it meets all constraints, else REJECTED."""
+        """Return the value when it meets all constraints, else REJECTED.
+
+        A value that an enum lists is returned in the spelling of the enum.
+        """
         if value is not REJECTED and node.choices is not None and not node.choices.holds(value):
             value = self.check_listed(node.choices, value, located, path)
         if value is REJECTED:
@@ -366,7 +372,9 @@ class Validator:
         return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when it meets all of `node.demands`, else report why not and return REJECTED."""
+        """Return the value when it meets all of `node.demands`. Otherwise report the reason and return
+        REJECTED.
+        """
         if value is REJECTED or node.demands is None:
             return value
         is_refused = False
@@ -412,7 +420,7 @@ class Validator:
     ) -> None:
         """Add a diagnostic with the value's span in the raw text.
 
-        `found` is the text to show. True means the start of the value's text, False means no text.
+        `found` is the text to show. True shows the start of the value's text, and False shows no text.
         """
         start, end, _ = located.mark
         shown = located.snippet() if found is True else found or None
@@ -431,7 +439,8 @@ class Validator:
 class Trial:
     """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    The ids of `node` and `located` are cache keys. Both are kept so that no other object gets the same id.
+    The ids of `node` and `located` are cache keys. The trial keeps both objects so that no other object gets
+    the same id.
     """
 
     value: Any
@@ -451,9 +460,9 @@ class Trial:
 
 @dataclass(slots=True)
 class _LocatedSource:
-    """The source of one located value: its JSON text, and the value decoded from a string's text.
+    """The source of one located value: the value's JSON text, and the value decoded from a string's text.
 
-    `inner` is the decoded value, None when decoding was not tried or failed.
+    `inner` is the decoded value, or None when decoding was not tried or failed.
     """
 
     decode: DecodeText
@@ -507,10 +516,10 @@ _MAX_NAMES = 200  # maximum number of names to compare; no call needs more
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name of which `key` is another spelling, else `key` itself.
+    """Return the declared name if `key` is another spelling of it. Otherwise return `key`.
 
-    Exactly one declared name must match. `sent` must contain neither this name nor an earlier key that
-    matches it.
+    The spelling must match exactly one declared name. `sent` must contain neither this name nor an earlier
+    key that matches the name.
     """
     if len(key) > _MAX_NAME or key in node.fields or (node.demands is not None and inner_nodes(node, key)):
         return key
@@ -527,7 +536,10 @@ def list_missing(node: Node, sent: Set[str]) -> list[str]:
 
 
 def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:
-    """Return the hint for an undeclared field, or None when no name is similar or after many diagnostics."""
+    """Return the hint for an undeclared field, or None.
+
+    After many diagnostics, similar names are no longer searched, because the search takes long.
+    """
     near = suggest_name(node, name) if earlier < _MAX_SUGGESTED else None
     hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
     return " ".join(hints) or None

@@ -1,4 +1,6 @@
-"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each."""
+"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each
+problem.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ _MAX_FINDINGS = 1_000
 
 
 def definition_findings(subject: ToolDefinition | ToolCatalog) -> tuple[DefinitionFinding, ...]:
-    """Return all findings about a tool or a catalog, at most 1,000 for the schema of each tool.
+    """Return the findings about a tool or a catalog. Return at most 1,000 findings for each tool's schema.
 
-    Findings about several tools come first. The findings about each tool follow, in the order of its
-    definition.
+    Findings about several tools come first. The findings about each single tool follow, in the order of the
+    tool's definition.
     """
     if isinstance(subject, ToolDefinition):
         return tuple(_check_tool(subject))
@@ -114,7 +116,7 @@ def _apply_edit(definition: ToolDefinition, finding: DefinitionFinding) -> ToolD
 
 
 def _merge_patch(target: dict[str, Any], patch: Any) -> None:
-    """Apply a JSON merge patch to an object, in place. A value of None removes the member (RFC 7396)."""
+    """Apply a JSON merge patch to an object, in place. The value None removes a member (RFC 7396)."""
     for name, value in patch.items():
         if value is None:
             target.pop(name, None)

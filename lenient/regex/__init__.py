@@ -16,7 +16,7 @@ _POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
 
 
 def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the compiled pattern, or an equivalent pattern before Python 3.11.5. Raises re.error."""
+    """Return the compiled pattern. Before Python 3.11.5, compile an equivalent pattern. Raises re.error."""
     return re.compile(pattern if _IS_RIGHT else make_atomic(pattern), flags)
 
 

@@ -1,4 +1,4 @@
-"""Dialects that write calls as a JSON object, or as a list of objects, between two tokens.
+"""Dialects that write calls as a JSON object, or as a list of objects, between two delimiter tokens.
 
 Valid JSON ends where the JSON value ends, so a closing token inside a string does not end the call.
 """
@@ -28,7 +28,7 @@ _VALUE = re.compile(r"[{\[\"｛]")
 def read_json_blocks(
     reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]
 ) -> Iterator[FoundCall]:
-    """Yield the calls of a dialect that writes JSON between the tokens `opening` and `closing`."""
+    """Yield the calls of a dialect that writes JSON between the delimiter tokens `opening` and `closing`."""
     done = 0
     for block in find_blocks(reply, opening, closing):
         if block.start < done:
@@ -57,8 +57,8 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
     """Return the JSON value at the offset `start` of a block, or None when no value can be read.
 
-    Valid JSON may extend beyond the block. Broken JSON is repaired; it ends at the closing token after which
-    it is least broken.
+    Valid JSON may extend beyond the block. Broken JSON is repaired. It ends at the closing token that leaves
+    the JSON least broken.
     """
     end = reply.find_strict_end(start)
     if end is not None:

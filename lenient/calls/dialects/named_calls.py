@@ -40,7 +40,10 @@ def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern
 
 
 def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
-    """Return the call whose raw arguments begin at the block's body, with or without a Markdown fence."""
+    """Return the call whose raw arguments begin at the block's body.
+
+    A Markdown fence may surround the arguments.
+    """
     text, start = reply.text, block.body
     fence = _FENCE_OPEN.match(text, start)
     start = pass_blanks(text, fence.end() if fence else start)

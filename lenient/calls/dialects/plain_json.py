@@ -1,8 +1,8 @@
-"""Reads calls without tokens: JSON objects in a Markdown fence, or in plain text.
+"""Reads calls without delimiter tokens: JSON objects in a Markdown fence, or in plain text.
 
 `CallEvidence.TEXT` lists the conditions under which an object counts as a call. An object does not count when
-the words before it announce an example, when a line of prose quotes it, or when it is in a fence of program
-code.
+the words before the object announce an example. It does not count either when a line of prose quotes it, or
+when it is in a fence of program code.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 An object is an element that contains elements. A list is several `<item>` elements, or one repeated element.
 MiniMax M3 writes a token before each of its tags, so tags without the token are text. In other dialects, a
-value contains elements only when the definition says so; without a definition, the value is text.
+value contains elements only when the definition declares an object or a list. Without a definition, the value
+is text.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class _Element:
 
 
 def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
-    """Return True when the parameters of a call are separate elements, and not JSON in one element.
+    """Return True when each parameter of a call is an element. Return False when JSON is the call's content.
 
     `root` is the compiled definition, or None when the definition is unknown.
     """
@@ -67,7 +68,7 @@ def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
 
 
 def _is_holder(name: str, root: Node | None) -> bool:
-    """Return True for the name of an element that contains all parameters.
+    """Return True when an element with this name contains all parameters.
 
     Return False when a parameter has this name.
     """
@@ -94,9 +95,10 @@ class ElementReader:
         self.call_end = -1  # offset of the closing tag that the latest search found for the call
 
     def read_parameters(self, position: int, root: Node | None) -> list[WrittenParameter]:
-        """Return the elements from `position` on as parameters; `root` is the compiled definition.
+        """Return the elements from `position` on as parameters.
 
-        One undeclared element such as `<parameters>` may surround the parameters.
+        One undeclared element such as `<parameters>` may surround the parameters. `root` is the compiled
+        definition.
         """
         self.declared = frozenset(root.fields) if root is not None else frozenset()
         holder = _OPENING.match(self.text, position)
@@ -131,7 +133,7 @@ class ElementReader:
             position = element.end
 
     def find_opening(self, position: int, limit: int) -> re.Match[str] | None:
-        """Return the next opening tag. Skip text before the tag only if a token marks each tag."""
+        """Return the next opening tag. Text before the tag is skipped only if the dialect marks each tag."""
         opening = _OPENING.match(self.text, position, limit)
         if self.marked and (opening is None or opening["token"] is None):
             token = _TOKEN.search(self.text, position, limit)
@@ -190,7 +192,7 @@ class ElementReader:
         return list(groups.values())
 
     def write_all(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of all elements with one name; several elements become a list."""
+        """Return the JSON text of all elements with one name. Several elements become a list."""
         if len(elements) == 1:
             return self.write_content(elements[0], node, depth)
         items = node.items if node is not None else None
@@ -220,7 +222,9 @@ class ElementReader:
         return text, [*codes, "ambiguous"] if doubtful else codes
 
     def write_inner(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of the elements inside an element, and the codes of repairs at their ends."""
+        """Return the JSON text of the elements inside an element, and the codes of the repairs at element
+        ends.
+        """
         text, codes = self.write_all(elements, node, depth + 1)
         for element in elements:
             if not element.closed:
@@ -230,10 +234,10 @@ class ElementReader:
         return text, codes
 
     def find_children(self, element: _Element, node: Node | None) -> list[_Element]:
-        """Return the elements inside an element, or [] when its content is a value.
+        """Return the elements inside an element, or [] when the element's content is a value.
 
-        There are none when the definition declares text. If the dialect has no token before tags, the
-        definition must declare another type.
+        Text that the definition declares as text has no elements. If the dialect has no token before tags,
+        the definition must declare another type.
         """
         if self.marked:
             holds_elements = _allows(node, ValueKind.JSON_OBJECT) or _allows(node, ValueKind.JSON_ARRAY)

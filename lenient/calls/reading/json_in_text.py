@@ -43,7 +43,7 @@ class JsonInText:
 
     @property
     def damage(self) -> int:
-        """The damage in the text: 0 = none, 1 = brackets are not closed, 2 = meaning was lost."""
+        """The damage in the text: 0 = none, 1 = a bracket or string is not closed, 2 = meaning was lost."""
         return 2 if any(repair.lossy for repair in self.repairs) else 0 if self.complete else 1
 
 
@@ -63,10 +63,10 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at `start`, or None when the text there is not valid.
+    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not valid.
 
-    The decoder sees a window of the text that grows while the value continues. On the whole text, many
-    failures would take quadratic time, because a failing decoder counts the lines of its input.
+    The decoder sees a window of the text that grows while the value continues. A failing decoder counts the
+    lines of its input. So on the whole text, many failures would take quadratic time.
     """
     size = _WINDOW
     while True:

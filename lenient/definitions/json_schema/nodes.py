@@ -36,7 +36,10 @@ class EnumChoices:
 
 @dataclass(slots=True)
 class Contains:
-    """The number of list items that must fit the node `item`: `least` to `most` (None = no upper limit)."""
+    """At least `least` and at most `most` list items must fit the node `item`.
+
+    If `most` is None, there is no upper limit.
+    """
 
     item: Node
     least: int
@@ -62,8 +65,8 @@ class Demands:
 
     The fast check leaves such values to the validator. `patterns` are the nodes for fields whose name matches
     a pattern. Every field name must fit `names`. A list must meet all of `contains`. A value must fit no node
-    of `forbidden` and every node of `also`, which is listed with its keyword. `exclusive` means that only one
-    of the branches may fit.
+    of `forbidden`, and must fit every node of `also`. Each node of `also` is listed with its keyword.
+    `exclusive` means that only one of the branches may fit.
     """
 
     patterns: tuple[tuple[CompiledPattern, Node], ...] = ()
@@ -81,10 +84,10 @@ class Node:
 
     If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when only other keywords
     imply the kind. `holds_json` is True for a text that must contain JSON. A node with `never` allows no
-    value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (undeclared
+    value. `extra` is the constraint on undeclared fields. It is a node, True (any value), or None (undeclared
     fields are reported, and forbidden if `closed`). `spellings` maps normalised names to declared names.
-    `tag` is the field that distinguishes the branches, with the branch for each of its values. `remarks` are
-    diagnostics as (code, detail) for keywords that are not checked.
+    `tag` is the field whose value distinguishes the branches, with a dict from values to branches. `remarks`
+    are diagnostics as (code, detail) for keywords that are not checked.
 
     `lenient.coerce.compiled_tool` fills the last four fields on first use. `accepted` contains the types of
     values that need no conversion; `accepted_fields` contains these types for each field. `is_scalar` is True
@@ -120,7 +123,7 @@ class Node:
 
 
 def normalise_name(name: str) -> str:
-    """Return the name case-folded, so that spellings can be compared.
+    """Return the name without case, so that different spellings of one name are equal.
 
     Underscores, hyphens, backslashes, whitespace, and quotes and brackets around the name are removed.
     """
@@ -140,7 +143,7 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
 
 
 def known_fields(node: Node | None) -> Mapping[str, Node]:
-    """Return the declared fields of a node and of all its branches; {} for None."""
+    """Return the declared fields of a node and of all its branches. Return {} if the node is None."""
     if node is None:
         return {}
     if node.fields or not node.branches:
@@ -171,7 +174,7 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
 def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when no value can fit both nodes.
 
-    Either the types or allowed values of the nodes differ, or the allowed values of a field that both nodes
+    The types or the allowed values of the nodes must differ, or the allowed values of a field that both nodes
     require.
     """
     if node.never or other.never:
@@ -205,7 +208,7 @@ def _are_values_disjoint(node: Node, other: Node) -> bool:
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
-    """Return the first field whose allowed texts differ in each branch, and the branch for each text.
+    """Return the first field whose allowed texts differ in each branch, and a dict from texts to branches.
 
     Return None when there is no such field.
     """
@@ -230,7 +233,10 @@ def _map_values(name: str, branches: Sequence[Node]) -> Mapping[Any, Node] | Non
 
 
 def select_branches(node: Node, value: Any) -> Sequence[Node]:
-    """Return the branches to try for a value: the branch that its tag field names, else all branches."""
+    """Return the branches to try for a value.
+
+    If the tag field of the value selects a branch, try only this branch. Otherwise try all branches.
+    """
     if node.tag is not None and isinstance(value, dict):
         name, branches = node.tag
         named = value.get(name)

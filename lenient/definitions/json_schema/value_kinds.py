@@ -45,7 +45,10 @@ _PYTHON_TYPES: Mapping[str, Any] = {
 
 
 def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an example in the declared type if it is JSON text of that type, else unchanged."""
+    """Return an example in the declared type if the example is JSON text of this type.
+
+    Return any other example unchanged.
+    """
     types = type_names(schema)
     if not isinstance(example, str) or "string" in types:
         return example
