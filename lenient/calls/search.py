@@ -72,7 +72,10 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
     "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
 }
-"""The dialects with tokens, and strings of which one must occur. More specific dialects come first."""
+"""The dialects with delimiter tokens, and the strings of which a text must contain one.
+
+Specific ones come first.
+"""
 
 TEXT_DIALECTS: Mapping[str, Dialect] = {
     "gemma_tool_code": gemma_tool_code,
@@ -81,7 +84,7 @@ TEXT_DIALECTS: Mapping[str, Dialect] = {
     "fenced_json": fenced_json,
     "bare_json": bare_json,
 }
-"""The dialects without tokens, in the order of the search. The first dialect that finds a call counts."""
+"""The other dialects, in the order of the search. The first dialect that finds a call is used."""
 
 _MARKS = tuple({mark for _, marks in TOKEN_DIALECTS.values() for mark in marks})
 DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
@@ -225,7 +228,7 @@ _TOKEN = re.compile(
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
 )
-"""The tokens around calls, for all dialects with an opening and a closing token."""
+"""The delimiter tokens around calls, for all dialects with an opening and a closing token."""
 _CLOSING = re.compile(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 

@@ -295,7 +295,7 @@ def needs_no_conversion(arguments: dict[str, Any]) -> bool:
 
 
 read_undeclared_plain = make_reader(is_plain)
-"""Returns the object in a JSON text when it can be used unchanged without a definition, else None."""
+"""Returns the object in a JSON text if no definition is needed to use the object unchanged, or None."""
 
 
 # --- decoding and checking in one step -----------------------------------------------------------------
@@ -308,7 +308,10 @@ else:
     _IS_INSTALLED = True
 
 _Written = dict[type, Any]
-"""Maps the Python types that a node allows without a diagnostic to msgspec types; {} allows no value."""
+"""Maps the Python types that a node allows without a diagnostic to msgspec types.
+
+An empty dict allows no value.
+"""
 
 
 class _NotPlainError(Exception):

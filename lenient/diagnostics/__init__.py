@@ -16,7 +16,7 @@ MAX_FINDINGS = 10_000
 _MAX_PATH = 1_000
 _MAX_KEY = 100
 _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
-"""Errors whose detail has no parameter name, because existing logs spell these errors without it."""
+"""Errors whose detail has no parameter name, because existing logs spell these errors without the name."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
 """Errors whose detail is only the parameter name."""
 _ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")

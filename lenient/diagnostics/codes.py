@@ -363,6 +363,6 @@ _CHECK_ROWS = (
 )  # fmt: skip
 
 RETIRED = frozenset({"timestamp_truncated_to_microseconds"})
-"""The codes of earlier versions, which stores may still contain. They are never used again."""
+"""The codes of earlier versions, which stores may still contain. Retired codes are never used again."""
 
 CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

@@ -116,7 +116,8 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         """Return the text of the value.
 
         Strings and numbers are returned unchanged. Objects and arrays are returned unchanged when the text is
-        valid JSON, else serialised again. `true`, `false` and `null` are always serialised again.
+        valid JSON. Otherwise they are serialised again. `true`, `false` and `null` are always serialised
+        again.
         """
         if isinstance(self.value, (dict, list)):
             return (

@@ -36,7 +36,7 @@ _CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?</(?P<name>parameters|params|argume
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
 _MAX_DEPTH = 32
 _Written = tuple[str, list[str]]
-"""The JSON text of a value, and the codes of the changes made to it."""
+"""The JSON text of a value, and the codes of the changes made to the value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads text without quotes as a value: a literal, a number, or words.
 
 Numbers and literals of Python and JavaScript have only one meaning. Words may be a string without quotes. An
-ellipsis, an arithmetic expression or a call is rejected, because the parser does not invent its value.
+ellipsis, an arithmetic expression or a call is rejected, because the parser would have to invent a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
-"""The maximum number of digits, because Python does not read integers with more than 4,300 digits."""
+"""The maximum number of digits of an integer. Python reads at most 4,300 digits."""
 
 _HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = compile_regex(
@@ -93,10 +93,10 @@ _NON_FINITE = {
 
 @dataclass(frozen=True, slots=True)
 class UnquotedValue:
-    """A value written without quotes; `end` is the offset after it.
+    """A value written without quotes. `end` is the offset after the value.
 
     `code` is the code of the repair, or None when the text is valid JSON. `absent` is True when no value was
-    sent. `doubt` describes another possible meaning, or "" if there is none.
+    sent. `doubt` describes another possible meaning, or "" when there is no other meaning.
     """
 
     value: Any
@@ -139,9 +139,9 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
-    """Return the first word when it is a whole number or literal, else None.
+    """Return the first word when it is a whole number or literal.
 
-    A comma may be missing after the first word.
+    A comma may be missing after the first word. Return None for other words.
     """
     match = _HEAD.match(text, start)
     head = match.group() if match else ""
@@ -190,10 +190,10 @@ def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the new end of the token when the character at `end` belongs to it, else None.
+    """Return the new end of the token when the character at `end` belongs to the token.
 
     A closing bracket belongs to the token if the token opened it. A comma belongs to the token if no key
-    follows.
+    follows. Return None for other characters.
     """
     sign = text[end : end + 1]
     if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
@@ -233,7 +233,10 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 
 
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
-    """Return the value of a literal or number that is cut off at the text's end, None for other tokens."""
+    """Return the value of a literal or number that is cut off at the text's end.
+
+    Return None for other tokens.
+    """
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
     for literal, value in _LITERALS.items():
@@ -248,7 +251,7 @@ def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_wide_number(token: str) -> int | float | None:
-    """Return a number in full-width digits or with a typographic minus sign, None for other tokens."""
+    """Return a number in full-width digits or with a typographic minus sign. Return None for other tokens."""
     if token.isascii() or len(token) > 100:
         return None
     plain = normalize("NFKC", token).replace("−", "-")
