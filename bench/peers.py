@@ -49,7 +49,7 @@ class Peer:
 
 
 def read_with(reader: Reader, raw: str | bytes) -> Reading:
-    """Read one text with one parser; any exception is a refusal."""
+    """Read one text with one parser. Any exception counts as a refusal."""
     try:
         return reader.reading(raw, reader.read(raw))
     except Exception as refused:  # a parser may raise anything

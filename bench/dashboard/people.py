@@ -60,7 +60,7 @@ def browser_path() -> str | None:
 
 
 def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
-    """Open pages of these models, one model for each user. Return None if there is no browser."""
+    """Open pages filtered by these models, one model for each user. Return None if there is no browser."""
     path = browser_path()
     if path is None:
         return None

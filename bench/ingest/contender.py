@@ -47,7 +47,7 @@ def callgauge(folder: Path, store: Path, workers: int = 1) -> Told:
 
 
 def again(folder: Path, store: Path) -> Told:
-    """Load again what `callgauge` has already loaded."""
+    """Load a folder that `callgauge` has already loaded."""
     report = load([folder], store)
     return {"unchanged": report.unchanged, "loaded": report.loaded}
 

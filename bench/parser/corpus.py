@@ -19,9 +19,9 @@ class Entry:
     """One text and the arguments that a careful person understands.
 
     `intended` is None when a parser should refuse the text. `refused` are the paths of values that cannot be
-    recovered. `place` is the position of a single defect, and `codes` are the codes that may report it.
-    `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any object that is
-    reported as lossy or doubtful.
+    recovered. `place` is the position of a single defect, and `codes` are the codes that may report this
+    defect. `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any object
+    that is reported as lossy or doubtful.
     """
 
     id: str

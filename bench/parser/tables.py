@@ -43,7 +43,11 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per parser: verdicts, with a definition too, hangs and crashes, unreported changes."""
+    """Return one row per parser, with the shares of the verdicts.
+
+    The row also has the share of right results with a definition, and the numbers of hung or crashed texts
+    and of unreported changes.
+    """
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):
@@ -74,7 +78,9 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per group: all shares of our parser, and the right share of each other parser."""
+    """Return one row per group, with all shares of our parser and the share of right results of other
+    parsers.
+    """
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
     others = [name for name in readers if name != OURS and name not in strict]
@@ -100,7 +106,7 @@ def defects_table(accuracy: Accuracy) -> list[str]:
 
 
 def calls_table(accuracy: Accuracy) -> list[str]:
-    """Return one row per dialect, with and without a known dialect. The last row is the total."""
+    """Return one row per dialect, for a known and for an unknown dialect. The last row is the total."""
     dialects = [*dict.fromkeys(judgement.entry.dialect for judgement in accuracy.calls), "all"]
     rows = []
     for dialect in dialects:

@@ -103,7 +103,10 @@ def _literal(values: list[Any]) -> Any:
 
 
 def pydantic_model(schema: Mapping[str, Any]) -> Any:
-    """Return a pydantic model in lax mode. It keeps unknown parameters unless the schema forbids them."""
+    """Return a pydantic model in lax mode.
+
+    The model keeps unknown parameters unless the schema forbids them.
+    """
     pydantic: Any = importlib.import_module("pydantic")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:
@@ -119,7 +122,10 @@ def pydantic_model(schema: Mapping[str, Any]) -> Any:
 
 
 def msgspec_struct(schema: Mapping[str, Any]) -> Any:
-    """Return a msgspec struct. It refuses unknown parameters, because a struct cannot keep them."""
+    """Return a msgspec struct.
+
+    The struct refuses unknown parameters, because a struct cannot keep them.
+    """
     msgspec: Any = importlib.import_module("msgspec")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:

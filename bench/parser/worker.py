@@ -25,7 +25,7 @@ _START = 60.0
 class Worker:
     """The process of one compared parser.
 
-    It is started for the first text, and again after a hang or crash.
+    The process is started for the first text, and again after a hang or crash.
     """
 
     def __init__(self, peer: str) -> None:

@@ -35,7 +35,7 @@ class Sessions:
         return np.minimum(np.ceil(np.exp(self.random.normal(1.5, 1.2, shape))), 2000.0)
 
     def draw_rates(self, sessions: int, rate: float | Floats, rho: float | Floats) -> Floats:
-        """Return each session's own rate; `rate` and `rho` may have the shape (draws, 1)."""
+        """Return each session's own rate. The arguments `rate` and `rho` may have the shape (draws, 1)."""
         shape = (self.draws, sessions)
         mean, alike = (
             np.broadcast_to(np.asarray(value, dtype=float), (self.draws, 1)) for value in (rate, rho)

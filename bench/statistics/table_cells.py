@@ -138,7 +138,7 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def name_best(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a best model is named: falsely among equal models, and rightly if it is clearly best.
+    """Yield how often a best model is named: falsely among equal models, and rightly if one is clearly best.
 
     Also yield how often a model is missing from the top group although all models are equal. This is measured
     for the model with most sessions, which is the usual baseline, and for another model.

@@ -154,7 +154,7 @@ def _apply_effect(
 ) -> np.ndarray:
     """Return the second variant's rates.
 
-    A positive effect moves the rates towards 1, a negative effect towards 0.
+    A positive effect moves the rates towards 1. A negative effect moves the rates towards 0.
     """
     if isinstance(effect, str):
         return before if effect == NEVER else _draw_rates(random, rate, rho, len(before))

@@ -81,8 +81,9 @@ _EXACT_DIGITS = 15
 _EXACT = 10.0**_EXACT_DIGITS
 """Two decimal numbers with this many digits are never the same float."""
 _MILLISECONDS_FROM = 1e11
-"""A smaller timestamp is in seconds, which reach this number in the year 5138. Milliseconds passed it in
-1973.
+"""A smaller timestamp is in seconds.
+
+In seconds, this number is the year 5138; in milliseconds, it is 1973.
 """
 
 

@@ -251,7 +251,7 @@ _LONGEST_PATH = 400  # in characters; a longer path may be cut
 
 
 def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] | None:
-    """Return the object in the text, and the diagnostics. Return None when a part of the text is too complex."""
+    """Return the object in the text, and the diagnostics. Return None when the text is too complex."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)

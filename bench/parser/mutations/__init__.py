@@ -1,7 +1,8 @@
 """Mutation testing of parsers: realistic calls of 20 tools with one, two or three seeded defects each.
 
-Every defect records how it changes the right answer. If the text still shows the arguments, these are the
-right answer. If not, a refusal is right, and so are the remaining arguments with a report of the loss.
+Every defect records how it changes the right answer. If the text still shows the arguments, the right answer
+is these arguments. Otherwise a refusal is right. The remaining arguments are also right if the parser reports
+the loss.
 """
 
 from __future__ import annotations

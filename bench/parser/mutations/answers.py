@@ -14,9 +14,9 @@ from bench.parser.scoring import Verdict, comparable, same, without_nulls
 class Mutant:
     """A call with defects. `intended` is the call without the defects.
 
-    `certain` is True when a person can tell the arguments from the text, `certain_if_defined` when a person
-    who knows the definition can. `unmarked` is True when the intended object is right without a report.
-    `loose` are the parameters whose value is unknown.
+    `certain` is True when a person can tell the arguments from the text. `certain_if_defined` is True when a
+    person can tell the arguments from the text and the definition. `unmarked` is True when the intended
+    object is right without a report. `loose` are the parameters whose value is unknown.
 
     If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
     the result if only closing brackets at the end are missing. `any_mark` is True when any object with a

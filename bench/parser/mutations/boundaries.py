@@ -118,9 +118,9 @@ class _Loss:
     values: dict[int, Any] = field(default_factory=dict)
     brackets: bool = False
     unknown: bool = False
-    """True when the text no longer shows what a value was."""
+    """True when the original value of a parameter can no longer be known from the text."""
     untold: bool = False
-    """True when the rest is ambiguous: the end of a literal, or a blank or sign outside of quotes."""
+    """True when the remaining text is ambiguous: a literal's end, or a blank or sign outside of quotes."""
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -204,7 +204,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the object with the remaining parts of its values, and with changed names if any."""
+        """Return the object with the remaining parts of the values and with the changed names."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(

@@ -47,7 +47,7 @@ class JudgedMutant:
 
     @property
     def restored(self) -> bool:
-        """True when the result is a right object, reported or not."""
+        """True when the result is a right object, with or without a report."""
         got = self.reading.arguments
         right = answers(self.mutant, defined=self.defined).right
         return got is not None and any(same(answer, got) for answer in right)
@@ -102,7 +102,10 @@ def tally(judged: Iterable[JudgedMutant]) -> Tally:
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per parser: shares of all texts, of texts without and of texts with the definition."""
+    """Return one row per parser, with shares of all texts.
+
+    The row also has separate shares for texts read with a definition and for texts read without a definition.
+    """
     rows = []
     for reader in dict.fromkeys(judgement.reader for judgement in judged):
         ours = [judgement for judgement in judged if judgement.reader == reader]

@@ -50,7 +50,7 @@ def _missing_last_quote(draft: Draft) -> None:
 
 
 def _escaped_last_quote(draft: Draft) -> None:
-    """Put a backslash before the last quote, which may be a mistake or the end of a path."""
+    """Put a backslash before the last quote. The backslash may be a mistake or the end of a path."""
     at = _value(draft, len)
     _doubt_from(draft, at)
     draft.change(at, draft.tokens[at].text[:-1] + '\\"')
