@@ -1,7 +1,7 @@
-"""Runs a command and returns its output and the peak memory of all its processes.
+"""Runs a command and returns the output of the command and the peak memory of all its processes.
 
-For several processes, peak memory is the largest sampled sum of their memory, with shared pages counted once
-(PSS). For one process, the kernel records the peak.
+For several processes, peak memory is the largest sampled sum, with shared pages counted once (PSS). For one
+process, the kernel records the peak.
 """
 
 from __future__ import annotations

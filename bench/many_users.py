@@ -202,7 +202,6 @@ def _serve(store: Path, workers: int) -> Iterator[tuple[str, int]]:
 
 
 def _processes(pid: int) -> list[int]:
-    """Return a process and its descendants."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
     return [pid, *itertools.chain.from_iterable(_processes(int(child)) for child in children)]
 

@@ -1,8 +1,8 @@
 """The parsers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
 
 A parser that is not installed is listed as not installed. The compared parsers read text, so bytes are
-decoded for them and invalid bytes are replaced. Each parser has its most favourable documented setting, and
-must report its repairs.
+decoded first and invalid bytes are replaced. Each parser has its most favourable documented setting, and must
+report repairs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OURS = "lenient"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One parser. `package` is the distribution that it requires.
+    """One parser. `package` is the distribution that must be installed.
 
     `typed` parsers check against a definition. `strict` parsers read only valid JSON.
     """

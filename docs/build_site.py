@@ -33,9 +33,9 @@ class SiteError(Exception):
 
 
 def list_pages(root: Path) -> Iterator[Path]:
-    """Yield the paths of the site's files.
+    """Yield the paths of the site's files, relative to the repository.
 
-    The paths are relative to the repository, so links between the files work in both.
+    Links between the files work in the repository and in the site.
     """
     for pattern in _PAGES:
         for path in sorted(root.glob(pattern)):
@@ -47,7 +47,7 @@ def list_pages(root: Path) -> Iterator[Path]:
 def adapt_markdown(text: str) -> str:
     """Return Markdown in the form that the builder needs.
 
-    A named code block gets a title, and a list gets a blank line before it.
+    A named code block gets a title, and a list gets a blank line before the list.
     """
     lines: list[str] = []
     is_code = False

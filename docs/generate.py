@@ -363,7 +363,6 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def page(name: str) -> str:
-    """Return the whole text of one generated page."""
     return "\n\n".join(PAGES[name]()) + "\n"
 
 

@@ -71,7 +71,7 @@ def _take(browser: Browser, url: str, link: str | None, theme: str, picture: Pat
 
 
 def _quantise(picture: Path) -> None:
-    """Rewrite a picture with few colours. Raises ValueError when it is still too large for the repository."""
+    """Rewrite a picture with few colours. Raises ValueError when it is too large for the repository."""
     with Image.open(picture) as taken:
         taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
     if picture.stat().st_size > LARGEST:

@@ -78,14 +78,14 @@ class _Table:
         return f'SELECT {selected} FROM {place}."{self.name}"'  # noqa: S608 - our tables
 
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
-        """Return the SQL that selects the same rows this many days earlier.
+        """Return the SQL that selects the same rows `days` days earlier.
 
         `mark` is the SQL for the end of each id.
         """
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
-        """Return the SQL that selects the same rows this many days later, with the ids of the later days."""
+        """Return the SQL that selects the same rows `days` days later, with the ids of the later days."""
         return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:

@@ -43,9 +43,9 @@ _DONE = """() => {
 class Crowd:
     """Medians in ms.
 
-    `painted` is the first paint of Overview, `empty` is the first paint of an empty Streamlit page. `alone`
-    and `together` are the times from opening a page with another filter to its last table, for one user and
-    for five. `memory_mb` is the server's memory in MB afterwards.
+    `painted` is the first paint of Overview, and `empty` is the first paint of an empty Streamlit page.
+    `alone` and `together` measure the time from opening a page with another filter until its last table is
+    shown: for one user, and for five users at once. `memory_mb` is the server's memory in MB afterwards.
     """
 
     painted: float

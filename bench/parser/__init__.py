@@ -131,7 +131,7 @@ def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
 def _plain(value: object) -> object:
     """Return a replacement for a value that JSON lacks.
 
-    A record of this benchmark becomes its fields, and any other value becomes its `repr`.
+    A record of this benchmark becomes a dict, and any other value becomes its `repr`.
     """
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}

@@ -91,7 +91,7 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
 
 
 def _with_own_tools(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a file that has its own tool definitions, by their kind."""
+    """Return the entries of a file that has separate tool definitions, by the kind of the entries."""
     offered = _tools_in(path)
     return tuple(_entry(entry, entry["kind"], offered) for entry in entries_in(path))
 

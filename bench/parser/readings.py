@@ -11,7 +11,7 @@ from typing import Any
 class Finding:
     """One report of a parser: the parser's own code, a half-open span in characters and a path.
 
-    A field is None when the parser does not report it. `warns` is True for an error or a loss of meaning,
+    None means that the parser does not report this field. `warns` is True for an error or a loss of meaning,
     after which a caller must ask before the call runs.
     """
 

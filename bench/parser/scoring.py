@@ -15,8 +15,6 @@ from lenient.diagnostics import Path, render_path
 
 
 class Verdict(StrEnum):
-    """The verdict on one text."""
-
     RIGHT = "right"
     SILENT = "wrong, silent"  # the result is another object, without a report that would make a caller stop
     TOLD = "wrong, reported"  # the result is another object, and an error or a loss of meaning is reported

@@ -1,8 +1,8 @@
 """Times each parser on each text, as a multiple of `orjson.loads` on valid JSON of the same value.
 
-All parsers run in one process and alternate, so that noise affects all of them. The lowest processor time of
-many measurements counts, because noise can only add time. Each measurement has new texts, because a real
-parser never reads a text twice. A parser that gets a text wrong is also timed, and the time is marked.
+All parsers run in one process and alternate, so that noise affects all parsers equally. The lowest processor
+time of many measurements counts, because noise can only add time. Each measurement has new texts, because a
+real parser never reads a text twice. A parser that gets a text wrong is also timed, and the time is marked.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per group, with all shares of our parser and the share of right results of other
-    parsers.
+    """Return one row per group: all shares of our parser, and the share of right results for each other
+    parser.
     """
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]

@@ -1,7 +1,7 @@
-"""Runs a compared parser in its own process, so that a hang or crash costs only one text.
+"""Runs a compared parser in a separate process, so that a hang or crash costs only one text.
 
-An alarm would not work, because it waits until native code returns. The child process is `python -m
-bench.parser.worker`.
+An alarm would not stop a hang, because an alarm waits until native code returns. The child process is `python
+-m bench.parser.worker`.
 """
 
 from __future__ import annotations

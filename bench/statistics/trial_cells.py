@@ -1,4 +1,4 @@
-"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals, the quality gate."""
+"""Simulates trials with interim analyses: false verdicts, power, tasks saved, intervals, the quality gate."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def check_call(
     definitions that the model was offered.
 
     A call must not run when its tool is unknown, when its arguments cannot be read, or when `policy` does not
-    accept them. It must not run either when the arguments lost meaning, unless `accepts_lossy` is True.
+    accept the arguments. A call with arguments that lost meaning must not run either, unless `accepts_lossy`
+    is True.
 
     Never raises for any text.
     """

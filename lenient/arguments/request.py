@@ -88,10 +88,10 @@ class Step:
 class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many fields takes ten times as long
     """The result of reading the arguments of one call.
 
-    `raw_arguments` is the unchanged input. `arguments` contains the values that fit the definition. It is
-    None when the input contains no object. `rejected` maps paths to the values that could not be converted,
-    as they were sent. `trace` contains the data of `steps`: stage, title, and the text or value before and
-    after the stage.
+    `raw_arguments` is the unchanged input. `arguments` contains the values that fit the definition, or is
+    None when the input contains no object. `rejected` maps paths to the sent values that could not be
+    converted. `trace` contains the data of `steps`: stage, title, and the text or value before and after the
+    stage.
     """
 
     tool_name: str | None

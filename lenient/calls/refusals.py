@@ -1,6 +1,6 @@
 """Recognises error messages of servers and tools that reject a malformed tool call.
 
-A server reports that it could not parse the call. A tool or its framework reports that the arguments do not
+A server reports that the call could not be parsed. A tool or its framework reports that the arguments do not
 fit. In both cases, the model's call is the cause of the error.
 """
 

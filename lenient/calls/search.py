@@ -210,7 +210,7 @@ def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bo
 def _nearly_fits(call: TextCall) -> bool:
     """Return True when the arguments may be meant for the called tool.
 
-    A missing parameter or a wrong type does not exclude this, but an undeclared parameter does.
+    The arguments may lack a parameter or have wrong types, but must not have an undeclared parameter.
     """
     request = call.request
     if request.arguments is None:

@@ -42,7 +42,7 @@ class JsonType(StrEnum):
 
 
 class ValueSource(Protocol):
-    """The source of a value: it provides the value's JSON text and decodes JSON inside a string value."""
+    """The source of a value. A source knows the value's JSON text and decodes JSON inside a string value."""
 
     def json_text(self) -> str:
         """Return the JSON text of the value as it was sent."""

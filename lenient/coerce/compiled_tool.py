@@ -1,8 +1,8 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
 The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments. If
-msgspec is installed, a definition of simple types also becomes a msgspec decoder. This decoder decodes and
-checks in one step. It returns the same values as orjson with the fast check, only faster.
+msgspec is installed, a definition of simple types also becomes a msgspec decoder. The msgspec decoder decodes
+and checks in one step. The result equals the result of orjson with the fast check, but takes less time.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class CompiledTool:
     """A compiled tool definition: the node graph `root`, and the fast check of decoded arguments.
 
     `check` returns the number of double quotes around keys and strings when the arguments are written as
-    JSON. It returns -1 when the arguments need a diagnostic. `read` decodes a JSON text and returns the
-    arguments. It returns None when the arguments need a diagnostic or a key is repeated. `is_plain` is True
-    when the root restricts only its fields.
+    JSON, or -1 when the arguments need a diagnostic. `read` decodes a JSON text and returns the arguments, or
+    None when the arguments need a diagnostic or a key is repeated. `is_plain` is True when the root restricts
+    only its fields.
     """
 
     root: Node

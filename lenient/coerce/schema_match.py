@@ -1,6 +1,6 @@
 """Decides whether a value fits a schema without conversion, as JSON Schema validation does.
 
-The validator asks this for `not`, `if`, `contains`, `oneOf` and names of fields, because there one constraint
+The validator needs the answer for `not`, `if`, `contains`, `oneOf` and names of fields, where one constraint
 depends on another. The answer is True, False or None (unknown). Formats do not matter for the answer. An
 unsupported keyword makes the answer None, and the negation of None is None.
 """

@@ -89,8 +89,8 @@ class Validator:
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
         """Convert the arguments object.
 
-        Return the parameters that fit, and True when there is no error. A parameter that does not fit does
-        not reject the other parameters.
+        Return the parameters that fit, and True when there is no error. If one parameter does not fit, the
+        other parameters are still returned.
         """
         self.depth += 1
         if self.depth >= _MAX_DECLARED_DEPTH:
@@ -198,7 +198,7 @@ class Validator:
         """Return the converted items of a list.
 
         With `wrapped`, convert the single value as a list of one item. Return REJECTED when one item does not
-        fit, because a list without this item would have other positions.
+        fit, because leaving out the item would move all later items.
         """
         values = [located.value] if wrapped else located.value
         result = []
@@ -439,8 +439,8 @@ class Validator:
 class Trial:
     """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    The ids of `node` and `located` are cache keys. The trial keeps both objects so that no other object gets
-    the same id.
+    The ids of `node` and `located` are cache keys. The trial keeps these two objects so that no other object
+    gets the same id.
     """
 
     value: Any
@@ -516,7 +516,7 @@ _MAX_NAMES = 200  # maximum number of names to compare; no call needs more
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name if `key` is another spelling of it. Otherwise return `key`.
+    """Return the declared name of which `key` is another spelling. If there is no such name, return `key`.
 
     The spelling must match exactly one declared name. `sent` must contain neither this name nor an earlier
     key that matches the name.

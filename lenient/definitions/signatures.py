@@ -411,7 +411,7 @@ def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
 def _is_required(record: type, hint: Any) -> bool:
     """Return True when a field without a default is required.
 
-    A TypedDict can decide this for each field (`Required`, `NotRequired`) or for all fields (`total`).
+    A TypedDict can say so for each field (`Required`, `NotRequired`) or for all fields (`total`).
     """
     origin = typing.get_origin(hint)
     if origin in (typing.Required, typing.NotRequired):

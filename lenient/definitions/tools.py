@@ -21,7 +21,8 @@ class ToolDefinition:
     """A tool's name, description and parameters.
 
     `schema` is the JSON Schema of the whole arguments object, or None for a definition declared in Python.
-    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use; comparisons ignore it.
+    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use. Comparisons ignore the
+    cache.
     """
 
     name: str
@@ -33,7 +34,7 @@ class ToolDefinition:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the data from which pickle and copy rebuild the definition.
 
-        `compiled` contains generated code, so it is left out.
+        `compiled` is left out because it contains generated code.
         """
         return ToolDefinition, (self.name, self.description, self.parameters, self.schema)
 
@@ -41,7 +42,7 @@ class ToolDefinition:
     def from_json_schema(
         cls, *, name: str, schema: Mapping[str, Any], description: str = ""
     ) -> ToolDefinition:
-        """Return the definition of a tool whose arguments have this JSON Schema.
+        """Return the definition of a tool whose arguments have the JSON Schema `schema`.
 
         If `description` is empty, the schema's description is used. Raises ToolDefinitionError when `schema`
         is not an object.

@@ -63,7 +63,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One diagnostic code. `summary` explains what happened, and `why` explains why it matters."""
+    """One diagnostic code. `summary` explains what happened, and `why` explains the consequences."""
 
     name: str
     stage: Stage

@@ -89,10 +89,10 @@ _MOST = 100  # maximum number of edits per definition
 
 
 def apply_edits(definition: ToolDefinition) -> tuple[ToolDefinition, tuple[DefinitionFinding, ...]]:
-    """Return the definition with the suggested edits of its parameters, and the findings that they fix.
+    """Return the definition with the suggested edits of its parameters, and the findings that the edits fix.
 
-    Only warnings and errors whose suggestion is a JSON merge patch are applied. The tool keeps its name. An
-    edit that does not fix its finding, for example inside a shared `$ref`, is left out.
+    Only warnings and errors whose suggestion is a JSON merge patch are applied. The name of the tool stays.
+    An edit that does not fix its finding, for example inside a shared `$ref`, is left out.
     """
     made: list[DefinitionFinding] = []
     for finding in definition_findings(definition)[:_MOST]:

@@ -152,9 +152,9 @@ DEFINITION_CODES: Mapping[str, DefinitionCode] = {row.name: row for row in _ROWS
 class DefinitionFinding:
     """One problem in one part of a tool definition.
 
-    `path` is `$` for the arguments object, or for example `$.filters.year` for an inner field. It is None for
-    the tool's name and description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path,
-    or for the tool if the path is None. If only a person can decide, `suggested` is a sentence.
+    `path` is `$` for the arguments object, or for example `$.filters.year` for an inner field. For the tool's
+    name and description, `path` is None. `suggested` is a JSON merge patch (RFC 7396) for the schema at the
+    path, or for the tool if the path is None. If only a person can decide, `suggested` is a sentence.
     """
 
     code: str

@@ -134,10 +134,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the only allowed values, as a description lists them.
-
-    Return [] when other values may be allowed, too.
-    """
+    """Return the allowed values that a description lists. Return [] when other values may be allowed, too."""
     for listing in _LISTED.finditer(described):
         text = listing.group(1).strip()
         after = described[listing.end() : listing.end() + 4]
@@ -253,7 +250,7 @@ def _check_values(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintF
 def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON merge patch for a default that does not fit its schema.
 
-    The patch replaces the default with its converted value. If no conversion is possible, the patch removes
+    The patch replaces the default with the converted value. If no conversion is possible, the patch removes
     the default.
     """
     try:

@@ -1,4 +1,4 @@
-"""Compiles regular expressions so that they match the same on every Python version.
+"""Compiles regular expressions so that every Python version finds the same matches.
 
 Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` has a bug: after a failed
 attempt, the match does not return to the start of this attempt

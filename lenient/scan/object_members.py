@@ -165,7 +165,7 @@ def _pass_extra_quote(reading: ScanState) -> None:
 
 
 def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
-    """Report the repair of a key with wrong quotes, move past the key and return its name."""
+    """Report the repair of a key with wrong quotes. Move past the key and return its name."""
     reading.report(
         repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
     )
@@ -267,9 +267,9 @@ def _read_key_with_colon_inside(
 ) -> _MisquotedKey | None:
     """Return the key of a quoted string from `start` to `after` that wrongly includes the colon.
 
-    Return None when the string itself is the key. The string is the key if a colon follows it, or if no value
-    follows the inner colon. It is also the key if `declared` has names but lacks the name before the inner
-    colon.
+    Return None when the string itself is the key. The string is the key if a colon follows the string, or if
+    no value follows the inner colon. The string is also the key if `declared` has names but lacks the name
+    before the inner colon.
     """
     inside = _COLON_INSIDE.match(text, start + 1)
     if inside is None or inside.end() > after or _COLON.match(text, after):

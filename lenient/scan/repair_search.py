@@ -128,7 +128,7 @@ _BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 class Repair(NamedTuple):
     """A repair at the offset `at`.
 
-    `what` is the code of its diagnostic. `sign` is the added character.
+    `what` is the code of the diagnostic. `sign` is the added character.
     """
 
     at: int
@@ -137,7 +137,7 @@ class Repair(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The best interpretation: its repairs and strings by offset, and its total cost.
+    """The best interpretation: the repairs and strings by offset, and the total cost.
 
     `tied` is True when another interpretation is equally good. `end` is the offset where the value ends.
     """
@@ -310,7 +310,8 @@ class _Search:
         self.doubled = text.startswith("{{", start)  # True if a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best interpretation, the end of its value, and True when another one is equally good.
+        """Return the best interpretation, the end of the value, and True when another interpretation is
+        equally good.
 
         The search starts with a low cost limit, because few interpretations have a low cost.
         """
@@ -390,7 +391,7 @@ class _Search:
             self.add_bracket(state, state.frame, kind, inserts)
 
     def take_sign(self, state: _State, kind: str, *, touches: bool) -> None:
-        """Add the interpretations in which no bracket is missing before a character of this kind."""
+        """Add the interpretations in which no bracket is missing before the current character."""
         text, at, phase = self.text, self.at, state.phase
         if kind in CLOSER_OF and phase in _BEFORE_VALUE and begins_unopened(text, at):
             self.take_value(state)
@@ -408,7 +409,7 @@ class _Search:
             self.take_closer(state, kind)
 
     def add_bracket(self, state: _State, frame: _Frame, kind: str, inserts: int) -> None:
-        """Add the interpretations in which a bracket is missing before a character of this kind."""
+        """Add the interpretations in which a bracket is missing before the current character."""
         phase, at = state.phase, self.at
         if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
             broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
@@ -433,7 +434,7 @@ class _Search:
     def name_after(self, at: int) -> str | None:
         """Return the name of the key at `at`, with or without quotes.
 
-        Return None when no key and colon are there.
+        Return None when the text at `at` is not a key with a colon.
         """
         key = _SURE_KEY.match(self.text, at)
         return None if key is None else key[key.lastindex or 0]

@@ -92,7 +92,7 @@ class ScanResult:
 class ScanState:
     """The progress of reading one value.
 
-    `done` is None until the value is complete. Afterwards `done` contains the value and its span.
+    `done` is None until the value is complete. Afterwards `done` contains the value and the value's span.
     """
 
     __slots__ = (
@@ -125,14 +125,16 @@ class ScanState:
         self.position = pass_trivia(self.text, self.position, self.report, before_item=before_item)
 
     def string_place(self, role: StringRole) -> StringPlace:
-        """Return the context of a string at the current position: its role and the open brackets."""
+        """Return the context of a string at the current position: the string's role and the open brackets."""
         return StringPlace(role, self.stack, self.strings.ahead.tail)
 
     def value_place(self) -> StringPlace:
         return self.string_place(role_within(self.stack))
 
     def read_string(self, role: StringRole) -> tuple[str, StringEnd]:
-        """Read the string that opens at the current position and move past it. Return its text and end."""
+        """Read the string that opens at the current position and move past the string. Return its text and
+        end.
+        """
         text, end = self.strings.read_string(self.position, self.string_place(role))
         self.position = end.after
         return text, end

@@ -55,9 +55,9 @@ def scan_value(
 ) -> ScanResult:
     """Read one value of `piece.text` from the offset `start` on, and add the repairs to `findings`.
 
-    `node` is the definition of the value, and `path` is its path in diagnostics. `opened` means that the
-    opening brace is missing and `start` is the offset of the first key. `strict` means that the value is
-    valid JSON, so each string ends at its first unescaped quote. `ahead` is shared by several scans of one
+    `node` is the definition of the value, and `path` is the value's path in diagnostics. `opened` means that
+    the opening brace is missing and `start` is the offset of the first key. `strict` means that the value is
+    valid JSON, so each string ends at the first unescaped quote. `ahead` is shared by several scans of one
     text.
 
     Raises UnreadableError and TooManyFindingsError.
@@ -168,7 +168,7 @@ def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_part(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next member or item, and report a missing comma before it."""
+    """Read the next member or item. Report a missing comma before the member or item."""
     if frame.filled:
         if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
             stray_text = reading.text[reading.position : stray]
@@ -204,7 +204,7 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
     """Read the characters up to `end` as a comma between two members or items.
 
-    Between items, these characters may be text, so the result is ambiguous.
+    Between items, such characters may be text, so the result is ambiguous.
     """
     at = reading.position
     if frame.close != "}":

@@ -1,7 +1,7 @@
-"""Reads a value again when its brackets or quotes were in doubt.
+"""Reads a value again when brackets or quotes of the value were in doubt.
 
-`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. This interpretation replaces
-the first interpretation if it gives another value and needs fewer repairs.
+`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. The chosen interpretation
+replaces the first interpretation if the value differs and fewer repairs are needed.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def is_doubtful(
 ) -> bool:
     """Return True when the first interpretation of the text may not be the best.
 
-    The first interpretation is doubtful when brackets or quotes were in doubt. It is also doubtful when the
-    text after the value shows that the value continues. A text that was only cut off is not doubtful.
+    Brackets or quotes were in doubt, or the text after the value shows that the value continues. A text that
+    was only cut off is not doubtful.
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
@@ -91,7 +91,7 @@ def is_doubtful(
 def _find_quoted_texts(
     text: str, first: ScanResult, node: Node | None, ends: Mapping[int, StringEnd]
 ) -> set[int]:
-    """Return the offsets of arguments with so many quotes that they can only be text, such as code.
+    """Return the offsets of arguments that contain many quotes and can only be text, such as code.
 
     Such an argument contains no declared name without a value, and no name with a colon.
     """
@@ -149,8 +149,8 @@ def read_again(
     """Return the value of a better interpretation, or None to keep the first interpretation.
 
     `fresh` receives the diagnostics of the better interpretation. `before` is the state of the first
-    interpretation. `first` is the result of the first interpretation, or None when it failed. If another
-    interpretation is equally good, the diagnostics in `before` report the ambiguity.
+    interpretation. `first` is the result of the first interpretation, or None when this interpretation
+    failed. If another interpretation is equally good, the diagnostics in `before` report the ambiguity.
     """
     text, start = fresh.text, fresh.position
     diagnostics = before.findings.items
@@ -228,7 +228,7 @@ def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None)
 class _Replay:
     """The progress of applying the chosen repairs.
 
-    `key_start` is the offset of the key whose value comes next. It is -1 if no value comes next.
+    `key_start` is the offset of the key whose value comes next, or -1 if no value comes next.
     """
 
     def __init__(self, reading: ScanState, chosen: ChosenReading, node: Node | None) -> None:

@@ -1,8 +1,8 @@
 """Reads unambiguous members and items with one regular expression each.
 
-A member or item is read here if its string or number is simple and the text after it proves its end. The
+A member or item is read here if it has a simple string or number and the following text proves its end. The
 proof is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
-members and items. It would give the same result for the unambiguous ones, but more slowly.
+members and items. The scanner would read the unambiguous members and items in the same way, but more slowly.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class SimpleReader:
         self.decode = decode
 
     def read_members(self, position: int, into: SimpleContainer, around: str) -> int:
-        """Read simple members from `position` on and store them in `into`.
+        """Read simple members from `position` on and store the members in `into`.
 
         Return the offset where reading stopped. `around` is the closing bracket of the container around
         `into`, or "" at the root.
@@ -102,7 +102,7 @@ class SimpleReader:
         return position
 
     def read_items(self, position: int, into: SimpleContainer, around: str) -> int:
-        """Read simple items from `position` on and store them in `into`.
+        """Read simple items from `position` on and store the items in `into`.
 
         Return the offset where reading stopped. `around` is the closing bracket of the container around
         `into`, or "" at the root.

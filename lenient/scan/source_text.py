@@ -95,9 +95,9 @@ class SourceText:
 
 
 class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times as long
-    """A decoded value, its span (`mark`) and the text that contains the value (`piece`).
+    """A decoded value, the value's span (`mark`) and the text that contains the value (`piece`).
 
-    `strict` is True when the text is valid JSON. `settled` is True when the value fits its definition
+    `strict` is True when the text is valid JSON. `settled` is True when the value fits the definition
     unchanged. The spans of inner values may then be missing.
     """
 
@@ -116,8 +116,8 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         """Return the text of the value.
 
         Strings and numbers are returned unchanged. Objects and arrays are returned unchanged when the text is
-        valid JSON. Otherwise they are serialised again. `true`, `false` and `null` are always serialised
-        again.
+        valid JSON. In broken JSON, objects and arrays are serialised again. `true`, `false` and `null` are
+        always serialised again.
         """
         if isinstance(self.value, (dict, list)):
             return (

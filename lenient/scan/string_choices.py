@@ -1,9 +1,10 @@
-"""Lists the possible ends of a string, each with its cost, for the search for the cheapest interpretation.
+"""Lists the possible ends of a string with their costs. The search for the cheapest interpretation uses the
+costs.
 
-A quote ends a string if the text after it can follow a value or a key. A skipped quote belongs to the text
-and has a cost. The cost is higher if the quote seems to separate two members or items. A string without its
-last quote may end where the next member or item begins. The declared names show where a member begins, even
-if its quotes or colon are missing.
+A quote ends a string if the following text can come after a value or a key. A skipped quote belongs to the
+text and has a cost. The cost is higher if the quote seems to separate two members or items. A string without
+its last quote may end where the next member or item begins. The declared names show where a member begins,
+even if the member lacks quotes or a colon.
 """
 
 from __future__ import annotations
@@ -210,8 +211,8 @@ class _ValueEnds:
     def add_ends_at(self, at: int) -> None:
         """Add the ends for the quote at `at`.
 
-        The text may end at the quote. The quote may also open the next member or item, so the text ends
-        before it.
+        The text may end at the quote. If the quote may open the next member or item, the text may also end
+        before the quote.
         """
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
@@ -282,7 +283,7 @@ class _ValueEnds:
 
 
 def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the bracket depth at `end`, relative to `start`, and the lowest depth between both."""
+    """Return the bracket depth at `end`, relative to `start`, and the lowest depth from `start` to `end`."""
     depth = least = 0
     for bracket in _BRACKET.finditer(text, start, end):
         depth += 1 if bracket[0] in "{[" else -1
@@ -291,7 +292,7 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return the offset where a text without its last quote ends, if blanks and a comment precede `end`."""
+    """Return the end of a text that lacks its last quote. Blanks and a comment before `end` are left out."""
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())
 

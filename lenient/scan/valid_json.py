@@ -1,6 +1,6 @@
 """Reads valid JSON at the speed of the decoder: objects, the spans of values, and repeated keys.
 
-The scanner reads valid JSON only when these functions cannot find the spans of all values.
+If these functions cannot find the spans of all values, the scanner reads the valid JSON.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _decode: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ign
 def find_valid_end(text: str, position: int) -> int | None:
     """Return the offset where the JSON object or array at `position` ends.
 
-    Return None when the value is not valid JSON, or when the text after it shows that the value continues.
+    Return None when the value is not valid JSON, or when the following text shows that the value continues.
     """
     if text[position : position + 1] not in ("{", "["):
         return None
@@ -142,7 +142,7 @@ def locate_member(text: str, name: str) -> ValueSpan | None:
 
 
 def _find_member(text: str, name: str) -> int | None:
-    """Return the offset after the key of a member. The decoder skips the members before this member."""
+    """Return the offset after the key of a member. The decoder skips all earlier members."""
     position = text.index("{") + 1
     try:
         while True:

@@ -1,7 +1,7 @@
 """Reads the start of a value: reads a scalar to its end, or opens an object or array.
 
 The kind of value that the definition declares helps to distinguish text from brackets. Calls and sets of
-Python are also read here.
+Python are also read.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member.
+        """Report a member as ambiguous if the member follows a superfluous brace and repeats an earlier
+        member.
 
         The brace may have come too early, so that the member belongs to the inner object.
         """
@@ -347,8 +348,8 @@ class _LayerReader:
     def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
         """Return True when the text at `key`, after an object, contains further members and not narration.
 
-        The text has members if a brace closes them, or if the first key is quoted and declared. If nothing is
-        declared, the first key must be quoted and each value must be JSON.
+        The text contains members if a brace closes them, or if the first key is quoted and declared. If
+        nothing is declared, the first key must be quoted and each value must be JSON.
         """
         if text[members.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True

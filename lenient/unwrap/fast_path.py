@@ -4,12 +4,12 @@
 layer of string encoding, raw newlines in strings, a comma after the last member, or missing closing brackets
 at the end.
 
-`read_plain_text` reads a whole object in which brackets match and each string ends at its first closing
+`read_plain_text` reads a whole object in which brackets match and each string ends at the first closing
 quote. The function repairs missing and trailing commas, single quotes, keys without quotes, Python literals,
 raw line breaks, and comments after commas.
 
 Both functions read a text only when the text has no other meaning. `lenient.unwrap.extraction` and the
-scanner read all other texts. They would return the same result for the simple texts, but more slowly.
+scanner read all other texts. The scanner would give the same result for the simple texts, but more slowly.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
 
     All newlines and tabs are escaped before decoding. If a newline or tab is outside of strings, the escape
     is invalid JSON and the text is rejected. Also return None when a string has only escaped newlines or
-    tabs: then it is uncertain which strings have raw newlines or tabs.
+    tabs, because it is then uncertain which strings have raw newlines or tabs.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None

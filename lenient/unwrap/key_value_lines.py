@@ -71,7 +71,7 @@ def lacks_braces(text: str, declared: Collection[str]) -> bool:
 
 
 def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
-    """Return the object that the lines or pairs of the text form, or None when they form no object.
+    """Return the object that the lines or pairs of the text form, or None when the text has another form.
 
     `declared` are the names of the tool's parameters.
     """

@@ -183,8 +183,8 @@ def find_told_member(text: str, at: int, declared: Collection[str]) -> int | Non
 def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]` contains a member.
 
-    The key must be quoted, or it must begin a line and be declared. If any name is declared, a quoted key
-    must also be declared.
+    The key must be quoted, or must be declared and begin a line. If any name is declared, a quoted key must
+    also be declared.
     """
     return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
         name in declared for name in _TOLD_LINE.findall(text, start, end)
@@ -194,8 +194,8 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
 def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]`, the text after the value, contains another value or a member.
 
-    The text may begin with a list, a quoted text, a number or an argument of a call. It may contain a list of
-    texts or a member anywhere. It may also close a brace that it did not open.
+    The text may begin with a list, a quoted text, a number or an argument of a call. A list of texts or a
+    member may be anywhere in the text. The text may also close a brace that was opened before.
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
@@ -306,7 +306,7 @@ def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) ->
 def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
     """Return True when a non-empty object has none of the fields that the tool declares.
 
-    If such an object is within narration, it does not contain the arguments.
+    Such an object within narration does not contain the arguments.
     """
     if node is None or not node.fields or not isinstance(located.value, dict):
         return False
@@ -343,6 +343,6 @@ def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
 def _extends_value(value: Any, part: Any) -> bool:
     """Return True when the object `value` has all members of the object `part`.
 
-    A stream may repeat an object that grows in this way.
+    A stream may repeat an object, each time with more members.
     """
     return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()

@@ -165,7 +165,7 @@ class YamlReader:
         return self.read_scalar(written, YamlLine(line.start, at, written), following)
 
     def read_scalar(self, written: str, line: YamlLine, following: int) -> int:
-        """Read the value after a key or dash, including its block lines.
+        """Read the value after a key or dash, including the block lines of the value.
 
         Return the index of the next line.
         """

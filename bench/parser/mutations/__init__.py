@@ -48,7 +48,7 @@ def written_calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 
 def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator[tuple[str, Mutant]]:
-    """Yield `each` texts of every kind of defect, and `many` texts with two and with three defects.
+    """Yield `each` texts of every kind of defect, `many` texts with two defects and `many` texts with three.
 
     The same seed gives the same texts. A new kind does not change the texts of other kinds.
     """

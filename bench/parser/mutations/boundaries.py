@@ -1,6 +1,6 @@
 """Calls that lost one to four characters at the boundary of a member, as when a stream loses a piece.
 
-A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and its value
+A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and the value
 (`": "`). If a string or a number lost characters, the right answer lacks these characters, too.
 """
 
@@ -102,7 +102,7 @@ def _quoted(token: Token) -> bool:
 
 
 def _before(token: Token) -> int:
-    """Return the length of a token without its closing quote, which belongs to the boundary."""
+    """Return the length of a token without its closing quote. The quote belongs to the boundary."""
     return len(token.text) - _quoted(token)
 
 

@@ -1,7 +1,7 @@
 """Defects of brackets. All repairs of one bracket are tried, to find the possible meanings of the text.
 
-Often only one repair makes the text valid JSON, so the answer is known. If several repairs make it valid, the
-definition decides between them. If the definition cannot decide, the answer is unknown.
+Often only one repair makes the text valid JSON, so the answer is known. If several repairs do so, the
+definition decides which repair is right. If the definition cannot decide, the answer is unknown.
 """
 
 from __future__ import annotations

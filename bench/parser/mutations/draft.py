@@ -11,8 +11,6 @@ from typing import Any
 
 
 class Kind(Enum):
-    """The kind of a token."""
-
     OPEN = auto()
     CLOSE = auto()
     KEY = auto()

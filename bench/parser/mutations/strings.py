@@ -57,7 +57,7 @@ def _escaped_last_quote(draft: Draft) -> None:
 
 
 def _doubt_from(draft: Draft, at: int) -> None:
-    """Mark the end of this text as unknown, because it may include the next parameter."""
+    """Mark the end of a text as unknown, because the text may include the next parameter."""
     member = draft.tokens[at].member
     following = (token.member for token in draft.tokens[at:] if token.member not in (None, member))
     draft.doubt(member)

@@ -131,7 +131,8 @@ _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>name`, followed by the arguments as a JSON object.
 
-    Models that mix up two notations write this. The opening token may be missing if the tool was offered.
+    Models write this when they mix up two notations. The opening token may be missing if the tool was
+    offered.
     """
     begun = list(read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END))
     yield from begun

@@ -1,8 +1,8 @@
-"""Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a line of its own.
+"""Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a separate line.
 
 Calls inside a Python program are not tool calls and do not count. A value in plain Python is rewritten as
-JSON. Any other value is copied unchanged, and `lenient.arguments.parse` repairs and reports it. No code is
-run.
+JSON. Any other value is copied unchanged, and `lenient.arguments.parse` repairs and reports the value. No
+code is run.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ _KEYWORDS = frozenset(
 def pythonic(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as a Python list, `[f(a=1), g(b="x")]`, or as single Python calls.
 
-    Llama 3.2, Llama 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this.
-    Sources: Meta's prompt format for Llama 3.2 and 4; vLLM's parsers `pythonic`, `llama4_pythonic` and
-    `lfm2`.
+    Models: Llama 3.2, Llama 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE. Sources:
+    Meta's prompt format for Llama 3.2 and 4; vLLM's parsers `pythonic`, `llama4_pythonic` and `lfm2`.
 
-    When the caller named this dialect, all lists and single calls count. Otherwise a list counts if its tools
-    were offered or if the list is the whole reply. A single call counts if its tool was offered and its lines
-    contain no other text.
+    When the caller named this dialect, all lists and single calls count. Otherwise a list counts if all tools
+    in the list were offered, or if the list is the whole reply. A single call counts if the tool was offered
+    and the lines of the call contain no other text.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -114,7 +113,7 @@ def _is_meant(reply: ModelText, calls: list[FoundCall], start: int, end: int) ->
     """Return True when a list of Python calls is meant as tool calls.
 
     A list counts if all tools were offered and no words before the list announce an example. A plausible list
-    also counts if it is the whole reply.
+    that is the whole reply also counts.
     """
     if reply.catalog is not None and all(reply.offers(call.name) for call in calls):
         return not reply.is_example(start)
@@ -335,7 +334,7 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
-    """Return the call with its raw arguments as JSON.
+    """Return the call, whose raw arguments are written as JSON.
 
     Return None when a positional argument has no known parameter name.
     """

@@ -67,7 +67,7 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
     """Return the call of an action without an `Action Input:`, or None when the action is not a call.
 
-    An action is a call if it has the form `Action: search[query]` with the name of an offered tool. It is
+    An action with the form `Action: search[query]` and the name of an offered tool is a call. An action is
     also a call if the text ends within the action.
     """
     name, after = action["name"], action["after"].strip()

@@ -208,8 +208,8 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     `lenient.calls.reading.child_elements`.
 
     Sources: Anthropic's published system prompt ("string and scalar parameters should be specified as is,
-    while lists and objects should use JSON"); vLLM's parsers `minimax_m2` and `step3`. SGLang decodes XML
-    entities here, and so do some agents. A value with entities is decoded and reported, unless the value also
+    while lists and objects should use JSON"); vLLM's parsers `minimax_m2` and `step3`. SGLang and some agents
+    decode XML entities in this notation. A value with entities is decoded and reported, unless the value also
     contains a plain `<` or `&`.
     """
     yield from _read_tagged(reply, _INVOKE)
@@ -254,8 +254,8 @@ _DSML = DialectTags(
 def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<function=name><parameter=key>value</parameter></function>`.
 
-    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo write this inside `<tool_call>` or `<seed:tool_call>`. Llama 3.1
-    writes one JSON object as the body: `<function=name>{…}`. Sources: the chat template and
+    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo surround the calls with `<tool_call>` or `<seed:tool_call>`.
+    Llama 3.1 writes one JSON object as the body: `<function=name>{…}`. Sources: the chat template and
     qwen3coder_tool_parser.py of Qwen/Qwen3-Coder, where one line break before and one after a value is
     layout. SGLang decodes XML entities; see `anthropic_invoke`.
 
@@ -285,8 +285,8 @@ def glm(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of GLM 4.5 to 4.7 and LongCat.
 
     The notation is `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. A value that is
-    declared as text stays unchanged. Any other value is read as JSON if it is valid JSON. Sources: the chat
-    template of zai-org/GLM-4.5; vLLM's parsers `glm45` and `glm47`.
+    declared as text stays unchanged. Any other valid JSON is read as JSON. Sources: the chat template of
+    zai-org/GLM-4.5; vLLM's parsers `glm45` and `glm47`.
     """
     yield from _read_tagged(reply, _GLM)
 

@@ -1,9 +1,9 @@
 """Reads parameters whose names are the tag names of XML-like elements: `<city>Oslo</city>`.
 
 An object is an element that contains elements. A list is several `<item>` elements, or one repeated element.
-MiniMax M3 writes a token before each of its tags, so tags without the token are text. In other dialects, a
-value contains elements only when the definition declares an object or a list. Without a definition, the value
-is text.
+MiniMax M3 writes a token before each tag, so tags without the token are text. In other dialects, a value
+contains elements only when the definition declares an object or a list. Without a definition, the value is
+text.
 """
 
 from __future__ import annotations
@@ -183,7 +183,9 @@ class ElementReader:
         return _Element(name, body, end, end, False, doubtful=opens)
 
     def group(self, elements: list[_Element], node: Node | None) -> list[list[_Element]]:
-        """Return the elements in groups: elements with the same name form one group if they may be a list."""
+        """Return the elements in groups. Elements with the same name form one group if the group may be a
+        list.
+        """
         groups: dict[tuple[str, int], list[_Element]] = {}
         for position, element in enumerate(elements):
             inner = find_node(node, element.name)

@@ -38,13 +38,13 @@ class TextCall:
 
     `text[start:end]` is the call: the name, the arguments and the delimiter tokens that belong only to this
     call. `complete` is False when the text ends before the call does. `request` contains the parsed
-    arguments; the spans of its diagnostics point into `request.raw_arguments`.
+    arguments, and diagnostics whose spans point into `request.raw_arguments`.
 
     `offset` is where the raw arguments begin in the text, so `offset + span` is a position in the text. Some
-    dialects (tags, Python, Gemma) write each parameter separately. For these dialects, the raw arguments are
+    dialects (tags, Python, Gemma) write each parameter separately. For such dialects, the raw arguments are
     built, `offset` is None and spans cannot point into the text.
 
-    `diagnostics` are the repairs outside of the arguments; the spans of these repairs point into the text.
+    `diagnostics` are the repairs outside of the arguments, with spans that point into the text.
     """
 
     dialect: str

@@ -46,7 +46,7 @@ class CallEvidence(Enum):
 
     `TOKENS`: the delimiter tokens around the object mark a call, so no more evidence is needed. `TEXT`: the
     tool was offered, or the object is the whole reply and contains only a name and an arguments object.
-    Without a catalog, an object in `TEXT` must have this shape.
+    Without a catalog, `TEXT` only requires that the object contains a name and an arguments object.
     """
 
     TOKENS = "tokens"
@@ -205,8 +205,8 @@ class _CallFinder:
     def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
         """Return True when an object without a key for the arguments is a call of the tool.
 
-        `besides` are the keys other than the name. All these keys must be declared parameters, and all
-        required parameters must be among the keys. An object with only a name counts when no parameter is
+        `besides` are the keys other than the name. All keys in `besides` must be declared parameters, and all
+        required parameters must be in `besides`. An object with only a name counts when no parameter is
         required, or when the object is the whole reply.
         """
         if tool is None:

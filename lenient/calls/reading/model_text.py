@@ -139,7 +139,7 @@ class ModelText:
         return (match for match in matches if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
-        """Return the end of the reasoning around the offset `position`. Return None outside of reasoning."""
+        """Return the end of the reasoning block around the offset `position`, or None outside of blocks."""
         index = bisect_right(self._thought_starts, position) - 1
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 

@@ -118,7 +118,8 @@ def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
     """Return True when a possible end of the JSON, the offset `end`, is better than the best end so far.
 
     `damage` is the damage of the JSON that ends at `end`, and `least` is the damage of the best JSON so far.
-    If both are badly broken, the later end is better, because earlier tokens may be part of a string.
+    If the JSON is badly broken with either end, the later end is better, because earlier tokens may be part
+    of a string.
     """
     return damage < least or (damage == least == 2 and end < len(reply.text))
 

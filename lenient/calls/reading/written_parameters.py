@@ -45,12 +45,12 @@ class UndeclaredType(Enum):
 class WrittenParameter:
     """One parameter as the model wrote it.
 
-    `is_text` is True when the model declares the value as text. It is False when the model declares another
-    type, and None when the model declares no type. `closed` is False when the closing tag is missing. `cut`
-    is True when the text ends within the value. `layout` is True when line breaks around the value were
-    removed as layout. `end` is the offset where the parameter ends in the reply. `doubtful` is True when the
-    parameter could also end elsewhere. `written` is the JSON text of a value that was already read, with the
-    codes of the changes made to the value.
+    `is_text` is True when the model declares text, False when the model declares another type, and None when
+    the model declares no type. `closed` is False when the closing tag is missing. `cut` is True when the text
+    ends within the value. `layout` is True when line breaks around the value were removed as layout. `end` is
+    the offset where the parameter ends in the reply. `doubtful` is True when the parameter could also end
+    elsewhere. `written` is the JSON text of a value that was already read, with the codes of the changes made
+    to the value.
     """
 
     name: str
@@ -74,10 +74,10 @@ def build_arguments(
 ) -> tuple[str, tuple[Diagnostic, ...]]:
     """Return the parameters as the text of one JSON object, and the diagnostics of building the text.
 
-    Parameters keep their order, and repeated names stay. The spans of the diagnostics point into the JSON
-    text. `root` is the compiled definition, or None when unknown. `undeclared` is the type of values without
-    a declared type. `entities` is True when XML entities are decoded. `cut` is True when the call was not
-    closed, so parameters may be missing at the end.
+    The order of parameters is kept, and repeated names stay. The spans of the diagnostics point into the JSON
+    text. `root` is the compiled definition, or None when the definition is unknown. `undeclared` is the type
+    of values without a declared type. `entities` is True when XML entities are decoded. `cut` is True when
+    the call was not closed, so parameters may be missing at the end.
     """
     parts, findings, length = list[str](), list[Diagnostic](), 1
     for parameter in parameters:

@@ -74,7 +74,10 @@ def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
 
 
 def compile_pattern(text: Any) -> CompiledPattern | None:
-    """Compile a regular expression. Return None when Python cannot compile it, or when it may run forever."""
+    """Compile a regular expression.
+
+    Return None when Python cannot compile the expression, or when the expression may run forever.
+    """
     if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
         return None
     try:

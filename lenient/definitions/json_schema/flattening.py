@@ -44,7 +44,7 @@ class Flattener:
         return target if isinstance(target, Mapping) else None
 
     def flatten(self, schema: Any, depth: int) -> Any:
-        """Return the prepared schema after its references and its `allOf` are merged.
+        """Return the prepared schema after references and `allOf` are merged.
 
         The result may be a boolean schema.
         """
@@ -108,7 +108,9 @@ class _References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema to which the reference in `holder` points, or NOWHERE when it does not exist."""
+        """Return the schema to which the reference in `holder` points, or NOWHERE when there is no such
+        schema.
+        """
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):
@@ -135,7 +137,7 @@ class _References:
         return _follow_pointer(resource, unquote(fragment))
 
     def _register_all(self) -> None:
-        """Go through the document once and register the names of its schemas, up to a limit."""
+        """Go through the document once and register the names of schemas, up to a limit."""
         self.resources[""] = self.root
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         for _ in range(_MAX_INDEXED):
@@ -274,11 +276,11 @@ def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
-    """Return a schema that accepts what both schemas accept, or False when no value can fit both.
+    """Return a schema that accepts what both schemas accept, or False when no value can fit both schemas.
 
     Each schema may or may not be prepared by `_prepare_schema`. If the schemas have different annotations,
-    those of `base` are kept. `unevaluatedProperties` and `unevaluatedItems` are merged only from `base`: in
-    `over` they cannot see the fields and items of `base`.
+    the annotations of `base` are kept. `unevaluatedProperties` and `unevaluatedItems` are merged only from
+    `base`, because in `over` they do not cover the fields and items of `base`.
     """
     if base is False or over is False:
         return False
@@ -373,9 +375,9 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` restricts only names that its own schema does not list. If one schema forbids names
-    that the other schema lists, no merged schema is exact. Then the properties of both schemas are allowed,
-    and the keyword is listed as unsupported.
+    `additionalProperties` restricts only names that the same schema does not list. If one schema forbids
+    names that the other schema lists, no merged schema is exact. Then the properties of both schemas are
+    allowed, and the keyword is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]

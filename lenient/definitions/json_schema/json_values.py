@@ -1,4 +1,4 @@
-"""Writes JSON values as text, compares them, and decides whether JSON can represent a value."""
+"""Writes JSON values as text, compares values, and decides whether JSON can represent a value."""
 
 from __future__ import annotations
 

@@ -50,8 +50,9 @@ class Contains:
 class Conditions:
     """Constraints that apply only to some values.
 
-    `base` is the node without these constraints. Each of `tests` is matched against the value; the answer is
-    True, False or None (unknown). `choose` returns the node for these answers and compiles it on first use.
+    `base` is the node without the conditional constraints. Each of `tests` is matched against the value; the
+    answer is True, False or None (unknown). `choose` maps the answers to a node and compiles this node on
+    first use.
     """
 
     base: Node
@@ -84,15 +85,15 @@ class Node:
 
     If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when only other keywords
     imply the kind. `holds_json` is True for a text that must contain JSON. A node with `never` allows no
-    value. `extra` is the constraint on undeclared fields. It is a node, True (any value), or None (undeclared
+    value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (undeclared
     fields are reported, and forbidden if `closed`). `spellings` maps normalised names to declared names.
     `tag` is the field whose value distinguishes the branches, with a dict from values to branches. `remarks`
     are diagnostics as (code, detail) for keywords that are not checked.
 
     `lenient.coerce.compiled_tool` fills the last four fields on first use. `accepted` contains the types of
-    values that need no conversion; `accepted_fields` contains these types for each field. `is_scalar` is True
-    when the node requires only a scalar kind. `is_listed_text` is True when the node requires only one of
-    several texts.
+    values that need no conversion, and `accepted_fields` contains such types for each field. `is_scalar` is
+    True when the node requires only a scalar kind. `is_listed_text` is True when the node requires only one
+    of several texts.
     """
 
     kind: ValueKind | None = None
@@ -131,7 +132,9 @@ def normalise_name(name: str) -> str:
 
 
 def inner_nodes(node: Node, name: str) -> list[Node]:
-    """Return the nodes that the field `name` must fit: its own node, then the nodes of matching patterns."""
+    """Return the nodes that the field `name` must fit: the field's own node, then the nodes of matching
+    patterns.
+    """
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [
@@ -174,8 +177,8 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
 def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when no value can fit both nodes.
 
-    The types or the allowed values of the nodes must differ, or the allowed values of a field that both nodes
-    require.
+    Either the types or the allowed values of the nodes differ, or the nodes require a field whose allowed
+    values differ.
     """
     if node.never or other.never:
         return True

@@ -1,6 +1,6 @@
 """Compiles a JSON Schema to a graph of nodes, once per definition.
 
-An unsupported keyword becomes a remark of its node, which the validator reports with every value.
+An unsupported keyword becomes a remark of the node. The validator reports the remark with every value.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ def _is_null(branch: Any) -> bool:
 def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
     """Return True when keywords other than `items` may also evaluate items of a list.
 
-    In this case, `unevaluatedItems` cannot be checked.
+    `unevaluatedItems` cannot be checked next to such keywords.
     """
     beside = {"anyOf", "oneOf", GatheredKey.WHEN, GatheredKey.CONTAINS, GatheredKey.ALSO}
     return not beside.isdisjoint(flat)

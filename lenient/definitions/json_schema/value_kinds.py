@@ -75,7 +75,7 @@ _SAYS_JSON = re.compile(
 def says_json_text(schema: Mapping[Any, Any]) -> bool:
     """Return True when the schema of a text declares that the text contains JSON.
 
-    The media type, `contentSchema`, the format, the description, the default or an example may declare this.
+    The media type, `contentSchema`, the format, the description, the default or an example may show that.
     """
     if schema.get("contentEncoding") not in _PLAIN_ENCODINGS:
         return False

@@ -1,7 +1,7 @@
 """Decodes the body of a string and reports everything that is not valid JSON.
 
-Escapes that JSON does not define keep their backslash, because they are usually part of a path or pattern and
-rarely a mistake.
+If JSON does not define an escape, its backslash stays, because the escape usually belongs to a path or
+pattern.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ _STAND_IN = "\x7f"  # temporarily replaces two backslashes, or a quote
 
 
 class StringRepair(NamedTuple):
-    """All repairs with one code in a string: the span from the first to the last repair, and their number.
+    """All repairs with one code in a string: the span from the first to the last repair, and the number of
+    repairs.
 
     `found` and `became` show the first repair. `doubt` describes another possible meaning of the string.
     """
@@ -129,7 +130,7 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
 
 
 def _find_controls(body: str, times: int) -> tuple[int, int]:
-    """Return the offset of the first of `times` control characters, and the offset after the last of them."""
+    """Return the offset of the first of `times` control characters, and the offset after the last one."""
     usual = [sign for sign in "\n\t\r" if sign in body]
     if sum(map(body.count, usual)) == times:
         return min(map(body.index, usual)), max(map(body.rindex, usual)) + 1

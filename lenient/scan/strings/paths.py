@@ -3,8 +3,8 @@ name.
 
 A path begins with a drive, a network share, a folder such as `.` or a variable. The author of a string
 escapes either all backslashes or none. So if a string contains an escape that JSON does not define, the
-backslashes in its paths are literal. If every escape is valid, only a drive, or `.` at the start, indicates a
-path.
+backslashes in the string's paths are literal. If every escape is valid, only a drive, or `.` at the start,
+indicates a path.
 """
 
 from __future__ import annotations

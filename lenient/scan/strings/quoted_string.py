@@ -229,7 +229,7 @@ class StringReader:
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
         """Decode the body of the string at `start`, and report the repairs. Return the text and `end`.
 
-        Raises UnreadableError for a template literal, because the values for its placeholders were not sent.
+        Raises UnreadableError for a template literal, because the values for the placeholders were not sent.
         """
         if self.text[start] == "`" and "${" in self.text[start : end.body]:
             self.check_template(start, end.body)

@@ -301,7 +301,7 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
 
 
 def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahead) -> int:
-    """Count quotes from `at` on as text, as long as no end of a string can follow them.
+    """Count quotes from `at` on as text, as long as the text after each quote cannot follow a string.
 
     Return the offset of the first character to examine, or -1 when `ahead.left` is used up.
     """
@@ -363,15 +363,17 @@ def find_last_comment(text: str, start: int, end: int) -> int | None:
 
 
 def find_ends_of_values(text: str, start: int) -> list[int]:
-    """Return the offsets where a text without its last quote may end because a whole value ends there."""
+    """Return the offsets at which a text without its last quote may end, because the whole value may end
+    there.
+    """
     matches = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
     return [after.start() for _, after in matches if after.start() > start]
 
 
 def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
-    """Return the end of a string without its last quote if a whole value ends there.
+    """Return the end of a string without its last quote if the whole value ends there.
 
-    All open brackets must be closed there. The text before must open no bracket, and no JSON may follow.
+    All open brackets must be closed after this end. The string must open no brace, and no JSON may follow.
     Return None when there is no such end.
     """
     ahead.left -= len(text) - start
