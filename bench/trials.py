@@ -34,7 +34,10 @@ _TASKS = 200
 
 
 def brain(request: Asked) -> Emitted:
-    """Return a broken first call at the rate of the model and the offered definition."""
+    """Return the reply of the scripted model.
+
+    The first call is broken at the rate of the model and the offered definition.
+    """
     city = city_of(request)
     if request.last.role == "tool" and "rain" in request.last.text:
         return Emitted(f"It says: {request.last.text}")

@@ -159,7 +159,7 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
     """Write the sums of all days.
 
-    As in a load, the newest month comes first. All later rows then count as rows of old months.
+    As in a load, the newest month comes first, so the rows of all other months count as old.
     """
     con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write, [])
@@ -183,7 +183,7 @@ def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int
 
 
 def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | None:
-    """Return the number of a segment that contains a whole month of the same length."""
+    """Return the number of a segment with a whole month that has as many days as `days`."""
     if days[0].day > 1:
         return None
     row = con.execute(

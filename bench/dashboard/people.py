@@ -111,7 +111,7 @@ def _opened(browser: Browser, url: str) -> float:
 def _together(browser_path: str, url: str, models: Sequence[str]) -> list[float]:
     """Let five users open the pages at the same time.
 
-    Each user has a separate browser and another model.
+    Each user has a separate browser and selects a different model.
     """
     times: list[float] = []
 

@@ -124,7 +124,7 @@ def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[flo
         return remembered[key]
 
     started, cpu = time.perf_counter(), time.process_time()
-    if name in LISTS:  # reads the list as its page does, with all queries of one page
+    if name in LISTS:  # reads the list with all queries of the list's page
         day_paging.read_page(ask, LISTS[name], filters, LISTS[name].per_page)
     else:
         ask(name, **filters)

@@ -7,10 +7,10 @@ sample_data. Each copy shuffles the words of long texts.
 entire/checkpoints/v1, `26/13abb02349/1/full.jsonl`, Apache-2.0, with the licence text in
 sample_data/LICENCES.txt). Home folders are masked, and filler of the same length replaces signatures.
 
-Twelve transcripts of public projects (10 MB, 4,171 lines) have 2,415 bytes per line. One megabyte of them
-contains 94 calls of main agents and 10 calls of sub-agents, and `orjson.loads` reads 546 MB/s. The generated
-night has 2,130 bytes per line. One megabyte of the night contains 104 calls of main agents and 5 calls of
-sub-agents, and `orjson.loads` reads 540 MB/s.
+Twelve transcripts of public projects (10 MB, 4,171 lines) have 2,415 bytes per line. One megabyte of these
+transcripts contains 94 calls of main agents and 10 calls of sub-agents, and `orjson.loads` reads 546 MB/s.
+The generated night has 2,130 bytes per line. One megabyte of the night contains 104 calls of main agents and
+5 calls of sub-agents, and `orjson.loads` reads 540 MB/s.
 """
 
 from __future__ import annotations

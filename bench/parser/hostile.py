@@ -46,7 +46,10 @@ def _many(unit: str, before: str = "", after: str = "") -> Callable[[], str]:
 
 
 def _encoded() -> str:
-    """Return JSON in a string in a string …, so that the number of backslashes doubles with each layer."""
+    """Return JSON that is encoded as a string several times.
+
+    The number of backslashes doubles with each layer.
+    """
     text = '{"a": "x"}'
     while len(text) < SIZE // 2:
         text = json.dumps(text)

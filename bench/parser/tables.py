@@ -18,7 +18,9 @@ _VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return a Markdown table with aligned columns. The first column is text, the others are numbers."""
+    """Return a Markdown table with aligned columns. The first column contains text, all other columns
+    numbers.
+    """
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = [
@@ -106,7 +108,11 @@ def defects_table(accuracy: Accuracy) -> list[str]:
 
 
 def calls_table(accuracy: Accuracy) -> list[str]:
-    """Return one row per dialect, for a known and for an unknown dialect. The last row is the total."""
+    """Return one row per dialect, and a last row with the total.
+
+    A row contains the results for texts read with the name of the dialect, and for texts read without this
+    name.
+    """
     dialects = [*dict.fromkeys(judgement.entry.dialect for judgement in accuracy.calls), "all"]
     rows = []
     for dialect in dialects:

@@ -26,9 +26,9 @@ _ENOUGH_FOUND = 20  # with fewer found changes, the coverage is not judged
 class Series:
     """The parameters of a simulated series.
 
-    Each day has `calls` calls, in sessions of 1 to `longest` calls with `correlation`. `day_sd` is the
-    standard deviation of the day effects on the logit scale. `autocorrelation` is the correlation of
-    neighbouring day effects. The rate changes from 5 % to `after`.
+    Each day has `calls` calls, in sessions of 1 to `longest` calls. `correlation` is the correlation of two
+    calls of a session. `day_sd` is the standard deviation of the day effects on the logit scale.
+    `autocorrelation` is the correlation of neighbouring day effects. The rate changes from 5 % to `after`.
     """
 
     days: int

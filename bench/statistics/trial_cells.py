@@ -1,4 +1,6 @@
-"""Simulates trials with interim analyses: false verdicts, power, tasks saved, intervals, the quality gate."""
+"""Simulates trials with interim analyses: false verdicts, power, tasks that an early stop saves, intervals,
+the quality gate.
+"""
 
 from __future__ import annotations
 

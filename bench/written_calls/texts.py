@@ -1,6 +1,6 @@
 """Generates replies with calls from a seed: each notation with one mistake or none, and the intended calls.
 
-Based on the documentation of the notations and on typical errors of models.
+The texts are based on the documentation of the notations and on typical errors of models.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ class _Maker:
     def cut(self, name: str, calls: list[Call], text: str) -> WrittenText | None:
         """Return the text, cut off within the last value.
 
-        This value must be a text without escapes before the cut.
+        The last value must be a text without escapes before the cut.
         """
         key, value = list(calls[-1].arguments.items())[-1]
         for length in range(len(value) // 2, 2, -1):
@@ -291,7 +291,9 @@ class _Maker:
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the opening delimiter of a call, or "" if the notation could not be recognised without it."""
+    """Return the opening delimiter of a call, or "" if the notation could not be recognised without this
+    delimiter.
+    """
     first = opening.strip().split("\n")[0]
     if first.startswith("<|start|>"):
         return "<|start|>assistant<|channel|>"

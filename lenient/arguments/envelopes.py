@@ -110,7 +110,7 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
-    """Return the object and its key, if this key is the only key and an undeclared word such as `arguments`.
+    """Return the object and its key, if the object has one key: an undeclared word such as `arguments`.
 
     Return None for any other object.
     """

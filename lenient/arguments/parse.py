@@ -299,9 +299,10 @@ class _Run:
         return self.finish(self.validate(located), located.value, earlier)
 
     def finish(self, arguments: dict[str, Any] | None, sent: Any, earlier: int = 0) -> ToolCallRequest:
-        """Return the request with the converted value `sent` as its arguments.
+        """Return the request with the converted `arguments`.
 
-        The first `known` diagnostics were added before the conversion.
+        `sent` is the value before the conversion. The first `earlier` diagnostics were added before the
+        conversion.
         """
         changes = converted = 0
         for diagnostic in self.findings.items[:earlier]:

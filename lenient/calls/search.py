@@ -236,7 +236,7 @@ _BETWEEN = " \t\r\n])},;`"
 def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
     """Return the calls. Add a diagnostic to a call if its closing token has no opening token.
 
-    `found` contains the calls with their dialects. Tokens inside a call are not considered.
+    `found_calls` contains the calls with their dialects. Tokens inside a call are not considered.
     """
     calls = sorted(found_calls, key=lambda each: each[1].start)
     opened, position = 0, 0

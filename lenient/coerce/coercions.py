@@ -202,7 +202,7 @@ def _wrap_separated(value: str, _: ValueSource) -> Any:
 def read_timestamp(text: str) -> datetime | None:
     """Return the moment of an ISO 8601 text, or None for other text.
 
-    The moment has a UTC offset only if the text has one. Digits of a second after the sixth are cut off.
+    The moment has a UTC offset only if the text has one. Fractions of a second are cut off after six digits.
     """
     trimmed = text.strip()
     if len(trimmed) > _LONGEST_TIMESTAMP or not _TIMESTAMP.fullmatch(trimmed):

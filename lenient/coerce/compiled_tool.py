@@ -185,7 +185,7 @@ def compile_accepted(node: Node) -> Mapping[type, Any]:
 
 
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that a node allows without a diagnostic, each with the test for values."""
+    """Return the Python types that a node allows without a diagnostic, each with a test for its values."""
     if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
@@ -201,7 +201,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that any branch allows, each with the test for values.
+    """Return the Python types that any branch allows, each with a test for its values.
 
     The validator would choose the first branch that fits without a diagnostic.
     """
@@ -440,7 +440,7 @@ class _TypeWriter:
         """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys.
 
         The declared types give the number of quotes. For an object, a mixed list or an escaped quote this
-        number is unreliable, so the value is written as JSON again instead.
+        number is unreliable, so the quotes are counted after the value is written as JSON again.
         """
         always, lines = 0, []
         for name, field in root.fields.items():

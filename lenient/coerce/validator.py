@@ -114,7 +114,7 @@ class Validator:
         return result, fits
 
     def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to what the node allows, or REJECTED when it does not fit."""
+        """Return the value converted to what the node allows, or REJECTED when the value does not fit."""
         if self.depth >= _MAX_DECLARED_DEPTH:
             return self.reject("nested_too_deep", located, path, hint=_DEPTH_HINT)
         self.depth += 1
@@ -132,7 +132,7 @@ class Validator:
         return value
 
     def convert_shape(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to the node's kind, or REJECTED when it violates a constraint."""
+        """Return the value converted to the node's kind, or REJECTED when the value violates a constraint."""
         if located.value is None and (node.nullable or _is_listed(node.choices, None)):
             return None
         if node.branches:
@@ -361,7 +361,7 @@ class Validator:
         return self.reject_quietly(located, path) if is_refused else value
 
     def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the enum value that differs only in case or outer whitespace, or REJECTED."""
+        """Return the enum value that differs from `value` only in case or outer whitespace, or REJECTED."""
         listed = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
         if listed is None:
             shown = value if isinstance(value, str) else to_json_text(value)

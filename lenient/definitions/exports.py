@@ -1,8 +1,8 @@
 """Writes tool declarations in the formats of the providers, and as Markdown for prompts and pages.
 
 If a format cannot express a schema, an error is raised, or the schema is written in another form that the
-provider accepts. Declared defaults are omitted, unless the caller asks for them:
-`lenient.ToolCallRequest.with_defaults` applies defaults after the tool call.
+provider accepts. Declared defaults are omitted unless the caller asks for them, because
+`lenient.ToolCallRequest.with_defaults` can apply defaults after the tool call.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict
 
 
 def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
-    """Write a declaration for OpenAI chat completions. With `strict`, this may raise ToolDefinitionError."""
+    """Write a declaration for OpenAI chat completions. `strict` may raise ToolDefinitionError."""
     responses = to_openai_responses(name, description, schema, strict=strict)
     return {"type": "function", "function": {key: responses[key] for key in responses if key != "type"}}
 
@@ -75,7 +75,7 @@ def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict:
 def to_openai_responses(
     name: str, description: str, schema: Mapping[str, Any], *, strict: bool
 ) -> dict[str, Any]:
-    """Write a declaration for OpenAI's Responses API. With `strict`, this may raise ToolDefinitionError."""
+    """Write a declaration for OpenAI's Responses API. `strict` may raise ToolDefinitionError."""
     parameters = _write_strict_schema(name, schema) if strict else dict(schema)
     declared = {"type": "function", "name": name, "description": description, "parameters": parameters}
     return {**declared, "strict": True} if strict else declared

@@ -217,7 +217,7 @@ def _has_comma_before(frame: OpenContainer) -> bool:
 def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:
     """Store null for a key without a value.
 
-    Raises UnreadableError when the text at `start` is not a key but a number, or a single word in braces.
+    Raises UnreadableError when the text at `start` is a number, or a single word in braces, and not a key.
     """
     number = reading.text[start].isdigit()  # digits after a decimal comma are not a key
     if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):

@@ -235,8 +235,8 @@ def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
     """Process the closing bracket `sign` at the current position, and report each repair.
 
     There are three cases. In the first case, the bracket closes `frame`. In the second case, the bracket is
-    superfluous and is skipped. In the third case, the bracket that closes `frame` is missing. The missing
-    bracket is added, and the position stays the same.
+    superfluous and is skipped. In the third case, the bracket that closes `frame` is missing. This missing
+    bracket is then added, and the position stays the same.
     """
     close, at = CLOSERS[sign], reading.position
     if not frame.filled and frame.comma >= 0:

@@ -69,8 +69,8 @@ def is_doubtful(
 ) -> bool:
     """Return True when the first interpretation of the text may not be the best.
 
-    Brackets or quotes were in doubt, or the text after the value shows that the value continues. A text that
-    was only cut off is not doubtful.
+    An interpretation is doubtful when brackets or quotes were in doubt, or when the text after the value
+    shows that the value continues. A text that was only cut off is not doubtful.
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
@@ -317,7 +317,9 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report what is missing before `start`, or a superfluous comma, and continue with corrected text."""
+        """Report a sign that is missing before `start`, or a superfluous comma. Continue with the corrected
+        text.
+        """
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma

@@ -298,9 +298,9 @@ def _strip_comment(text: str, start: int, end: int) -> int:
 
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
-    """Return the end of a string whose last quote is missing, if the quote at `at` opens the next part.
+    """Return the end of a string without a last quote, if the quote at `at` opens the next member or item.
 
-    Return None when the quote does not open a member or item.
+    Return None for other quotes.
     """
     is_key = QUOTED_KEY.match(text, at) is not None
     if not is_key and not _ITEM_SHAPE.match(text, at):

@@ -185,7 +185,7 @@ Returns NO_JSON for other text, None for other JSON.
 
 
 def make_reader(accepts: Accepts) -> ReadFitting:
-    """Return a reader of the JSON objects that `accepts` accepts."""
+    """Return a function that reads a JSON object if `accepts` returns True for this object."""
 
     def read(text: str) -> Any:
         if len(text) >= LONG and (apart := decode_around_string(text)) is not None:

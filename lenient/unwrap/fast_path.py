@@ -37,7 +37,7 @@ _LONGEST_NUMBER = 40  # in characters
 _REPAIR = Stage.REPAIR  # a lookup on the enum is slow
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CLOSERS = {
-    # the last letters of true, false and null are e and l
+    # a value may end with a quote or with the last letter of true, false or null
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),
     "}": ("]}", "}", "}}"),
     "]": ("}", "}}", "}]}"),

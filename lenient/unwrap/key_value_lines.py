@@ -64,7 +64,9 @@ class KeyValueObject(NamedTuple):
 
 
 def lacks_braces(text: str, declared: Collection[str]) -> bool:
-    """Return True when the whole text is `name: "value", other: 1` and the names can belong to a call."""
+    """Return True when the whole text has the form `name: "value", other: 1` and the names can belong to a
+    call.
+    """
     pairs = _find_pairs(text)
     names = {pair.group(1) for pair in pairs}
     return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)

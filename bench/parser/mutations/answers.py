@@ -19,9 +19,9 @@ class Mutant:
     object is right without a report. `loose` are the parameters whose value is unknown.
 
     If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
-    the result if only closing brackets at the end are missing. `any_mark` is True when any object with a
-    report is right in case of doubt. `as_spelled` is the object with the names in the text, which is right
-    for a parser without the definition.
+    the result if only closing brackets at the end are missing. If the answer is uncertain and `any_mark` is
+    True, any object with a report is right. `as_spelled` is the object with the names in the text, which is
+    right for a parser without the definition.
     """
 
     kinds: tuple[str, ...]

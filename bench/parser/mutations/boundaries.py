@@ -184,7 +184,7 @@ class _Loss:
         return bool(between.strip()) or '"' in sides
 
     def _clear(self) -> bool:
-        """Return True when the ends of both texts at the boundary are clear without the declared names."""
+        """Return True when the ends of both texts at the boundary can be found without the declared names."""
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:

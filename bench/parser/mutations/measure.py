@@ -122,7 +122,8 @@ def readers_table(judged: list[JudgedMutant]) -> list[str]:
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
     """Return one row per kind of defect.
 
-    The row has all shares of our parser, but only the right and silently wrong shares of other parsers.
+    The row has all shares of our parser. For other parsers it has only the shares of right and of silently
+    wrong results.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]

@@ -67,7 +67,7 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block without the delimiter tokens before `position`, which are part of strings."""
+        """Return the block without the delimiter tokens before `position`. They are part of strings."""
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))

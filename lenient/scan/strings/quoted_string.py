@@ -110,7 +110,8 @@ class StringReader:
         return following < 0 or score_end(self.text, following + 1, place) is EndFit.NO
 
     def pass_joint(self, position: int) -> int | None:
-        """Return the offset of the next string when it is concatenated to the string before `position`.
+        """Return the offset of the next string if this string is concatenated to the string before
+        `position`.
 
         `+` or only blanks concatenate two strings. Return None for anything else.
         """
@@ -391,7 +392,7 @@ def is_bracketed_word(text: str, position: int) -> bool:
 
 
 def _find_doubled_end(text: str, start: int) -> int | None:
-    """Return the offset of the closing pair of a string in two apostrophes or two back-ticks at each end.
+    """Return the offset of the closing pair if two apostrophes or back-ticks replace each quote of a string.
 
     Return None when there is no such pair.
     """

@@ -307,7 +307,7 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     """Score a quote before the closing brackets at `at`.
 
-    The expected brackets must come, and the text after the brackets must be possible after a value.
+    The brackets must be the expected ones, and the text after the brackets must be possible after a value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers

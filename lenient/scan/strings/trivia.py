@@ -114,9 +114,9 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:
-    """Return the offset after the code fence at `at` if a character in `following` comes next, or the end.
+    """Return the offset after the code fence at `at`. Return None for other text.
 
-    Return None for other text.
+    After the fence, a character in `following` or the end of the text must come.
     """
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None and text[fence.end() : fence.end() + 1] in following else None

@@ -190,10 +190,10 @@ def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the new end of the token when the character at `end` belongs to the token.
+    """Return the new end of the value when the character at `end` belongs to the value.
 
-    A closing bracket belongs to the token if the token opened it. A comma belongs to the token if no key
-    follows. Return None for other characters.
+    A closing bracket belongs to the value if the value opened the bracket. A comma belongs to the value if no
+    key follows. Return None for other characters.
     """
     sign = text[end : end + 1]
     if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
@@ -235,7 +235,7 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
     """Return the value of a literal or number that is cut off at the text's end.
 
-    Return None for other tokens.
+    Return None for other text.
     """
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
@@ -251,7 +251,7 @@ def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_wide_number(token: str) -> int | float | None:
-    """Return a number in full-width digits or with a typographic minus sign. Return None for other tokens."""
+    """Return a number in full-width digits or with a typographic minus sign. Return None for other text."""
     if token.isascii() or len(token) > 100:
         return None
     plain = normalize("NFKC", token).replace("−", "-")
@@ -278,7 +278,7 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return the token as a string without quotes. Raises UnreadableError when the token is not a string."""
+    """Return the text as a string without quotes. Raises UnreadableError when the text is not a string."""
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
