@@ -106,7 +106,7 @@ def _json_repair_with_schema(tool: Tool | None) -> Reader:
     return _json_repair(tool, tool.schema if tool else None)
 
 
-_CUT = "closed_unterminated_string"  # fast-json-repair reports this for a text that ends too early
+_CUT = "closed_unterminated_string"  # fast-json-repair reports this code for a text that ends too early
 
 
 def _fast_json_repair(_: Tool | None) -> Reader:

@@ -18,8 +18,9 @@ _VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return a Markdown table with aligned columns. The first column contains text, all other columns
-    numbers.
+    """Return a Markdown table with aligned columns.
+
+    The first column contains text, all other columns numbers.
     """
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]

@@ -53,8 +53,9 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the rates in a table of twelve rates. The rates share one estimate of
-    correlation.
+    """Yield the coverage of the rates in a table of twelve rates.
+
+    The rates share one estimate of correlation.
     """
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, (*RHOS, None), RATES, SESSIONS):

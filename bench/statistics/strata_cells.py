@@ -19,7 +19,7 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, compare_rates, make_shares, standardise
 
 LEAST, LARGEST = 0.935, 0.06
-# standard deviation of a session's logit, which correlates calls of a session with 0.05 to 0.2
+# standard deviation of a session's logit; the calls of a session then have a correlation of 0.05 to 0.2
 _SPREAD = 1.0
 
 
@@ -121,8 +121,9 @@ def _find_simpson(draws: int, random: np.random.Generator) -> Cell:
 
 
 def _rank_arms(arms: list[tuple[Floats, int]]) -> RankedTable:
-    """Rank the variants as the page Models does. The counts of each variant have the shape (2, parts,
-    GROUPS).
+    """Rank the variants as the page Models does.
+
+    The counts of each variant have the shape (2, parts, GROUPS).
     """
     rate = RATES["parse_error"]
     whole = np.stack([counts.sum(1) for counts, _ in arms])

@@ -24,7 +24,7 @@ _LARGEST = 0.06
 _BEHIND, _MANY = (
     0.05,
     100,
-)  # allowed loss of power compared with the oracle; the minimum number of sessions per variant for this limit
+)  # the allowed loss of power compared with the oracle; variants with fewer sessions have no such limit
 
 
 def rank_table(shares: Sequence[Share]) -> Ranking:

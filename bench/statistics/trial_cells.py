@@ -1,6 +1,4 @@
-"""Simulates trials with interim analyses: false verdicts, power, tasks that an early stop saves, intervals,
-the quality gate.
-"""
+"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals and the gate."""
 
 from __future__ import annotations
 

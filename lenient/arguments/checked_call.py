@@ -58,8 +58,9 @@ def check_call(
 
 
 def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
-    """Return the message that tells the model why the call was not run. The message lists the tool's
-    parameters.
+    """Return the message that tells the model why the call was not run.
+
+    The message lists the tool's parameters.
     """
     reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
     grave = [

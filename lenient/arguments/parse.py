@@ -59,7 +59,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # maximum of the number of misfits times the length of the text
+_MAX_SEARCHED = 200_000  # maximum product of the number of misfits and the length of the text
 _MAX_NAME = 100  # longer names are not compared, because the time grows with the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
@@ -86,7 +86,7 @@ def parse_arguments(
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
     value = None
-    if type(raw) is str:  # most calls are valid JSON that fits unchanged
+    if type(raw) is str:  # a fast path, because most calls are valid JSON that fits unchanged
         if type(tool) is ToolDefinition:
             value = (tool.compiled or compile_tool(tool)).read(raw)
             if type(value) is dict:

@@ -360,8 +360,9 @@ class _TypeWriter:
         self.written: dict[int, _Written | None] = {}
 
     def write(self, node: Node, depth: int) -> _Written:
-        """Return what a node allows. Raise _NotPlainError if the fast check of the node would call a
-        function.
+        """Return what a node allows.
+
+        Raise _NotPlainError if the fast check of the node would call a function.
         """
         if id(node) in self.written:
             written_type = self.written[id(node)]

@@ -372,8 +372,9 @@ class Validator:
         return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when it meets all of `node.demands`. Otherwise report the reason and return
-        REJECTED.
+        """Return the value when it meets all of `node.demands`.
+
+        Otherwise report the reason and return REJECTED.
         """
         if value is REJECTED or node.demands is None:
             return value

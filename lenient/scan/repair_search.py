@@ -41,7 +41,7 @@ _QUOTES_A_STEP = 4  # one step takes as long as examining this many quotes
 MAX_LENGTH = 60_000  # in characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
-_FURTHER_CLOSER = 0.5  # cost of each closing bracket after the first, behind the whole value
+_FURTHER_CLOSER = 0.5  # cost of each further closing bracket after the end of the whole value
 _BEGUN_ANEW = 0.1  # cost of each missing bracket after the first bracket, if the outermost object restarts
 _CUT_OFF = 0.25  # cost of each missing bracket after the first bracket, if the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
@@ -63,7 +63,7 @@ _AT_ROOT = 2  # factor for the cost if the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
 _INVENTED = 0.5  # cost if an object or array lacks both brackets
 
-# with both repairs, the text may instead have one superfluous list
+# after both repairs the result is ambiguous, because the text may instead have one superfluous list
 _OPENERS_MOVED = {"missing_opener", "extra_opener"}
 SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
@@ -528,8 +528,9 @@ class _Search:
                 self.put_scalar(state, cost_of_it, choice, choice.end.after)
 
     def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
-        """Add the interpretation whose next value is the string `choice`. Without a `choice`, the value is a
-        word.
+        """Add the interpretation whose next value is the string `choice`.
+
+        Without a `choice`, the value is a word.
         """
         frame = state.frame
         if frame is not None and frame.kind != "{":

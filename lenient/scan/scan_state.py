@@ -132,8 +132,9 @@ class ScanState:
         return self.string_place(role_within(self.stack))
 
     def read_string(self, role: StringRole) -> tuple[str, StringEnd]:
-        """Read the string that opens at the current position and move past the string. Return its text and
-        end.
+        """Read the string that opens at the current position and move past the string.
+
+        Return its text and end.
         """
         text, end = self.strings.read_string(self.position, self.string_place(role))
         self.position = end.after

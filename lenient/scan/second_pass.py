@@ -247,8 +247,9 @@ class _Replay:
         )
 
     def read_sign(self) -> None:
-        """Apply the repairs at one offset. Read the character at the offset unless a repair replaces the
-        character.
+        """Apply the repairs at one offset.
+
+        Read the character at the offset unless a repair replaces the character.
         """
         reading, at = self.reading, self.reading.position
         sign = SIGN.match(reading.text, at)
@@ -317,8 +318,9 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report a sign that is missing before `start`, or a superfluous comma. Continue with the corrected
-        text.
+        """Report a sign that is missing before `start`, or a superfluous comma.
+
+        Continue with the corrected text.
         """
         reading = self.reading
         if repair.what == "trailing_comma":

@@ -1,10 +1,9 @@
-"""Lists the possible ends of a string with their costs. The search for the cheapest interpretation uses the
-costs.
+"""Lists the possible ends of a string with their costs.
 
-A quote ends a string if the following text can come after a value or a key. A skipped quote belongs to the
-text and has a cost. The cost is higher if the quote seems to separate two members or items. A string without
-its last quote may end where the next member or item begins. The declared names show where a member begins,
-even if the member lacks quotes or a colon.
+The search for the cheapest interpretation uses the costs. A quote ends a string if the following text can
+come after a value or a key. A skipped quote belongs to the text and has a cost. The cost is higher if the
+quote seems to separate two members or items. A string without its last quote may end where the next member or
+item begins. The declared names show where a member begins, even if the member lacks quotes or a colon.
 """
 
 from __future__ import annotations

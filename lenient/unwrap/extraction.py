@@ -53,7 +53,7 @@ _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
-_SHORT = 4_096  # in characters; in a longer text, this search takes comparatively little time
+_SHORT = 4_096  # in characters; for a longer text, the shortcut saves comparatively little time
 
 
 def extract_value(
@@ -219,8 +219,9 @@ class _LayerReader:
         return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
-        """Return the repaired object when a short text contains only a broken object. Return None for other
-        texts.
+        """Return the repaired object when a short text contains only a broken object.
+
+        Return None for other texts.
         """
         text = piece.text
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":

@@ -263,8 +263,9 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def read_entities(self, at: int) -> ValueStart:
-        """Return the start of a value whose quotes are XML entities. All entities in the value are
-        decoded.
+        """Return the start of a value whose quotes are XML entities.
+
+        All entities in the value are decoded.
         """
         self.report("xml_entities_decoded", at, len(self.text))
         piece = SourceText(unescape(self.text[at:]), self.piece, at, len(self.text))

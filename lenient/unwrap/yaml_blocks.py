@@ -89,8 +89,9 @@ class YamlReader:
         return root.value, ValueSpan(root.start, self.end, root.marks)
 
     def close_deeper(self, indent: int) -> None:
-        """Close the blocks that are indented deeper than `indent`. Raises UnfitError for a key without a
-        value.
+        """Close the blocks that are indented deeper than `indent`.
+
+        Raises UnfitError for a key without a value.
         """
         while self.stack and self.stack[-1].indent > indent:
             frame = self.stack.pop()

@@ -183,8 +183,9 @@ class ElementReader:
         return _Element(name, body, end, end, False, doubtful=opens)
 
     def group(self, elements: list[_Element], node: Node | None) -> list[list[_Element]]:
-        """Return the elements in groups. Elements with the same name form one group if the group may be a
-        list.
+        """Return the elements in groups.
+
+        Elements with the same name form one group if the group may be a list.
         """
         groups: dict[tuple[str, int], list[_Element]] = {}
         for position, element in enumerate(elements):

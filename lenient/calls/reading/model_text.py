@@ -267,7 +267,7 @@ def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
     inline code must be balanced, so that two backticks in different calls do not form inline code.
     """
     runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
-    following: dict[int, int] = {}  # maps the length of a run to the index of the next such run
+    following: dict[int, int] = {}  # maps the length of a run of backticks to the index of the next such run
     partners = [-1] * len(runs)
     for index in range(len(runs) - 1, -1, -1):
         length = runs[index][1] - runs[index][0]

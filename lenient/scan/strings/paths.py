@@ -1,10 +1,9 @@
-r"""Finds Windows paths with unescaped backslashes. In such a path, `\t` is a backslash and the start of a
-name.
+r"""Finds Windows paths with unescaped backslashes.
 
-A path begins with a drive, a network share, a folder such as `.` or a variable. The author of a string
-escapes either all backslashes or none. So if a string contains an escape that JSON does not define, the
-backslashes in the string's paths are literal. If every escape is valid, only a drive, or `.` at the start,
-indicates a path.
+In such a path, `\t` is a backslash and the start of a name. A path begins with a drive, a network share, a
+folder such as `.` or a variable. The author of a string escapes either all backslashes or none. So if a
+string contains an escape that JSON does not define, the backslashes in the string's paths are literal. If
+every escape is valid, only a drive, or `.` at the start, indicates a path.
 """
 
 from __future__ import annotations

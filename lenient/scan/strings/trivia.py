@@ -29,7 +29,7 @@ _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u2
 _COMMENT = compile_regex(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
 _LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
-_LOOK = 500  # number of comment characters that may contain a member
+_LOOK = 500  # number of characters of a comment in which a member is searched
 _LOOK_FOR_END = 5_000  # maximum number of characters between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
