@@ -86,7 +86,8 @@ def main(_options: list[str]) -> int:
 def _print_table(end: RunEnd) -> None:
     """Print a row per variant.
 
-    A rejected first call is one of two calls, so a share r of such calls gives the rate r / (1 + r) per call.
+    After each rejected first call, the task makes a second call. So a share r of rejected first calls gives
+    the rate r / (1 + r) per call.
     """
     print("arm         scripted  measured            tasks  verdict      truth            trials spared")
     counts = Counter(outcome.arm for outcome in end.outcomes)

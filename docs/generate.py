@@ -369,8 +369,8 @@ def page(name: str) -> str:
 def container_files() -> dict[str, str]:
     """Return a dict from the names of the checkout's container files to their content.
 
-    `install-service --for compose` writes the same files. The containers use the folder `callgauge-service/`
-    next to the files, which contains callgauge.toml, logs and the store.
+    `install-service --for compose` writes the same files. The containers use `callgauge-service/`, a folder
+    next to the files with callgauge.toml, logs and the store.
     """
     folder = Path("callgauge-service")
     installation = Installation(

@@ -3,11 +3,11 @@
 The store has daily sums for all days. The code of the loader writes one segment file of an old month for each
 month length. Other old months are copies of these files with other days and ids.
 
-The newest days have rows of single calls, without content. A segment file of older days has only views, which
-read the newest days with other days and ids. So lists and ids agree with the sums on every page.
+The newest days have rows of single calls, without content. A segment file of older days has only views. The
+views read the newest days with other days and ids. So lists and ids agree with the sums on every page.
 
-Two things are unrealistic. All days have the same numbers. A query of old days reads views and the blocks of
-the newest days, which are in the cache.
+Two things are unrealistic. All days have the same numbers. A query of old days reads the blocks of the newest
+days through views, and these blocks are in the cache.
 """
 
 from __future__ import annotations

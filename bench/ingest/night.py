@@ -68,7 +68,7 @@ def write_night(
 
 
 def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> None:
-    """Write the copies to a single file."""
+    """Write copies of all sources to a single file."""
     templates = [_Template(source) for source in sources]
     number = 0
     with path.open("wb") as stream:

@@ -128,7 +128,7 @@ def comparable(
 
 
 def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
-    """Return True for an optional parameter that may be null, so that null means the same as absence."""
+    """Return True for an optional parameter that may be null. For such a parameter, null means absence."""
     declared = (schema.get("properties") or {}).get(name)
     if not isinstance(declared, dict) or name in (schema.get("required") or []):
         return False

@@ -234,8 +234,8 @@ _OF_FIRST_MODEL = {
 def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
     """Return the dimension in which the alert of a model is located, such as "host".
 
-    Return "model" if the alert has no such dimension. Return "wrong" for a value of the dimension that did
-    not change.
+    Return "model" if the alert has no such dimension. Return "wrong" if the alert names a value that did not
+    change.
     """
     names = [(dimension, value) for dimension, shares in drawn.parts.items() for value in range(len(shares))]
     parts = [drawn.parts[dimension][value] for dimension, value in names]

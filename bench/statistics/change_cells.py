@@ -1,8 +1,8 @@
 """Simulates series of days with and without a change, and the results of `find_changes`.
 
-Sessions of 1–50 calls have correlated calls (beta-binomial). Days have an effect on the logit scale, which
-may be autocorrelated. The day of the change is uniformly distributed over all days except the first and last
-sixth.
+Sessions of 1–50 calls have correlated calls (beta-binomial). Days have an effect on the logit scale, and the
+effects may be autocorrelated. The day of the change is uniformly distributed over all days except the first
+and last sixth.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _as_written(value: Any) -> str:
 def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
     """Return the text of the parameters, each between an opening and a closing tag.
 
-    `opening` contains `{key}`, and possibly `{text}`, which is "true" for a text.
+    `opening` contains `{key}`, and possibly `{text}`. The value of `{text}` is "true" for a text.
     """
 
     def write(call: Call, _: Arguments) -> str:

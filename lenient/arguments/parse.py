@@ -396,7 +396,7 @@ class _TolerantReader(_Run):
     def decode_bytes(self) -> SourceText:
         """Return the raw arguments as text.
 
-        Invalid bytes and lone surrogates become replacement characters, which are reported.
+        Invalid bytes and lone surrogates become replacement characters and are reported.
         """
         raw, text = self.call.raw, _replace_invalid(self.call.raw)
         if isinstance(raw, str):

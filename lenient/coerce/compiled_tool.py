@@ -106,7 +106,7 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition, which is cached in the definition."""
+    """Return the compiled form of a definition. The compiled form is cached in the definition."""
     compiled = tool.compiled
     if compiled is None:
         compiled = _compile_root(compile_schema(tool.to_json_schema()))
@@ -129,10 +129,10 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
 
 
 def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return the members of an object that may not fit and that the validator must examine.
+    """Return the members that may not fit, so that the validator must examine these members.
 
-    The second value is the number of quotes around the keys and strings of the object, or -1 when this number
-    is unknown.
+    The second result is the number of quotes around the keys and strings of the object, or -1 when this
+    number is unknown.
     """
     accepted = node.accepted_fields
     if accepted is None:

@@ -1,4 +1,4 @@
-"""Compiles the tests of an object's fields to one Python function, which also counts quotes.
+"""Compiles the tests of an object's fields to one Python function. The function also counts quotes.
 
 The function is written as source code and compiled, as in dataclasses. A loop over the fields takes twice as
 long (timeit). The source contains only names and constants of this module, and field names quoted by `repr`.

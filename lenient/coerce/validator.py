@@ -404,7 +404,7 @@ class Validator:
         return REJECTED
 
     def report_remarks(self, node: Node, located: LocatedValue, path: Path) -> None:
-        """Report the keywords of the definition that this library does not check."""
+        """Report those keywords of the definition that this library does not check."""
         for code, detail in node.remarks:
             self.report(code, located, path, detail=detail)
 

@@ -210,7 +210,7 @@ def _choose(
 def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
     """Return the value of the chosen interpretation and its span, and report the repairs.
 
-    Raises UnreadableError for a word that is not a value, and when the nesting is too deep.
+    Raises UnreadableError for a word that is not a value, and for nesting that is too deep.
     """
     replay = _Replay(reading, chosen, node)
     while reading.done is None:

@@ -180,7 +180,7 @@ def _read_parenthesised(reading: ScanState, inside: int) -> str:
 
 
 def _read_unopened(reading: ScanState, start: int, node: Node | None) -> UnquotedValue:
-    """Read the value at `start`, which begins without a quote or with an escaped quote."""
+    """Read the value at `start`. The value begins without a quote or with an escaped quote."""
     close = reading.stack[-1].close if reading.stack else ""
     place = reading.value_place()
     if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
@@ -230,7 +230,7 @@ _STARTS = frozenset("Dcdiflsto{")
 
 
 def _read_python_value(reading: ScanState, node: Node | None) -> bool:
-    """Read the number, or open the container, that Python writes as a call at the current position.
+    """Read the number or open the container that Python writes as a call at the current position.
 
     A set in braces is also opened. Return False for any other text.
     """

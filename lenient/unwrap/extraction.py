@@ -98,7 +98,7 @@ def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findi
 
 
 def _inner_text(located: LocatedValue) -> SourceText:
-    """Return the text of a string value, whose offsets are mapped to the string's position in the source."""
+    """Return the text of a string value. Offsets in this text are mapped to the position in the source."""
     mark, piece = located.mark, located.piece
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
@@ -309,7 +309,7 @@ class _LayerReader:
     def join_members(
         self, first: LocatedValue, around: Unwrapper, position: int, ahead: Lookahead
     ) -> tuple[LocatedValue, int]:
-        """Add the members at `position` to the object `first`, whose closing brace came too early.
+        """Add the members at `position` to the object `first`. The closing brace of `first` came too early.
 
         Return the object and the offset after the members. If there are no members, return `first` and
         `position`, and set `around.joins` to False.

@@ -211,7 +211,7 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the diagnostic for the number at the end of the text, which may be incomplete.
+    """Return the diagnostic for the number at the end of the text, because the number may be incomplete.
 
     This number is the last in `value`.
     """
@@ -378,7 +378,7 @@ class _PlainReader:
         return position
 
     def close(self, end: int, position: int) -> int:
-        """Close the innermost bracket, which ends at `end`.
+        """Close the innermost bracket at the offset `end`.
 
         `position` is the offset after the last member or item.
         """

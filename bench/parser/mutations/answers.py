@@ -20,7 +20,7 @@ class Mutant:
 
     If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
     the result if only closing brackets at the end are missing. If the answer is uncertain and `any_mark` is
-    True, any object with a report is right. `as_spelled` is the object with the names in the text, which is
+    True, any object with a report is right. `as_spelled` is the object with the names in the text. It is
     right for a parser without the definition.
     """
 

@@ -143,9 +143,9 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return the share of results that are the intended object.
+    """Return a table with the share of results that are the intended object.
 
-    A refusal or another object with a report does not count.
+    A refusal does not count. Another object does not count either, even with a report.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     rows = []

@@ -334,7 +334,7 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
-    """Return the call, whose raw arguments are written as JSON.
+    """Return the call with its arguments, which are written as JSON.
 
     Return None when a positional argument has no known parameter name.
     """

@@ -76,7 +76,7 @@ def _is_holder(name: str, root: Node | None) -> bool:
 
 
 class ElementReader:
-    """Reads the elements of one call, which begin at `position`.
+    """Reads the elements of one call, beginning at `position`.
 
     `undeclared` is the type of values without a declared type. `marked` is True when the dialect's token
     precedes the tags. `end` is the offset after the last element. `dropped` is the span of the last text
@@ -170,7 +170,7 @@ class ElementReader:
         return min(self.call_end, limit)
 
     def end_unclosed(self, name: str, body: int, stop: int) -> _Element:
-        """Return an element without a closing tag, which ends where the next tag begins."""
+        """Return an element without a closing tag. The element ends where the next tag begins."""
         if not self.marked:
             lines = _LINE_TAG.finditer(self.text, body, stop)
             end = next((line.start() for line in lines if line["name"] in self.declared), stop)

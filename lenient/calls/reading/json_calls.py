@@ -1,4 +1,4 @@
-"""Recognises tool calls in a JSON value, in the many shapes in which models write calls.
+"""Recognises tool calls in a JSON value. Models write calls in many shapes.
 
 The keys of the name and the arguments vary. A call may be in a list of calls or inside another object.
 `CallEvidence` lists the evidence that a call needs in text without delimiter tokens.

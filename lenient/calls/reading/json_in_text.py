@@ -65,8 +65,9 @@ def is_json(text: str) -> bool:
 def find_json_end(text: str, start: int) -> int | None:
     """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not valid.
 
-    The decoder sees a window of the text that grows while the value continues. Without the window, many
-    failures would take quadratic time, because a failing decoder counts the lines of the whole input.
+    The decoder sees only a window of the text. The window grows while the value continues. Without the
+    window, many failures would take quadratic time, because a failing decoder counts the lines of the whole
+    input.
     """
     size = _WINDOW
     while True:

@@ -80,7 +80,7 @@ class _SchemaCompiler:
     # --- one node ------------------------------------------------------------------------------------
 
     def fill(self, node: Node, flat: Any, depth: int) -> None:
-        """Write a flattened schema into `node`, which other nodes may already refer to."""
+        """Write a flattened schema into `node`. Other nodes may already refer to `node`."""
         if not isinstance(flat, Mapping):
             node.never = flat is False
             return

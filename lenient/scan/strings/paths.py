@@ -86,9 +86,9 @@ def _begins_with_path(value: dict[str, Any]) -> bool:
 
 
 def find_literal_backslashes(body: str) -> LiteralBackslashes:
-    r"""Return the backslashes of a body that do not start an escape.
+    r"""Return those backslashes of a body that do not start an escape.
 
-    If the body contains `\d`, `\b` is a word boundary. `\f` in a path belongs to the name of a folder.
+    If the body contains `\d`, then `\b` is a word boundary. `\f` in a path belongs to the name of a folder.
     """
     whole = ((0, len(body)),)
     if _WHOLE.fullmatch(body):

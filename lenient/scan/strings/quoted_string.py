@@ -259,7 +259,7 @@ class StringReader:
         self.report("ambiguous", *first.span(), hint="Or a program fills in a value.")
 
     def read_escaped(self, start: int) -> tuple[str, int] | None:
-        """Read the string at `start`, whose quotes are escaped although the string is not inside another
+        """Read the string at `start` if its quotes are escaped although the string is not inside another
         string.
 
         Return the text and the offset after the string. Return None when there is no such string.

@@ -222,7 +222,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
-    """Score the text after a comma as the next member or item of the bracket at `level` of the stack."""
+    """Score how well the text after a comma fits a member or item of the bracket at `level` of the stack."""
     following = pass_blanks(text, at)
     sign = text[following : following + 1]
     frame = place.stack[level] if place.stack else None

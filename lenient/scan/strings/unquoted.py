@@ -107,7 +107,7 @@ class UnquotedValue:
 
 
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
-    """Read the value at `start`, which begins with neither a quote nor a bracket.
+    """Read the value at `start`. The value begins with neither a quote nor a bracket.
 
     `wants_text` means that the definition declares a string. Then words of any kind are accepted unchanged.
     `close` is the bracket that ends the surrounding container, or "" at the root.
