@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Best]:
-    """Return the best of `rounds` rounds for each reader, in the order of the readers."""
+    """Return the best measurement of `rounds` rounds for each reader, in the order of the readers."""
     modules = dict.fromkeys(READERS, "bench.ingest.contender")
     modules |= dict.fromkeys(peers.installed(), "bench.ingest.peers")
     best = {name: Best() for name in modules}

@@ -56,7 +56,7 @@ def again(folder: Path, store: Path) -> Told:
 
 
 def duckdb_sql(folder: Path, store: Path) -> Told:
-    """Load with DuckDB's JSON reader, the closest equivalent to `callgauge`; see read_json.sql."""
+    """Load with DuckDB's JSON reader and read_json.sql, the closest equivalent to `callgauge`."""
     path = store.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as con:
         first, *others = con.extract_statements(Path(__file__).with_name("read_json.sql").read_text("utf-8"))

@@ -126,7 +126,7 @@ def _entry(written: dict[str, Any], group: str, offered: ToolCatalog) -> Entry:
 
 
 def _tool(written: str | dict[str, Any] | None, offered: ToolCatalog) -> Tool | None:
-    """Return the tool from a name in tools.json, a declaration, or a JSON Schema of the arguments."""
+    """Return the tool that a name in tools.json, a declaration, or a JSON Schema of arguments describes."""
     if written is None:
         return None
     if isinstance(written, str):

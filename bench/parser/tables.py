@@ -134,7 +134,7 @@ def calls_table(accuracy: Accuracy) -> list[str]:
 
 
 def accuracy_section(accuracy: Accuracy) -> list[str]:
-    """Return all tables under headings, except for parts without texts."""
+    """Return all tables under headings. Parts without texts have no table."""
     parts: list[tuple[str, list[str]]] = []
     for part, title in _PARTS.items():
         if any(judgement.part == part for judgement in accuracy.judged):

@@ -190,7 +190,7 @@ def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
 
 
 def _with_value(call: Call, fault: Fault, value: Any) -> Call:
-    """Return the call with the parameter of a fault added.
+    """Return the call after the parameter of a fault is added.
 
     The parameter also gets a value, unless the fault is an absent value.
     """

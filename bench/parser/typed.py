@@ -31,7 +31,7 @@ MakeObject = Callable[[str, Fields, bool], Any]  # parameters: name, fields, whe
 class Types:
     """Makes types from the schemas of one tool.
 
-    `make_object` and `bounded` are functions for one library.
+    `make_object` and `bounded` create the types of one library.
     """
 
     def __init__(self, root: Mapping[str, Any], make_object: MakeObject, bounded: Callable[..., Any]) -> None:
@@ -74,7 +74,8 @@ class Types:
 
 
 def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """Return the kind of a schema: `enum` and values, `anyOf` and schemas, or `type` and names.
+    """Return the deciding keyword and its content: `enum` and values, `anyOf` and schemas, or `type` and
+    names.
 
     Without names, any value is allowed.
     """

@@ -80,7 +80,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class DrawnStore:
-    """The counts of a store. `names` has the rate, dimension and value number of each series.
+    """The counts of a store. `names` has the rate, the dimension and the number of the value for each series.
 
     `parts` has the first model's parse errors and calls by host, prompt and tool. The array for each
     dimension has the shape (values, 2, days, GROUPS).
@@ -180,7 +180,7 @@ def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
 def find_visible(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
     """Yield how often a rise is found within a night and within a week.
 
-    The rise has the size that the page calls visible on a night without a change.
+    On a night without a change, the page states how large a visible rise is. The rise has this size.
     """
     sizes = [_read_visible(draw_store(store, 1, [*seed, number])) for number in range(min(draws, 5))]
     for name, nights, several in (

@@ -189,7 +189,7 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 
 
 def _convert_misfits(call: _Call) -> ToolCallRequest | None:
-    """Convert the members of valid JSON that do not fit the definition.
+    """Convert those members of valid JSON that do not fit the definition.
 
     Return None when the definition or the text is too complex for this fast method.
     """

@@ -47,7 +47,7 @@ OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.F
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
-    """Return the outcome for these diagnostic codes.
+    """Return the outcome of a call from the codes of its diagnostics.
 
     `defined` is True when the arguments were checked against a definition.
     """

@@ -135,7 +135,7 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the number in a text without rounding.
+    """Return the exact number that a text contains.
 
     Return None when there is no number, or when the number is too large.
     """
@@ -251,7 +251,7 @@ def _convert_epoch(value: float, _: ValueSource) -> Any:
 
 
 def _write_timestamp(moment: datetime, sent: str) -> str:
-    """Return the moment in RFC 3339, with all second digits of the text `sent`."""
+    """Return the moment in RFC 3339, with all digits that the second has in the text `sent`."""
     fraction = _FRACTION.search(sent)
     written = moment.isoformat(timespec="seconds")
     end = len("2026-12-01T09:00:00")

@@ -55,7 +55,7 @@ def make_function_test(function: Callable[[Any], object]) -> FieldTest:
 
 
 def make_counting_test(fit: FastCheck) -> FieldTest:
-    """Return the test of a list or an object whose check function `fit` counts quotes."""
+    """Return a test of a list or an object. The check function `fit` of the test counts quotes."""
     return FieldTest("{}(v)", (fit,), counts=True)
 
 
@@ -115,7 +115,7 @@ def compile_list_check(types: TypeTests) -> FastCheck:
 
 
 def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[str]) -> FastCheck:
-    """Compile the check of an object from the types that each field allows.
+    """Compile the check of an object whose fields allow the given types.
 
     An object with an undeclared field, or without a required field, does not fit.
     """

@@ -168,9 +168,9 @@ class Validator:
         return self.reject("unsupported_number_literal", located, path)
 
     def convert_kind(self, node: Node, kind: ValueKind, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to the declared kind by `COERCIONS`, or REJECTED.
+        """Convert the value to the declared kind by `COERCIONS`. Return REJECTED when no conversion succeeds.
 
-        When only other keywords imply the kind, a value of another type is accepted.
+        When only keywords other than `type` imply the kind, a value of another type is accepted.
         """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)

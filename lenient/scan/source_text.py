@@ -31,9 +31,10 @@ class ValueSpan(NamedTuple):
 class SourceText:
     r"""A text whose offsets can be mapped to the raw text.
 
-    The text is the decoded body of a string, `parent.text[start:end]`. The raw text itself has no parent. An
-    escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay inside the
-    string. For a text that is not a decoded string, `runs` are the offsets that `find_runs` returns.
+    The text is usually the decoded body of a string, `parent.text[start:end]`. The raw text itself has no
+    parent. An escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay
+    inside the string. For a text that is not a decoded string, `runs` are the offsets that `find_runs`
+    returns.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")

@@ -133,7 +133,7 @@ def _raw(escape: str, sign: str) -> Callable[[Draft], None]:
 
 
 def _single_backslashes(draft: Draft) -> None:
-    """Remove the escapes in Windows paths and patterns, if no backslash then starts a JSON escape."""
+    """Remove the escapes in Windows paths and patterns, unless a remaining backslash starts a JSON escape."""
     at = _value(draft, lambda value: "\\" in value and not _misread(value) and '"' not in value)
     draft.change(at, f'"{draft.tokens[at].value}"')
 

@@ -154,7 +154,7 @@ class _TagWalk:
         return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
 
     def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall | None:
-        """Return the call whose body is one text with all arguments, usually a JSON object.
+        """Return the call whose body contains all arguments in one text, usually JSON.
 
         Return None when the closing tag is missing and the text is prose.
         """

@@ -82,7 +82,7 @@ def find_json_end(text: str, start: int) -> int | None:
 
 
 def _goes_beyond(piece: str) -> bool:
-    """Return True when the piece is valid JSON, or nearly so, up to the end of the window."""
+    """Return True when the piece is valid, or nearly valid, JSON up to the end of the window."""
     try:
         _DECODER.raw_decode(piece)
     except json.JSONDecodeError as error:

@@ -263,7 +263,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Move the constraints that apply only when a field is present to `GatheredKey.WHEN`."""
+    """Move constraints to `GatheredKey.WHEN` if they apply only when a field is present."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
         for name, requirement in entries.items() if isinstance(entries, Mapping) else ():

@@ -250,7 +250,7 @@ class _SchemaCompiler:
     def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
         """Return the node of a schema merged with the `then` or `else` branch of each condition.
 
-        `answers` are the answers of the conditions.
+        The answer for each condition in `answers` selects the branch.
         """
         self.count = self.schemas.count = 0
         for (test, when, otherwise), holds in zip(conditions, answers, strict=True):

@@ -148,7 +148,7 @@ def _find_quote_escapes(marked: str) -> tuple[int, int]:
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:
-    """Return the end of a body without its last escape, if the text ended in the middle of this escape."""
+    """Return the end of a body. Leave out the last escape if the text ended in the middle of this escape."""
     half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
     if half is None:
         return end

@@ -199,7 +199,7 @@ class StringReader:
         return self.finish_string(start, end, place.role)
 
     def read_between(self, start: int, after: int, role: StringRole) -> str:
-        """Return the text of the string `self.text[start:after]`, in quotes of any kind."""
+        """Return the text of the string `self.text[start:after]`. The string may have quotes of any kind."""
         text = self.text
         if text.startswith("**", start):
             self.report("narration_removed", start, start + 2, found="**")

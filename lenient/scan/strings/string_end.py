@@ -241,7 +241,7 @@ class Lookahead:
 def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
     """Return the end of the string whose body starts at `start`.
 
-    Raises UnreadableError when the string is part of an expression of a program.
+    Raises UnreadableError when the string is part of a program expression.
     """
     run = _RUNS[opening]
     passed = _PassedQuotes(text, start)

@@ -127,7 +127,7 @@ class StringPlace:
     closers: int = 0
 
     def awaits(self, name: str) -> bool:
-        """Return True when a surrounding object declares `name` and has no such member yet."""
+        """Return True when a surrounding object declares `name` and has no member with this name yet."""
         for frame in self.stack[-1:-9:-1]:
             if name in frame.fields:
                 return name not in frame.children and name != frame.key
