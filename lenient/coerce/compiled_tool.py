@@ -57,7 +57,7 @@ _PROMOTED = frozenset({"true", "false", "null"})
 
 
 class _AcceptedTypes(dict[type, Any]):
-    """A dict with the Python types that a node allows as keys. A lookup of any other type returns -1."""
+    """A dict whose keys are the Python types that a node allows. A lookup of any other type returns -1."""
 
     __slots__ = ()
 

@@ -265,7 +265,7 @@ def _read_key_without_first_quote(text: str, end: int) -> bool:
 def _read_key_with_colon_inside(
     text: str, start: int, after: int, declared: Collection[str]
 ) -> _MisquotedKey | None:
-    """Return the key of a quoted string from `start` to `after` that wrongly includes the colon.
+    """Return the key if the quoted string from `start` to `after` wrongly includes the colon.
 
     Return None when the string itself is the key. The string is the key if a colon follows the string, or if
     no value follows the inner colon. The string is also the key if `declared` has names but lacks the name

@@ -275,7 +275,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
 def _has_odd_signs(place: StringPlace) -> bool:
     """Return True when an equals sign acts as a colon, or two characters can close the innermost bracket.
 
-    In all other cases, many quotes can be skipped together.
+    Otherwise quotes that cannot end a member are skipped in groups.
     """
     return place.assigns() or any(frame.also for frame in place.stack[-1:])
 
