@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 def benchmarks() -> dict[str, str]:
     """Return the name and the first docstring line of every benchmark.
 
-    The benchmarks are not imported, because each needs its own packages.
+    The benchmarks are not imported, because each benchmark needs other packages.
     """
     summaries: dict[str, str] = {}
     for path in sorted([*FOLDER.glob("[!_]*.py"), *FOLDER.glob("*/__init__.py")]):

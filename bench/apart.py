@@ -1,7 +1,7 @@
-"""Runs a command and returns its output and the peak memory of all its processes.
+"""Runs a command and returns the output of the command and the peak memory of all its processes.
 
-For several processes, peak memory is the largest sampled sum of their memory, with shared pages counted once
-(PSS). For one process, the kernel records the peak.
+For several processes, peak memory is the largest sampled sum, with shared pages counted once (PSS). For one
+process, the kernel records the peak.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Ran:
 
 
 def run_module(module: str, *arguments: object, python: Path = Path(sys.executable)) -> Ran:
-    """Run `python -m module arguments` and wait for its end.
+    """Run `python -m module arguments` and wait until the process ends.
 
-    Raises RuntimeError with the end of its error output.
+    Raises RuntimeError with the end of the process's error output.
     """
     command = [str(python), "-m", module, *map(str, arguments)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -47,7 +47,7 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
 def _family(pid: int) -> list[int]:
     """Return the ids of a process and its descendants.
 
-    On other systems than Linux, return only its own id.
+    On other systems than Linux, return only the id of the process.
     """
     family = [pid]
     for member in family:

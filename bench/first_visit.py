@@ -1,4 +1,4 @@
-"""Measures a first visit: time and CPU compared with an empty Streamlit page, bytes sent, layout shift."""
+"""Measures a first visit: bytes, layout shift, and time and CPU compared with an empty Streamlit page."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def _chart_script(folder: Path) -> Path:
 def _visits(
     browser_path: str, store: Path, folder: Path, rounds: int, pages: Sequence[str]
 ) -> dict[str, list[Visit]]:
-    """Return the visits of each page. The pages take turns, so that other load affects all pages equally."""
+    """Return the visits of each page. The pages alternate, so that other load affects all pages equally."""
     visits: dict[str, list[Visit]] = defaultdict(list)
     with (
         served(ROOT / "callgauge" / "server.py", store) as (url, server),

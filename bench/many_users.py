@@ -40,7 +40,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # ticks of processor time per second, in /pro
 
 @dataclass(slots=True)
 class Load:
-    """Seconds that each page and each probe took, and the errors."""
+    """The seconds that each page and each probe took, and the errors."""
 
     pages: list[float] = field(default_factory=list)
     probes: list[float] = field(default_factory=list)
@@ -95,7 +95,7 @@ async def _click_for(url: str, users: int, pause: float, seconds: float) -> Load
 
 
 async def _click(url: str, number: int, pause: float, until: float, load: Load) -> None:
-    """Open pages in turn, as one user does who reads each page for some time."""
+    """Open one page after another, like a user who reads each page for some time."""
     choice = random.Random(number)
     await asyncio.sleep(choice.uniform(0, pause))
     while time.monotonic() < until:
@@ -131,7 +131,10 @@ async def _browse(
 
 
 async def _open_page(page: ClientConnection, name: str, query: str, names: dict[str, str]) -> dict[str, str]:
-    """Ask for a page, wait until its script has run, and return the scripts of all pages by their names."""
+    """Ask for a page and wait until the page's script has run.
+
+    Return a dict from the names of all pages to the hashes of the page scripts.
+    """
     request = BackMsg()
     request.rerun_script.query_string = query
     request.rerun_script.page_name = name
@@ -141,7 +144,7 @@ async def _open_page(page: ClientConnection, name: str, query: str, names: dict[
     scripts, has_begun = dict(names), False
     while True:
         data = await page.recv()
-        if len(data) > 100_000:  # no message about a run is so large
+        if len(data) > 100_000:  # messages about a script run are smaller
             continue
         message = ForwardMsg.FromString(data)
         kind = message.WhichOneof("type")
@@ -154,7 +157,7 @@ async def _open_page(page: ClientConnection, name: str, query: str, names: dict[
 
 
 def _read_cookie(url: str) -> str:
-    """Open the first page, as a browser without cookies does, and return the cookie that it gets."""
+    """Open the first page without cookies, and return the cookie that the server sets."""
     request = urllib.request.Request(url, headers={"accept": "text/html"})  # noqa: S310 - our own server
     with urllib.request.urlopen(request, timeout=_PAGE_LIMIT) as answer:  # noqa: S310
         answer.read()
@@ -177,7 +180,7 @@ def _probe(url: str, load: Load, until: float) -> None:
 
 @contextmanager
 def _serve(store: Path, workers: int) -> Iterator[tuple[str, int]]:
-    """Serve the store; yield its URL and the server's process id."""
+    """Serve the store. Yield the URL and the process id of the server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -199,7 +202,6 @@ def _serve(store: Path, workers: int) -> Iterator[tuple[str, int]]:
 
 
 def _processes(pid: int) -> list[int]:
-    """Return a process and its descendants."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
     return [pid, *itertools.chain.from_iterable(_processes(int(child)) for child in children)]
 
@@ -214,7 +216,7 @@ def _cpu_of(pid: int) -> float:
 
 
 def _memory_mb(pid: int) -> list[float]:
-    """Return the memory of each process that it shares with no other (PSS), in MB."""
+    """Return the memory of each process in MB. Memory that processes share is divided among them (PSS)."""
     return [
         int(Path(f"/proc/{process}/smaps_rollup").read_text("ascii").split("Pss:")[1].split()[0]) / 1024
         for process in _processes(pid)

@@ -1,8 +1,8 @@
 """The parsers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
 
 A parser that is not installed is listed as not installed. The compared parsers read text, so bytes are
-decoded for them and invalid bytes are replaced. Each parser has its most favourable documented setting, and
-must report its repairs.
+decoded first and invalid bytes are replaced. Each parser has its most favourable documented setting, and must
+report repairs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OURS = "lenient"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One parser. `package` is the distribution that it requires.
+    """One parser. `package` is the distribution that must be installed.
 
     `typed` parsers check against a definition. `strict` parsers read only valid JSON.
     """
@@ -49,7 +49,7 @@ class Peer:
 
 
 def read_with(reader: Reader, raw: str | bytes) -> Reading:
-    """Read one text with one parser; any exception is a refusal."""
+    """Read one text with one parser. Any exception counts as a refusal."""
     try:
         return reader.reading(raw, reader.read(raw))
     except Exception as refused:  # a parser may raise anything
@@ -106,7 +106,7 @@ def _json_repair_with_schema(tool: Tool | None) -> Reader:
     return _json_repair(tool, tool.schema if tool else None)
 
 
-_CUT = "closed_unterminated_string"  # fast-json-repair reports this for a text that ends too early
+_CUT = "closed_unterminated_string"  # fast-json-repair reports this code for a text that ends too early
 
 
 def _fast_json_repair(_: Tool | None) -> Reader:

@@ -1,8 +1,9 @@
 """Measures the overhead of `callgauge record`, compared with the server alone and with a plain proxy.
 
-All three run in one process and take turns. `streams` parallel agents each send a request of 20 KB. The
-answer is streamed in pieces with pauses, as a model does. Prints the time to the first and the last piece in
-milliseconds (median and 95th percentile), the time added to the server's time, and the CPU time.
+The server, the proxy and the recorder run in one process and are measured alternately. `streams` parallel
+agents each send a request of 20 KB. The answer is streamed in pieces with pauses, as a model does. Prints the
+time to the first and the last piece in milliseconds (median and 95th percentile), the time added to the
+server's time, and the CPU time.
 """
 
 from __future__ import annotations

@@ -34,7 +34,10 @@ _TASKS = 200
 
 
 def brain(request: Asked) -> Emitted:
-    """Return a broken first call at the rate of the model and the offered definition."""
+    """Return the reply of the scripted model.
+
+    The first call is broken at the rate of the model and the offered definition.
+    """
     city = city_of(request)
     if request.last.role == "tool" and "rain" in request.last.text:
         return Emitted(f"It says: {request.last.text}")
@@ -83,7 +86,8 @@ def main(_options: list[str]) -> int:
 def _print_table(end: RunEnd) -> None:
     """Print a row per variant.
 
-    A rejected first call is one of two calls, so a share r of such calls gives the rate r / (1 + r) per call.
+    After each rejected first call, the task makes a second call. So a share r of rejected first calls gives
+    the rate r / (1 + r) per call.
     """
     print("arm         scripted  measured            tasks  verdict      truth            trials spared")
     counts = Counter(outcome.arm for outcome in end.outcomes)

@@ -1,4 +1,7 @@
-"""`python -m docs.build_site`: the documentation as a site in site/, with strict links and offline search."""
+"""`python -m docs.build_site`: build the documentation as a site in site/, with offline search.
+
+A broken link is an error.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,21 @@ _LEFT_OUT = {".py", ".pyc", ".toml"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _NAMED_FENCE = re.compile(r"^```(\w+) (\S+)$")
 _LIST_ITEM = re.compile(r"(?:-|\d+\.) ")
-# The theme loads this script from another host. Without it there is no search in a folder.
+# The theme loads this script from another host. Without the script, search fails in a site opened from a
+# folder.
 _FOREIGN_SCRIPT = "https://unpkg.com/iframe-worker/shim"
 _OWN_SCRIPT = "assets/iframe-worker.js"
 
 
 class SiteError(Exception):
-    """Raised when the site could not be built; the message is the builder's report."""
+    """Raised when the site could not be built. The message is the builder's report."""
 
 
 def list_pages(root: Path) -> Iterator[Path]:
-    """Yield the files of the site, relative to the repository: links between them are the same in both."""
+    """Yield the paths of the site's files, relative to the repository.
+
+    Links between the files work in the repository and in the site.
+    """
     for pattern in _PAGES:
         for path in sorted(root.glob(pattern)):
             is_builder = path.is_relative_to(root / "docs" / "site")
@@ -38,7 +45,10 @@ def list_pages(root: Path) -> Iterator[Path]:
 
 
 def adapt_markdown(text: str) -> str:
-    """Return Markdown as the builder reads it: a title for a named code block, a blank line before a list."""
+    """Return Markdown in the form that the builder needs.
+
+    A named code block gets a title, and a list gets a blank line before the list.
+    """
     lines: list[str] = []
     is_code = False
     for line in text.splitlines():
@@ -54,7 +64,8 @@ def adapt_markdown(text: str) -> str:
 def build_site(target: Path = SITE, root: Path = ROOT) -> None:
     """Replace `target` by the site of the pages under `root`. Raises SiteError for a broken link or anchor.
 
-    The builder reads a copy: in the repository it would read every Markdown file of every environment.
+    The builder reads a copy of the pages. In the repository, the builder would also read the Markdown files
+    of virtual environments.
     """
     with tempfile.TemporaryDirectory() as folder:
         pages = Path(folder, "pages")

@@ -1,6 +1,6 @@
-"""`./dev docs` writes docs/reference/ and container files; `./dev modules` prints what each module is for.
+"""`./dev docs` writes docs/reference/ and container files; `./dev modules` prints the purpose of each module.
 
-A test holds that the pages in the repository are what this prints.
+A test checks that the pages in the repository equal the output of this module.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ _FILTERS = frozenset(PARAMETER.findall(" ".join(filter_clauses().values())))
 
 
 def _describe_parameters(metric: Metric) -> str:
-    """Return what the head of a metric says about its parameters, then those it does not describe."""
+    """Return the description of a metric's parameters, then the names of parameters without a description."""
     head = itertools.takewhile(lambda line: line.startswith("--"), metric.sql.splitlines())
     described = " ".join(line.removeprefix("-- ") for line in head if not _FIELD.match(line))
     others = metric.parameters - _FILTERS - set(PARAMETER.findall(described))
@@ -262,13 +262,13 @@ def list_modules() -> Iterator[str]:
 
 
 def _summary(module: Path) -> str:
-    """The first paragraph of a module's docstring, on one line."""
+    """Return the first paragraph of a module's docstring, on one line."""
     docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
     return " ".join(docstring.partition("\n\n")[0].split())
 
 
 def _comment(text: str) -> str:
-    """Return the comment at the head of a text: a paragraph, then its list of "- " lines."""
+    """Return the SQL comment at the start of a text: a paragraph, then its list of "- " lines."""
     lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
     paragraph, *items = re.split(
         r"^- |\n- ", "\n".join(line.removeprefix("--").removeprefix(" ") for line in lines)
@@ -301,7 +301,10 @@ def task_schema_page() -> Iterator[str]:
 
 
 def commands_page() -> Iterator[str]:
-    """Every command, by the groups of `callgauge --help`, with its arguments, options and exit codes."""
+    """Yield the page of all commands, in the groups of `callgauge --help`.
+
+    Each command has its arguments, options and exit codes.
+    """
     yield "# Commands"
     yield GENERATED
     yield (
@@ -361,14 +364,14 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def page(name: str) -> str:
-    """The whole text of one generated page."""
     return "\n\n".join(PAGES[name]()) + "\n"
 
 
 def container_files() -> dict[str, str]:
-    """Return the container files of the checkout by name: what `install-service --for compose` writes.
+    """Return a dict from the names of the checkout's container files to their content.
 
-    They read `callgauge-service/`, a folder next to them with callgauge.toml, logs and the store.
+    `install-service --for compose` writes the same files. The containers use `callgauge-service/`, a folder
+    next to the files with callgauge.toml, logs and the store.
     """
     folder = Path("callgauge-service")
     installation = Installation(
@@ -389,7 +392,7 @@ def container_files() -> dict[str, str]:
     return {**files, "compose.yaml": f"{note}\n{files['compose.yaml']}"}
 
 
-# The SQL page shows the words of tables.md; an installed wheel has no docs/.
+# The SQL page shows the text of tables.md from this copy, because an installed wheel has no docs/.
 COPIES = {"tables.md": ROOT / "callgauge" / "dashboard" / "pages" / "sql" / "table_notes.md"}
 
 

@@ -1,4 +1,4 @@
-"""`python -m docs.screenshots`: the pictures of README.md, light and dark, taken of the sample store."""
+"""`python -m docs.screenshots`: take the pictures for README.md from the sample store, light and dark."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bench.dashboard.people import BROWSER_FLAGS, ROOT, served
 from bench.first_visit import sample_store
 
 IMAGES = Path(__file__).parent / "images"
-LARGEST = 200_000  # bytes of a picture
+LARGEST = 200_000  # maximum size of a picture, in bytes
 COLOURS = 128
 WIDTH, HEIGHT = 1280, 800
-# Name → what is opened, and the link that is followed there, if any.
+# Maps the name of a picture to the page that is opened, and to the link that is followed there, if any.
 PICTURES: dict[str, tuple[str, str | None]] = {
     "overview": ("/", None),
     "prompts": ("/prompts", None),
@@ -29,7 +29,7 @@ DRAWN = """() => {
   return app?.dataset.testScriptState === "notRunning"
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]')
 }"""
-SETTLED = 2_500  # milliseconds: tables and charts draw themselves after the script has run
+SETTLED = 2_500  # milliseconds to wait after the script has run, because tables and charts are drawn later
 
 
 def main() -> int:
@@ -71,7 +71,7 @@ def _take(browser: Browser, url: str, link: str | None, theme: str, picture: Pat
 
 
 def _quantise(picture: Path) -> None:
-    """Rewrite a picture with few colours. Raises ValueError when it is still too large for the repository."""
+    """Rewrite a picture with few colours. Raises ValueError when it is too large for the repository."""
     with Image.open(picture) as taken:
         taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
     if picture.stat().st_size > LARGEST:

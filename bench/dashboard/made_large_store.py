@@ -1,13 +1,13 @@
-"""Generates a store of a billion calls from one day: all other days are copies of this day.
+"""Generates a store of a billion calls from one day. All other days are copies of this day.
 
 The store has daily sums for all days. The code of the loader writes one segment file of an old month for each
 month length. Other old months are copies of these files with other days and ids.
 
-The newest days have rows of single calls, without content. A segment file of older days has only views, which
-read the newest days with other days and ids. So lists and ids agree with the sums on every page.
+The newest days have rows of single calls, without content. A segment file of older days has only views. The
+views read the newest days with other days and ids. So lists and ids agree with the sums on every page.
 
-Two things are unrealistic. All days have the same numbers. Reading old days costs the views and the blocks of
-the newest days, which are in the cache.
+Two things are unrealistic. All days have the same numbers. A query of old days reads the blocks of the newest
+days through views, and these blocks are in the cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ingest.store.generations import BUILDING, ignore_write
 from ingest.store.segments import IDS, attach_file, is_sum
 
 CALLS, DAYS = 1_000_000_000, 730
-SPAN, A_SEGMENT = 30, 10  # days with their own rows; days in one segment file
+SPAN, A_SEGMENT = 30, 10  # number of days with rows of their own; number of days in one segment file
 _NARROWED: tuple[dict[str, Any], ...] = (
     {}, {"models": ["model-7"]}, {"tools": ["bash"]}, {"prompts": ["agent4@1"]},
 )  # fmt: skip
@@ -49,7 +49,8 @@ RANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
 _FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 _TEXTS = ("user_text", "answer_text", "raw_arguments", "arguments", "result_text", "text")
 _IDS = ("session_id", "turn_id", "call_id", "chain_id", "example")
-# There are 400 prompts of decreasing frequency. Each has three of 400 models, one source and one strategy.
+# There are 400 prompts of decreasing frequency. Each prompt has three of 400 models, one source and one
+# strategy.
 _MIX = """
     UPDATE made_sessions SET
         prompt_id = 'agent' || n || '@1', model = 'model-' || (n * 7 + (hash(id, 2) % 3)::INT * 131) % 400,
@@ -77,11 +78,14 @@ class _Table:
         return f'SELECT {selected} FROM {place}."{self.name}"'  # noqa: S608 - our tables
 
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
-        """Return the SQL that selects the same rows this many days earlier. `mark`, in SQL, ends each id."""
+        """Return the SQL that selects the same rows `days` days earlier.
+
+        `mark` is the SQL for the end of each id.
+        """
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
-        """Return the SQL that selects the same rows this many days later, with the ids of the later days."""
+        """Return the SQL that selects the same rows `days` days later, with the ids of the later days."""
         return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:
@@ -155,7 +159,7 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
     """Write the sums of all days.
 
-    As in a load, the newest month comes first, so older months count as old.
+    As in a load, the newest month comes first, so the rows of all other months count as old.
     """
     con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write, [])
@@ -179,7 +183,7 @@ def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int
 
 
 def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | None:
-    """Return the number of a segment that contains a whole month of the same length."""
+    """Return the number of a segment with a whole month that has as many days as `days`."""
     if days[0].day > 1:
         return None
     row = con.execute(

@@ -1,4 +1,4 @@
-"""Generates a store with a given number of calls by SQL: 90 days, 15 calls per session.
+"""Generates a store by SQL, with a given number of calls, 90 days and 15 calls per session.
 
 The SQL scripts of the loader compute the daily sums from the generated rows, a few days at a time.
 """

@@ -43,9 +43,9 @@ _DONE = """() => {
 class Crowd:
     """Medians in ms.
 
-    `painted` is the first paint of Overview, `empty` is the first paint of an empty Streamlit page. `alone`
-    and `together` are the times from opening a page with another filter to its last table, for one user and
-    for five. `memory_mb` is the server's memory in MB afterwards.
+    `painted` is the first paint of Overview, and `empty` is the first paint of an empty Streamlit page.
+    `alone` and `together` measure the time from opening a page with another filter until its last table is
+    shown: for one user, and for five users at once. `memory_mb` is the server's memory in MB afterwards.
     """
 
     painted: float
@@ -60,7 +60,7 @@ def browser_path() -> str | None:
 
 
 def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
-    """Open pages of these models, one model for each user. Return None if there is no browser."""
+    """Open pages filtered by these models, one model for each user. Return None if there is no browser."""
     path = browser_path()
     if path is None:
         return None
@@ -111,7 +111,7 @@ def _opened(browser: Browser, url: str) -> float:
 def _together(browser_path: str, url: str, models: Sequence[str]) -> list[float]:
     """Let five users open the pages at the same time.
 
-    Each user has a separate browser and another model.
+    Each user has a separate browser and selects a different model.
     """
     times: list[float] = []
 

@@ -25,7 +25,8 @@ FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE
 )
 ROUNDS = 2
-SUMS_MS, FACTS_MS = 100, 1000  # promised times: if daily sums suffice, and if rows of single calls are needed
+# promised times: for metrics that read only daily sums, and for metrics that read single calls
+SUMS_MS, FACTS_MS = 100, 1000
 FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"models": ["falcon-3"]},
@@ -74,7 +75,7 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Times in ms over the filters; the time for each filter is the best of its rounds.
+    """Times in ms over the filters. The time for each filter is the best of several rounds.
 
     `facts` is True when the metric reads more than the daily sums. `median` and `worst` are wall times. `cpu`
     is the median CPU time of all threads.
@@ -123,7 +124,7 @@ def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[flo
         return remembered[key]
 
     started, cpu = time.perf_counter(), time.process_time()
-    if name in LISTS:  # reads the list as its page does, with all queries of one page
+    if name in LISTS:  # reads the list with all queries of the list's page
         day_paging.read_page(ask, LISTS[name], filters, LISTS[name].per_page)
     else:
         ask(name, **filters)

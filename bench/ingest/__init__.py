@@ -1,6 +1,6 @@
 """Measures how fast one night's Claude Code logs are loaded, compared with `orjson.loads` and DuckDB.
 
-Every reader runs in its own process, and the readers take turns. The shortest time of all rounds counts,
+Every reader runs in a separate process, and the readers alternate. The shortest time of all rounds counts,
 because other work on the machine can only add time. `--pieces` times the stages of a load in one process
 instead. `--template FILE…` repeats other logs instead of the night's logs.
 """
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Best]:
-    """Return the best of `rounds` rounds for each reader, in the order of the readers."""
+    """Return the best measurement of `rounds` rounds for each reader, in the order of the readers."""
     modules = dict.fromkeys(READERS, "bench.ingest.contender")
     modules |= dict.fromkeys(peers.installed(), "bench.ingest.peers")
     best = {name: Best() for name in modules}

@@ -1,7 +1,7 @@
 """Runs one reader on a folder of logs, and prints the measurements as one line of JSON.
 
-The start of Python and the imports are not measured. Processes that a reader starts are measured, including
-their imports.
+The start of Python and the imports are not measured. If a reader starts processes, these processes and their
+imports are measured.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ Told = dict[str, Any]
 
 
 def loads(folder: Path, _store: Path) -> Told:
-    """Decode every line with `orjson.loads` and discard the result. This is the baseline of all readers."""
+    """Decode every line with `orjson.loads` and discard the result.
+
+    All readers are compared with this baseline.
+    """
     lines = 0
     for path in sorted(folder.iterdir()):
         with path.open("rb") as stream:
@@ -47,13 +50,13 @@ def callgauge(folder: Path, store: Path, workers: int = 1) -> Told:
 
 
 def again(folder: Path, store: Path) -> Told:
-    """Load again what `callgauge` has already loaded."""
+    """Load a folder that `callgauge` has already loaded."""
     report = load([folder], store)
     return {"unchanged": report.unchanged, "loaded": report.loaded}
 
 
 def duckdb_sql(folder: Path, store: Path) -> Told:
-    """Load with DuckDB's JSON reader, the closest equivalent to `callgauge`; see read_json.sql."""
+    """Load with DuckDB's JSON reader and read_json.sql, the closest equivalent to `callgauge`."""
     path = store.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as con:
         first, *others = con.extract_statements(Path(__file__).with_name("read_json.sql").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Measures loads of the largest promised inputs in a given working folder."""
+"""Measures how the largest promised inputs are loaded in a given working folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make one night's session files from small real logs: the same records are repeated under new ids.
+"""Writes the session files of one night from small real logs: the same records are repeated under new ids.
 
 A Claude Code night has two copies of `context-evaluator.jsonl.xz` for each copy of the sub-agent logs in
 sample_data. Each copy shuffles the words of long texts.
@@ -7,9 +7,10 @@ sample_data. Each copy shuffles the words of long texts.
 entire/checkpoints/v1, `26/13abb02349/1/full.jsonl`, Apache-2.0, with the licence text in
 sample_data/LICENCES.txt). Home folders are masked, and filler of the same length replaces signatures.
 
-Twelve transcripts of public projects (10 MB, 4,171 lines) have 2,415 bytes per line, and per megabyte 94
-calls of main agents and 10 calls of sub-agents. `orjson.loads` reads them at 546 MB/s. The generated night
-has 2,130 bytes per line, 104 and 5 calls, and is read at 540 MB/s.
+Twelve transcripts of public projects (10 MB, 4,171 lines) have 2,415 bytes per line. One megabyte of these
+transcripts contains 94 calls of main agents and 10 calls of sub-agents, and `orjson.loads` reads 546 MB/s.
+The generated night has 2,130 bytes per line. One megabyte of the night contains 104 calls of main agents and
+5 calls of sub-agents, and `orjson.loads` reads 540 MB/s.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ SESSION_HISTORY = tuple(sorted((SAMPLE / "session_history").rglob("*.jsonl")))
 _MARK = "@repeat@"
 _TEXT, _END = "@text@", "@end@"
 _LONG = 150  # in a text of at least this many characters, words are shuffled
-# characters at the start of a long text that are not shuffled, because agents recognise events by them
+# characters at the start of a long text that are not shuffled, because agents recognise events by these
+# characters
 _KEPT = 100
 # In these fields, the log formats store the ids of sessions, messages and calls.
 _IDS = frozenset(
@@ -66,7 +68,7 @@ def write_night(
 
 
 def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> None:
-    """Write the copies to a single file."""
+    """Write copies of all sources to a single file."""
     templates = [_Template(source) for source in sources]
     number = 0
     with path.open("wb") as stream:

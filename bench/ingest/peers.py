@@ -1,7 +1,8 @@
 """Measures how another program reads a folder of Claude Code logs.
 
-The program writes its own files to another folder. It is measured only if it is on the PATH; this project
-installs none. Each program runs as its own process, so the time includes its start: half a second at most.
+The program writes files to another folder. A program is measured only if it is on the PATH, because this
+project does not install such programs. Each program runs as a separate process, so the time includes the
+start of the program, at most half a second.
 """
 
 from __future__ import annotations

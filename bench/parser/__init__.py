@@ -1,8 +1,9 @@
 """Measures how well, how fast and how safely `lenient` and other parsers read broken arguments.
 
-`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. The name of a part runs only this
-part and writes nothing: `accuracy`, `mutations`, `boundaries` (characters lost between members), `written`
-(calls written as text), `speed` or `hostile`. `--write` also updates the section of this part.
+`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With the name of a part, only
+this part runs and nothing is written. The names are `accuracy`, `mutations`, `boundaries` (characters lost
+between members), `written` (calls written as text), `speed` and `hostile`. `--write` also updates the section
+of this part.
 
 `accuracy --show GROUP` lists the texts of a group that are not read correctly. A group is a defect,
 `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`. `mutations --show KIND` and `boundaries
@@ -128,7 +129,10 @@ def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
 
 
 def _plain(value: object) -> object:
-    """Return values that JSON lacks: our records as their fields, any other value as its `repr`."""
+    """Return a replacement for a value that JSON lacks.
+
+    A record of this benchmark becomes a dict, and any other value becomes its `repr`.
+    """
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     return repr(value)

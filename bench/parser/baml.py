@@ -1,4 +1,4 @@
-"""Converts a JSON Schema to a BAML function that returns such a value, and the results to plain values.
+"""Converts a JSON Schema to a BAML function, and converts the results of BAML to plain values.
 
 BAML cannot express bounds, patterns or closed objects, so these constraints are left out.
 """
@@ -84,7 +84,7 @@ def _literals(values: list[Any]) -> str:
 def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
     """Return a function that reads arguments from a text.
 
-    Without a schema, the function reads any object. It raises BAML's errors.
+    Without a schema, the function reads any object. The function raises BAML's errors.
     """
     os.environ.setdefault("BAML_LOG", "OFF")
     os.environ.setdefault("RUST_LIB_BACKTRACE", "0")  # the stack trace of a refusal must not be timed

@@ -19,9 +19,9 @@ class Entry:
     """One text and the arguments that a careful person understands.
 
     `intended` is None when a parser should refuse the text. `refused` are the paths of values that cannot be
-    recovered. `place` is the position of a single defect, and `codes` are the codes that may report it.
-    `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any object that is
-    reported as lossy or doubtful.
+    recovered. `place` is the position of a single defect, and `codes` are the codes that may report this
+    defect. `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any object
+    that is reported as lossy or doubtful.
     """
 
     id: str
@@ -91,7 +91,7 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
 
 
 def _with_own_tools(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a file that has its own tool definitions, by their kind."""
+    """Return the entries of a file that has separate tool definitions, by the kind of the entries."""
     offered = _tools_in(path)
     return tuple(_entry(entry, entry["kind"], offered) for entry in entries_in(path))
 
@@ -126,7 +126,7 @@ def _entry(written: dict[str, Any], group: str, offered: ToolCatalog) -> Entry:
 
 
 def _tool(written: str | dict[str, Any] | None, offered: ToolCatalog) -> Tool | None:
-    """Return the tool from a name in tools.json, a declaration, or a JSON Schema of the arguments."""
+    """Return the tool that a name in tools.json, a declaration, or a JSON Schema of arguments describes."""
     if written is None:
         return None
     if isinstance(written, str):

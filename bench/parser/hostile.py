@@ -1,8 +1,8 @@
-"""Measures seconds and memory for texts of 1 MB that try to hang a parser, each in its own process.
+"""Measures seconds and memory for texts of 1 MB that try to hang a parser.
 
-`python -m bench.parser.hostile NAME MODE` starts such a process. The three modes read the text without a
-definition, with a definition, or as a model's text that may contain calls. The other parsers read the same
-texts without a definition.
+Each text is read in a separate process, which `python -m bench.parser.hostile NAME MODE` starts. The three
+modes read the text without a definition, with a definition, or as a model's text that may contain calls. The
+other parsers read the same texts without a definition.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def _many(unit: str, before: str = "", after: str = "") -> Callable[[], str]:
 
 
 def _encoded() -> str:
-    """Return JSON in a string in a string …, so that the number of backslashes doubles with each layer."""
+    """Return JSON that is encoded as a string several times.
+
+    The number of backslashes doubles with each layer.
+    """
     text = '{"a": "x"}'
     while len(text) < SIZE // 2:
         text = json.dumps(text)

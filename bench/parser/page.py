@@ -195,7 +195,7 @@ def _promise_row(promise: Promise) -> list[str]:
 
 @dataclass(slots=True)
 class Results:
-    """The measurements of all parts; a part that did not run has none."""
+    """The measurements of all parts. A part that did not run has no measurements."""
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
@@ -242,7 +242,7 @@ def renew(results: Results, part: str) -> None:
 def with_promises(page: str, promises: Iterable[Promise]) -> str:
     """Return the page with these promises.
 
-    A promise replaces the promise with the same name; new promises are added at the end.
+    A promise replaces the promise with the same name. New promises are added at the end.
     """
     before, title, after = page.partition("## Targets\n\n")
     old, end, rest = after.partition("\n\n")
@@ -254,7 +254,7 @@ def with_promises(page: str, promises: Iterable[Promise]) -> str:
 def with_section(page: str, section: list[str]) -> str:
     """Return the page with this section.
 
-    It replaces the section with the same title, or is inserted before `## Speed`.
+    The section replaces a section with the same title. A new section is inserted before `## Speed`.
     """
     title = section[0]
     text = "\n".join(section).rstrip() + "\n\n"

@@ -20,7 +20,7 @@ from bench.peers import OURS
 class Promise:
     """One goal and its measured value.
 
-    `worst` is the group or text with the worst value, if the value belongs to a single one.
+    If the value belongs to a single group or text, `worst` is this group or text.
     """
 
     what: str
@@ -147,7 +147,7 @@ def of_speed(timed: Iterable[Timed]) -> Iterator[Promise]:
 
 
 def _slowness(timing: Timed) -> float:
-    """Return the slowness of a text, which is infinite if the text is not read correctly."""
+    """Return the slowness of a text. The slowness is infinite if the text is not read correctly."""
     return (
         timing.multiple if timing.multiple is not None and timing.verdict is Verdict.RIGHT else float("inf")
     )

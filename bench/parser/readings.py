@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One report of a parser: its own code, a half-open span in characters and a path.
+    """One report of a parser: the parser's own code, a half-open span in characters and a path.
 
     None means that the parser does not report this field. `warns` is True for an error or a loss of meaning,
     after which a caller must ask before the call runs.
@@ -26,7 +26,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The value that was read, or the reason why there is none (`refusal`), and the reports."""
+    """The value that was read, and the reports of the parser.
+
+    If no value was read, `refusal` is the reason.
+    """
 
     value: Any = None
     refusal: str | None = None

@@ -15,11 +15,9 @@ from lenient.diagnostics import Path, render_path
 
 
 class Verdict(StrEnum):
-    """The verdict on one text."""
-
     RIGHT = "right"
-    SILENT = "wrong, silent"  # another object, without a report that would make a caller stop
-    TOLD = "wrong, reported"  # another object; an error or a loss of meaning is reported
+    SILENT = "wrong, silent"  # the result is another object, without a report that would make a caller stop
+    TOLD = "wrong, reported"  # the result is another object, and an error or a loss of meaning is reported
     REFUSED = "refused"
 
 
@@ -79,7 +77,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def without_nulls(value: Any) -> Any:
-    """Return objects without null members, which typed parsers cannot distinguish from absent members."""
+    """Return objects without null members, because typed parsers treat null members as absent."""
     if isinstance(value, dict):
         return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
@@ -91,7 +89,7 @@ def verdict(
     """Return the verdict on a text.
 
     `entry.refused` lists paths that must be reported as errors. A parser that can refuse single values
-    (`partial`) must refuse them. Any other parser must refuse the whole text.
+    (`partial`) must refuse the values at these paths. Any other parser must refuse the whole text.
     """
     arguments, intended = reading.arguments, entry.intended
     is_warned = any(finding.warns for finding in reading.findings)
@@ -130,7 +128,7 @@ def comparable(
 
 
 def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
-    """Return True for an optional parameter that may be null, so that null means the same as absence."""
+    """Return True for an optional parameter that may be null. For such a parameter, null means absence."""
     declared = (schema.get("properties") or {}).get(name)
     if not isinstance(declared, dict) or name in (schema.get("required") or []):
         return False
@@ -139,7 +137,7 @@ def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
 
 
 def refusals_reported(paths: Iterable[str], findings: Iterable[Finding]) -> bool:
-    """Return True when an error is reported at or below every path that must be refused."""
+    """Return True when an error is reported at or below each path in `entry.refused`."""
     errors = [finding.path for finding in findings if finding.error and finding.path is not None]
     return all(any(_below(error, path) for error in errors) for path in paths)
 
@@ -197,7 +195,7 @@ def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
 
 
 def _spoken_of(paths: list[str], reported: set[str]) -> bool:
-    """Return True when a report is at one of the paths, below it, or at an outer value except the root."""
+    """Return True when a report is at a path, below a path, or at an outer value except the root."""
     return any(
         _below(place, path) or (place != "$" and _below(path, place)) for path in paths for place in reported
     )

@@ -1,8 +1,8 @@
 """Times each parser on each text, as a multiple of `orjson.loads` on valid JSON of the same value.
 
-All parsers run in one process and take turns, so that noise affects all of them. The lowest processor time of
-many turns counts, because noise can only add time. Each turn has its own texts, because a real parser never
-reads a text twice. A parser that gets a text wrong is also timed, and marked.
+All parsers run in one process and alternate, so that noise affects all parsers equally. The lowest processor
+time of many measurements counts, because noise can only add time. Each measurement has new texts, because a
+real parser never reads a text twice. A parser that gets a text wrong is also timed, and the time is marked.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from bench.parser.texts import Call, samples
 from bench.parser.worker import Worker
 from bench.peers import PEERS, Peer
 
-_SLICE = 0.002  # seconds of one turn, short enough that some turns are not disturbed
-_FRESH = 20  # number of texts of each kind; each turn takes the next texts
+# seconds of one measurement; so short that other processes leave some measurements undisturbed
+_SLICE = 0.002
+_FRESH = 20  # number of texts of each kind; each measurement takes the next texts
 _TURNS, _QUICK_TURNS = 40, 7
-_LONGEST = 1.0  # maximum seconds for all turns of one parser on one text
+_LONGEST = 1.0  # maximum seconds for all measurements of one parser on one text
 _FEWEST = 3
 
 
@@ -95,7 +96,7 @@ def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
 
 
 def _run(read: Callable[[Any], object], raws: list[str]) -> Callable[[], object]:
-    """Return a function for one turn: it parses `raws` repeatedly and returns the seconds per text."""
+    """Return a function for one measurement. The function parses `raws` and returns the seconds per text."""
     read(raws[0])  # the first call may initialise the parser
     started = process_time()
     for raw in raws:
@@ -134,7 +135,7 @@ def _least_times(runs: dict[str, Callable[[], object]], turns: int) -> dict[str,
 def _without_collector() -> Iterator[None]:
     """Switch off the garbage collector, as timeit does.
 
-    A collection would slow whichever parser happens to run.
+    A collection would slow only the parser that is running.
     """
     gc.disable()
     try:

@@ -18,7 +18,10 @@ _VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return a Markdown table with aligned columns. The first column is text, the others are numbers."""
+    """Return a Markdown table with aligned columns.
+
+    The first column contains text, all other columns numbers.
+    """
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = [
@@ -43,7 +46,11 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per parser: verdicts, with a definition too, hangs and crashes, unreported changes."""
+    """Return one row per parser, with the shares of the verdicts.
+
+    The row also has the share of right results with a definition, and the numbers of hung or crashed texts
+    and of unreported changes.
+    """
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):
@@ -74,7 +81,9 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per group: all shares of our parser, and the right share of each other parser."""
+    """Return one row per group: all shares of our parser, and the share of right results for each other
+    parser.
+    """
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
     others = [name for name in readers if name != OURS and name not in strict]
@@ -100,7 +109,11 @@ def defects_table(accuracy: Accuracy) -> list[str]:
 
 
 def calls_table(accuracy: Accuracy) -> list[str]:
-    """Return one row per dialect, with and without a known dialect. The last row is the total."""
+    """Return one row per dialect, and a last row with the total.
+
+    A row contains the results for texts read with the name of the dialect, and for texts read without this
+    name.
+    """
     dialects = [*dict.fromkeys(judgement.entry.dialect for judgement in accuracy.calls), "all"]
     rows = []
     for dialect in dialects:
@@ -121,7 +134,7 @@ def calls_table(accuracy: Accuracy) -> list[str]:
 
 
 def accuracy_section(accuracy: Accuracy) -> list[str]:
-    """Return all tables under headings, except for parts without texts."""
+    """Return all tables under headings. Parts without texts have no table."""
     parts: list[tuple[str, list[str]]] = []
     for part, title in _PARTS.items():
         if any(judgement.part == part for judgement in accuracy.judged):

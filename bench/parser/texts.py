@@ -1,7 +1,8 @@
-"""The texts to time: three calls, each as valid JSON and with each defect. A seed makes them reproducible.
+"""The texts of the speed measurement: three calls, each as valid JSON and with each defect.
 
-A defect affects the whole text, as when a model writes another notation, and not a single position. A few
-texts have a second defect or the defect in two places, so that the fastest code paths fail.
+A seed makes the texts reproducible. A defect affects the whole text, as when a model writes another notation,
+and not a single position. A few texts have a second defect or the defect in two places, so that the fastest
+code paths fail.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ EXACT = (
     "fence", "prose around", "raw newlines", "raw newlines in two strings", "missing closers",
     "string-encoded",
 )  # fmt: skip
-"""Defects that leave the inner JSON valid. These are cheap to repair."""
+"""Defects that leave the inner JSON valid. Such defects are cheap to repair."""
 GENERAL = (
     "raw newlines and a comma", "unescaped quotes", "single quotes", "Python literals",
     "single quotes and literals", "missing commas", "trailing commas", "unquoted keys", "comments",
@@ -34,7 +35,7 @@ _ABSENT: Any = object()
 class Fault:
     """One value in valid JSON as sent and as intended.
 
-    `schema` is its declaration, or None if it is not declared.
+    `schema` is the declaration of the value, or None for an undeclared value.
     """
 
     schema: dict[str, Any] | None
@@ -189,7 +190,7 @@ def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
 
 
 def _with_value(call: Call, fault: Fault, value: Any) -> Call:
-    """Return the call with the parameter of a fault added.
+    """Return the call after the parameter of a fault is added.
 
     The parameter also gets a value, unless the fault is an absent value.
     """

@@ -31,7 +31,7 @@ MakeObject = Callable[[str, Fields, bool], Any]  # parameters: name, fields, whe
 class Types:
     """Makes types from the schemas of one tool.
 
-    `make_object` and `bounded` are functions for one library.
+    `make_object` and `bounded` create the types of one library.
     """
 
     def __init__(self, root: Mapping[str, Any], make_object: MakeObject, bounded: Callable[..., Any]) -> None:
@@ -74,7 +74,8 @@ class Types:
 
 
 def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """Return the kind of a schema: `enum` and values, `anyOf` and schemas, or `type` and names.
+    """Return the deciding keyword and its content: `enum` and values, `anyOf` and schemas, or `type` and
+    names.
 
     Without names, any value is allowed.
     """
@@ -103,7 +104,10 @@ def _literal(values: list[Any]) -> Any:
 
 
 def pydantic_model(schema: Mapping[str, Any]) -> Any:
-    """Return a pydantic model in lax mode. It keeps unknown parameters unless the schema forbids them."""
+    """Return a pydantic model in lax mode.
+
+    The model keeps unknown parameters unless the schema forbids them.
+    """
     pydantic: Any = importlib.import_module("pydantic")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:
@@ -119,7 +123,10 @@ def pydantic_model(schema: Mapping[str, Any]) -> Any:
 
 
 def msgspec_struct(schema: Mapping[str, Any]) -> Any:
-    """Return a msgspec struct. It refuses unknown parameters, because a struct cannot keep them."""
+    """Return a msgspec struct.
+
+    The struct refuses unknown parameters, because a struct cannot keep them.
+    """
     msgspec: Any = importlib.import_module("msgspec")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:

@@ -1,7 +1,7 @@
-"""Runs a compared parser in its own process, so that a hang or crash costs only one text.
+"""Runs a compared parser in a separate process, so that a hang or crash costs only one text.
 
-An alarm would not work, because it waits until native code returns. The child process is `python -m
-bench.parser.worker`.
+An alarm would not stop a hang, because an alarm waits until native code returns. The child process is `python
+-m bench.parser.worker`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _START = 60.0
 class Worker:
     """The process of one compared parser.
 
-    It is started for the first text, and again after a hang or crash.
+    The process is started for the first text, and again after a hang or crash.
     """
 
     def __init__(self, peer: str) -> None:

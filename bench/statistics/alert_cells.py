@@ -80,7 +80,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class DrawnStore:
-    """The counts of a store. `names` has the rate, dimension and value number of each series.
+    """The counts of a store. `names` has the rate, the dimension and the number of the value for each series.
 
     `parts` has the first model's parse errors and calls by host, prompt and tool. The array for each
     dimension has the shape (values, 2, days, GROUPS).
@@ -180,7 +180,7 @@ def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
 def find_visible(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
     """Yield how often a rise is found within a night and within a week.
 
-    The rise has the size that the page calls visible on a night without a change.
+    On a night without a change, the page states how large a visible rise is. The rise has this size.
     """
     sizes = [_read_visible(draw_store(store, 1, [*seed, number])) for number in range(min(draws, 5))]
     for name, nights, several in (
@@ -211,7 +211,9 @@ def _walk(drawn: DrawnStore) -> Walk:
 
 
 def _find_first_night(drawn: DrawnStore) -> int | None:
-    """Return the first night that finds the rise of the first model or of a part of it, counted from 0."""
+    """Return the first night, counted from 0, that finds the rise of the first model or of a part of this
+    model.
+    """
     own = {
         place
         for place, (rate, dimension, value) in enumerate(drawn.names)
@@ -230,9 +232,10 @@ _OF_FIRST_MODEL = {
 
 
 def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
-    """Return the dimension in which the alert of a model is located, or "model" if there is none.
+    """Return the dimension in which the alert of a model is located, such as "host".
 
-    Return "wrong" for a value of the dimension that did not change.
+    Return "model" if the alert has no such dimension. Return "wrong" if the alert names a value that did not
+    change.
     """
     names = [(dimension, value) for dimension, shares in drawn.parts.items() for value in range(len(shares))]
     parts = [drawn.parts[dimension][value] for dimension, value in names]
@@ -252,7 +255,10 @@ _CHANGED = {"host": 0, "prompt": 1, "tool": 1}
 
 
 def draw_store(store: Store, nights: int, seed: list[int]) -> DrawnStore:
-    """Return the counts of BEFORE days and of the nights after them, when the first model is changed."""
+    """Return the counts of a store for BEFORE days and for the nights after these days.
+
+    On the nights, the first model is changed.
+    """
     random = np.random.default_rng(seed)
     days = BEFORE + nights
     several = store.sessions * days * _MODELS

@@ -1,8 +1,8 @@
 """Simulates series of days with and without a change, and the results of `find_changes`.
 
-Sessions of 1–50 calls have correlated calls (beta-binomial). Days have an effect on the logit scale, which
-may be autocorrelated. The day of the change is uniformly distributed over all days except the first and last
-sixth.
+Sessions of 1–50 calls have correlated calls (beta-binomial). Days have an effect on the logit scale, and the
+effects may be autocorrelated. The day of the change is uniformly distributed over all days except the first
+and last sixth.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _ENOUGH_FOUND = 20  # with fewer found changes, the coverage is not judged
 class Series:
     """The parameters of a simulated series.
 
-    Each day has `calls` calls, in sessions of 1 to `longest` calls with `correlation`. `day_sd` is the
-    standard deviation of the day effects on the logit scale, and `autocorrelation` is their correlation. The
-    rate changes from 5 % to `after`.
+    Each day has `calls` calls, in sessions of 1 to `longest` calls. `correlation` is the correlation of two
+    calls of a session. `day_sd` is the standard deviation of the day effects on the logit scale.
+    `autocorrelation` is the correlation of neighbouring day effects. The rate changes from 5 % to `after`.
     """
 
     days: int
@@ -112,7 +112,10 @@ def _changed_grid() -> Iterator[Series]:
 
 
 def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
-    """Return True when the range of the nearest found change contains the true day, None without a change."""
+    """Return whether the range of the nearest found change contains the true day.
+
+    Return None when no change was found.
+    """
     margin = max(2, series.days // 6)
     true = int(random.integers(margin, series.days - margin + 1))
     changes = find_changes(draw_counts(series, true, random))

@@ -28,7 +28,8 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Variants with `sessions` per day on `days` days each, either one after the other or in parallel.
+    """Variants with `sessions` sessions per day on `days` days each, either one after the other or in
+    parallel.
 
     `own_sd` is the standard deviation of each variant's own day effects. Parallel variants also have common
     day effects with standard deviation 0.3. `rates` contains the rate of each variant.
@@ -99,7 +100,7 @@ def rank_models(setting: Setting, random: np.random.Generator) -> frozenset[tupl
 
 
 def draw_arms(setting: Setting, random: np.random.Generator) -> list[Slice]:
-    """Return one simulated slice for each rate of the setting."""
+    """Return the simulated data of one variant for each rate of the setting."""
     arms, length = len(setting.rates), setting.days
     calendar = length * arms if setting.is_successive else length
     common = _draw_effects(calendar, setting.own_sd if setting.is_successive else 0.3, setting, random)

@@ -15,8 +15,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class Sessions:
     """Simulates the calls of sessions in `draws` independent repetitions.
 
-    A session has its own rate, from a beta distribution around `rate` with intra-session correlation `rho`.
-    Its size is uniform from 1 to 50 calls ("even"), or lognormal with a long tail up to 2,000 calls
+    A session's rate comes from a beta distribution around `rate` with intra-session correlation `rho`. The
+    size of a session is uniform from 1 to 50 calls ("even"), or lognormal with a long tail up to 2,000 calls
     ("heavy").
     """
 
@@ -35,7 +35,7 @@ class Sessions:
         return np.minimum(np.ceil(np.exp(self.random.normal(1.5, 1.2, shape))), 2000.0)
 
     def draw_rates(self, sessions: int, rate: float | Floats, rho: float | Floats) -> Floats:
-        """Return each session's own rate; `rate` and `rho` may have the shape (draws, 1)."""
+        """Return each session's own rate. The arguments `rate` and `rho` may have the shape (draws, 1)."""
         shape = (self.draws, sessions)
         mean, alike = (
             np.broadcast_to(np.asarray(value, dtype=float), (self.draws, 1)) for value in (rate, rho)
@@ -66,7 +66,7 @@ class Sessions:
 
 
 def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:
-    """Return the shares of each repetition's table, one share per variant, as a page computes them.
+    """Return the shares of each repetition's table, one share per variant. A page computes the same shares.
 
     `arms` contains, for each variant, hits and calls by group (draws, 2, 1, GROUPS) and the number of
     sessions.

@@ -1,7 +1,7 @@
-"""Simulates a quality gate: how often it passes a rate that is worse by the margin, or fails an equal rate.
+"""Simulates how often a quality gate passes a rate that is worse by the margin, or fails an equal rate.
 
-Sessions of 1–30 calls have correlated calls (beta-binomial). Every day has an effect on the logit scale,
-which may be autocorrelated. The true rate is the expected rate over all days.
+Sessions of 1–30 calls have correlated calls (beta-binomial). Every day has an effect on the logit scale, and
+the effects may be autocorrelated. The true rate is the expected rate over all days.
 """
 
 from __future__ import annotations

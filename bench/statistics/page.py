@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.statistics.cells import Cell
 
 PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_statistics.md"
-_LISTED = 4  # a topic with more results shows only the lowest and the highest
+_LISTED = 4  # for a topic with more results, only the lowest and the highest result are shown
 
 _HEAD = """# Benchmarks of the statistics
 

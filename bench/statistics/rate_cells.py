@@ -53,7 +53,10 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the rates in a table of twelve, which share one estimate of correlation."""
+    """Yield the coverage of the rates in a table of twelve rates.
+
+    The rates share one estimate of correlation.
+    """
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, (*RHOS, None), RATES, SESSIONS):
         if not whole and (rho, rate, sessions) not in _NAMED:
@@ -110,7 +113,7 @@ def cover_differences(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
-    """Return the correlation; None means a different correlation for every variant."""
+    """Return the correlation. If `rho` is None, every variant gets a different correlation."""
     return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
 
 

@@ -19,7 +19,7 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, compare_rates, make_shares, standardise
 
 LEAST, LARGEST = 0.935, 0.06
-# standard deviation of a session's logit, which correlates calls of a session with 0.05 to 0.2
+# standard deviation of a session's logit; the calls of a session then have a correlation of 0.05 to 0.2
 _SPREAD = 1.0
 
 
@@ -32,8 +32,8 @@ def mean_rate(rate: float) -> float:
 def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Floats:
     """Return hits and calls of each part by group, of shape (draws, 2, parts, GROUPS).
 
-    A session distributes its calls over the parts by `mix`. Its own effect is the same in all parts. `rates`
-    contains the rate of each part, before the session's effect.
+    A session distributes its calls over the parts by `mix`. The effect of a session is the same in all parts.
+    `rates` contains the rate of each part, before the session's effect.
     """
     n = drawn.random.multinomial(drawn.draw_sizes(sessions).astype(int), mix).astype(float)
     effect = _SPREAD * drawn.random.standard_normal((drawn.draws, sessions, 1))
@@ -79,7 +79,10 @@ def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def rank_mixed(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false verdicts on equal models with different work, and right ones in Simpson's paradox."""
+    """Yield how often a table calls equal models different when they use tools in different proportions.
+
+    Also yield how often the better model is named in Simpson's paradox.
+    """
     random = np.random.default_rng(seed)
     settings = [(6, 5, 100)] + ([(20, 20, 100), (20, 5, 60), (6, 10, 300)] if whole else [])
     for models, parts, sessions in settings:
@@ -118,7 +121,10 @@ def _find_simpson(draws: int, random: np.random.Generator) -> Cell:
 
 
 def _rank_arms(arms: list[tuple[Floats, int]]) -> RankedTable:
-    """Rank the variants as the page Models does. The counts of each have the shape (2, parts, GROUPS)."""
+    """Rank the variants as the page Models does.
+
+    The counts of each variant have the shape (2, parts, GROUPS).
+    """
     rate = RATES["parse_error"]
     whole = np.stack([counts.sum(1) for counts, _ in arms])
     totals = whole.sum(-1).astype(int).tolist()

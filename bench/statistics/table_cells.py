@@ -24,7 +24,7 @@ _LARGEST = 0.06
 _BEHIND, _MANY = (
     0.05,
     100,
-)  # allowed loss of power compared with the oracle; the minimum number of sessions per variant for this limit
+)  # the allowed loss of power compared with the oracle; variants with fewer sessions have no such limit
 
 
 def rank_table(shares: Sequence[Share]) -> Ranking:
@@ -63,7 +63,7 @@ def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a model with twice the rate of 19 others is called worse, by us and by an oracle.
+    """Yield how often a model with twice the rate of 19 other models is called worse, by us and by an oracle.
 
     The oracle knows the true intra-session correlation of every variant and uses the normal distribution.
     """
@@ -138,10 +138,10 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def name_best(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a best model is named: falsely among equal models, and rightly if it is clearly best.
+    """Yield how often a best model is named: falsely among equal models, and rightly if one is clearly best.
 
-    Also yield how often a model is missing from the top group although all models are equal. This is measured
-    for the model with most sessions, which is the usual baseline, and for another model.
+    Also yield how often a model is missing from the top group although all models are equal. The model is
+    either the model with most sessions, which is the usual baseline, or another model.
     """
     random = np.random.default_rng(seed)
     for arms in (3, 5, 10, 20) if whole else (3, 5, 20):

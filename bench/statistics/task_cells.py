@@ -47,7 +47,8 @@ _MOVES = ((0.01, 0.01), (0.03, 0.0), (0.1, 0.1), (0.2, 0.05), (0.003, 0.0), (0.6
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield all results for tasks.
 
-    Without `whole`, only selected settings are simulated, which takes about 20 seconds for 500 repetitions.
+    Without `whole`, only selected settings are simulated. For 500 repetitions, these settings take about 20
+    seconds.
     """
     yield from cover_pass_k(draws, whole=whole, seed=seed)
     yield from cover_paired(draws, whole=whole, seed=seed)
@@ -154,7 +155,7 @@ def _apply_effect(
 ) -> np.ndarray:
     """Return the second variant's rates.
 
-    A positive effect moves the rates towards 1, a negative effect towards 0.
+    A positive effect moves the rates towards 1. A negative effect moves the rates towards 0.
     """
     if isinstance(effect, str):
         return before if effect == NEVER else _draw_rates(random, rate, rho, len(before))

@@ -1,4 +1,4 @@
-"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals, the quality gate."""
+"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals and the gate."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def _share_with_retries(rate: float) -> float:
 class Truth:
     """The true rates of invalid calls. `rates` has one rate per variant; the reference comes first.
 
-    With `retried`, a trial makes one call and repeats it until it is valid, six times at most. Tasks that
-    fail often then have more calls. Without `retried`, a trial makes one to three calls.
+    With `retried`, a trial makes one call and repeats the call until it is valid, at most six times. Tasks
+    that fail often then have more calls. Without `retried`, a trial makes one to three calls.
 
-    `grouped` is the number of tasks per group; each group has its own effects with mean zero. `lost` is the
+    `grouped` is the number of tasks per group. Each group has its own effects with mean zero. `lost` is the
     share of trials without a reply. `look_at` contains the task numbers of the interim analyses, by default
     five at equal distances.
     """

@@ -20,7 +20,8 @@ CATALOG = ToolCatalog.load(list(TOOLS))
 class JudgedText:
     """The result for one text, with or without a known dialect: the calls read, and the verdict.
 
-    `unsaid` is True when a token or the end of the text is missing and the parser did not report this.
+    `unsaid` is True when a delimiter token or the end of the text is missing and the parser did not report
+    the loss.
     """
 
     written: WrittenText
@@ -31,7 +32,7 @@ class JudgedText:
 
 
 def judge_text(written: WrittenText, *, told: bool) -> JudgedText:
-    """Read a text and compare the calls with the intended ones."""
+    """Read a text and compare the found calls with the intended calls."""
     calls = extract_tool_calls(written.text, CATALOG, dialect=written.dialect if told else None)
     return JudgedText(written, told, calls, _give_verdict(written, calls), _is_unsaid(written, calls))
 
@@ -58,7 +59,7 @@ def _warns(call: TextCall) -> bool:
 
 
 def _is_unsaid(written: WrittenText, calls: tuple[TextCall, ...]) -> bool:
-    """Return True when a token or the end of the text is missing, and no call has a diagnostic."""
+    """Return True when a delimiter token or the end of the text is missing, and no call has a diagnostic."""
     if not (written.unopened or written.cut) or not calls:
         return False
     return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in calls)

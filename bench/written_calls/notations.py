@@ -17,9 +17,9 @@ class Values(Enum):
 
     JSON = "json"  # one JSON object contains all values
     TAGS = "tags"  # each value is unchanged between two tags
-    PYTHON = "python"  # keyword arguments of a Python call
+    PYTHON = "python"  # the values are keyword arguments of a Python call
     DELIMITERS = "delimiters"  # texts are between delimiters, all other values are JSON
-    PLAIN = "plain"  # JSON without tokens
+    PLAIN = "plain"  # JSON without delimiter tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Notation:
     """The notation of one family of models.
 
     A reply is `section[0]`, the calls with `separator` between them, and `section[1]`. A call is its opening
-    token, its body and its closing token; `opened` returns the opening token of the n-th call. `foreign` is a
-    token of another notation that models write instead of the closing token. `several` is False if a reply
-    has only one call.
+    delimiter, its body and its closing delimiter; `opened` returns the opening delimiter of the n-th call.
+    `foreign` is a delimiter of another notation that models write instead of the closing delimiter. `several`
+    is False if a reply has only one call.
     """
 
     dialect: str
@@ -52,7 +52,8 @@ class Notation:
     separator: str = "\n"
     foreign: str | None = None
     several: bool = True
-    header_names: bool = False  # the opening token contains the name, so without this token there is no call
+    # the opening delimiter contains the name, so without this delimiter there is no call
+    header_names: bool = False
 
 
 def write_json(arguments: dict[str, Any]) -> str:
@@ -78,9 +79,9 @@ def _as_written(value: Any) -> str:
 
 
 def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
-    """Return each parameter between tags.
+    """Return the text of the parameters, each between an opening and a closing tag.
 
-    `opening` contains `{key}`, and possibly `{text}`, which is "true" for a text.
+    `opening` contains `{key}`, and possibly `{text}`. The value of `{text}` is "true" for a text.
     """
 
     def write(call: Call, _: Arguments) -> str:

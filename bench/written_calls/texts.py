@@ -1,6 +1,6 @@
 """Generates replies with calls from a seed: each notation with one mistake or none, and the intended calls.
 
-Based on the documentation of the notations and on typical errors of models.
+The texts are based on the documentation of the notations and on typical errors of models.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SLIPS = (
 
 _ESCAPE = re.compile(r"\\.")
 _NO_PAIR = ("</s>", "<|eom_id|>", "```")
-"""Tokens that end any message or fence, so their opening tokens are not needed."""
+"""Delimiters that end any message or fence. They need no opening delimiter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class WrittenText:
     """One reply: its dialect, its mistake (`slip`), the content of its values, and the intended calls.
 
     `cut` is True when the text ends within the last value. `unopened` is True when the text has the closing
-    token of the calls but not the opening token. A parser should report this.
+    delimiter of the calls but not the opening delimiter. A parser should report the missing delimiter.
     """
 
     id: str
@@ -98,7 +98,7 @@ def _hold_tags(rng: random.Random, _: Notation) -> str:
 
 
 def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
-    """Return a text about a notation. It contains the notation's tokens or an example call."""
+    """Return a text about a notation. The text contains the notation's delimiters or an example call."""
     example = Call("run_shell", {"command": "ls"})
     opened, closed = notation.opened(example, 0), notation.closed
     tokens = [each.strip() for each in (opened, closed, *notation.section) if each.strip()]
@@ -240,7 +240,10 @@ class _Maker:
         return written
 
     def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
-        """Return the parts with a token missing or wrong, as the mistake requires, or None if impossible."""
+        """Return the parts with a missing or wrong delimiter, as the mistake requires.
+
+        Return None if the mistake is impossible.
+        """
         closer = parts.end.strip("]\n ")
         if self.slip == "no section begin":
             missed = parts.begin.rstrip("[\n ")
@@ -272,7 +275,7 @@ class _Maker:
     def cut(self, name: str, calls: list[Call], text: str) -> WrittenText | None:
         """Return the text, cut off within the last value.
 
-        This value must be a text without escapes before the cut.
+        The last value must be a text without escapes before the cut.
         """
         key, value = list(calls[-1].arguments.items())[-1]
         for length in range(len(value) // 2, 2, -1):
@@ -288,7 +291,9 @@ class _Maker:
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the opening token of a call, or "" if the notation could not be recognised without it."""
+    """Return the opening delimiter of a call, or "" if the notation could not be recognised without this
+    delimiter.
+    """
     first = opening.strip().split("\n")[0]
     if first.startswith("<|start|>"):
         return "<|start|>assistant<|channel|>"

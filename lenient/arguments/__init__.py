@@ -1,1 +1,1 @@
-"""Reads the arguments of one call: unwraps, repairs, converts and checks them."""
+"""Reads the arguments of one tool call: unwraps, repairs, converts and checks the arguments."""

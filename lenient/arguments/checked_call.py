@@ -1,4 +1,4 @@
-"""Decides whether a call may run, and writes the sentence for the model when it may not."""
+"""Decides whether a tool call may run. If not, writes the reply that tells the model the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_SENTENCES = 8
 
 
 class CheckedCall(NamedTuple):
-    """The arguments to run a call with, or the reply to the model.
+    """The arguments to run a tool call with, or the reply that refuses the call.
 
     Exactly one of `arguments` and `reply` is None. `arguments` include the declared defaults. `request`
     contains the diagnostics.
@@ -41,7 +41,8 @@ def check_call(
     definitions that the model was offered.
 
     A call must not run when its tool is unknown, when its arguments cannot be read, or when `policy` does not
-    accept them. It must not run either when the arguments lost meaning, unless `accepts_lossy` is True.
+    accept the arguments. A call with arguments that lost meaning must not run either, unless `accepts_lossy`
+    is True.
 
     Never raises for any text.
     """
@@ -57,7 +58,10 @@ def check_call(
 
 
 def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
-    """Return the message that tells the model why its call was not run, with the tool's parameters."""
+    """Return the message that tells the model why the call was not run.
+
+    The message lists the tool's parameters.
+    """
     reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
     grave = [
         diagnostic.message

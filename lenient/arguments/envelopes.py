@@ -1,4 +1,7 @@
-"""Removes envelopes: a whole call around its arguments, or an object with one key such as `arguments`."""
+"""Removes envelopes around the arguments of a tool call.
+
+An envelope is an object that contains the whole call, or an object with one key such as `arguments`.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,9 @@ Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
 class Envelope:
     """An object that wraps the arguments under the key `key`.
 
-    `is_call` is True when the object is a whole call, which names the tool. `text` is the JSON text of
-    arguments that were encoded as a string, and `findings` are the diagnostics of decoding it. `text` is None
-    when the arguments are an object.
+    `is_call` is True when the object is a whole call, with the tool's name. If the arguments were encoded as
+    a string, `text` is the JSON text in the string, and `findings` are the diagnostics of decoding this text.
+    `text` is None when the arguments are an object.
     """
 
     outer: LocatedValue
@@ -51,10 +54,10 @@ class Envelope:
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
-    """Return the envelopes around the arguments, the outermost first; at most `most` envelopes.
+    """Return the envelopes around the arguments, the outermost first. Return at most `most` envelopes.
 
-    `name` is the tool's name, which a whole call must contain. When an envelope is not a whole call, the
-    definition must declare the keys inside.
+    A whole call must contain the tool's name `name`. If an envelope is not a whole call, the definition must
+    declare the keys of the object inside.
     """
     opened: list[Envelope] = []
     count = 0
@@ -88,13 +91,13 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
 
 
 def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[LocatedValue, str] | None:
-    """Return the object that contains the arguments of a call to this tool, and their key.
+    """Return the object that contains the arguments of a call to this tool, and the key of the arguments.
 
-    Return None when there is no such call. The tool must not declare a parameter with the name of the key.
-    All other keys must belong to a call (`name`, `id`, `type`).
+    Return None when the value is not such a call. The tool must not declare a parameter with the name of the
+    key. All other keys must belong to a call (`name`, `id`, `type`).
     """
     if not known_fields(node) or node.extra is not None:
-        return None  # with undeclared parameters allowed, every key may be a parameter
+        return None  # if undeclared parameters are allowed, every key may be a parameter
     if "function" in located.value and located.value.keys() <= _BESIDE | {"function"}:
         inner = located.value["function"]
         located = located.child("function") if isinstance(inner, dict) else located
@@ -107,7 +110,10 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
-    """Return an object whose only key is an undeclared word such as `arguments`, and this key."""
+    """Return the object and its key, if the object has one key: an undeclared word such as `arguments`.
+
+    Return None for any other object.
+    """
     [*names] = located.value
     if len(names) != 1 or names[0] not in _ARGUMENTS or _is_declared(node, names[0]):
         return None

@@ -59,7 +59,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # maximum of the number of misfits times the length of the text
+_MAX_SEARCHED = 200_000  # maximum product of the number of misfits and the length of the text
 _MAX_NAME = 100  # longer names are not compared, because the time grows with the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
@@ -72,10 +72,10 @@ def parse_arguments(
     tool_name: str | None = None,
     tool_call_id: str | None = None,
 ) -> ToolCallRequest:
-    """Read the raw arguments of one call; return the typed arguments and the diagnostics.
+    """Read the raw arguments of one tool call. Return the typed arguments and the diagnostics.
 
     `tool` is the tool's definition, or a catalog of all tools that the model was offered. `tool_name` is
-    looked up in a catalog; a name that is not in the catalog is reported as an unknown tool. The default of
+    looked up in a catalog. A name that is not in the catalog is reported as an unknown tool. The default of
     `tool_name` is the name of `tool`. Special tokens in `tool_name` are removed and reported.
 
     `policy` decides which diagnostics count as errors in `parse_error`. The diagnostics and `arguments` do
@@ -86,7 +86,7 @@ def parse_arguments(
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
     value = None
-    if type(raw) is str:  # most calls are valid JSON that fits unchanged
+    if type(raw) is str:  # a fast path, because most calls are valid JSON that fits unchanged
         if type(tool) is ToolDefinition:
             value = (tool.compiled or compile_tool(tool)).read(raw)
             if type(value) is dict:
@@ -111,7 +111,8 @@ def parse_arguments(
     if type(value) is dict:  # valid JSON fits unchanged, or its values are converted and checked
         accepted = None if type(raw) is str else _accept_bytes(call)
         return accepted or _convert_misfits(call) or _convert_values(call) or _TolerantReader(call).read()
-    # Repair simple defects quickly if possible; else use the slower reader that repairs any text.
+    # Repair simple defects with a fast method. For all other text, use the slower reader that repairs any
+    # text.
     return _repair_plainly(call) or _TolerantReader(call).read()
 
 
@@ -121,7 +122,7 @@ def _read_under_clean_name(
     policy: Policy,
     names: tuple[str, str, str | None],
 ) -> ToolCallRequest:
-    """Read the call under its cleaned tool name, and report the removed tokens.
+    """Read a call after special tokens were removed from the tool name, and report the removal.
 
     `names` contains the name that was sent, the cleaned name and the call id.
     """
@@ -147,9 +148,9 @@ def _read_for_unknown_tool(
 
 
 def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
-    """Return the offered name that is most similar to `name`, None when no name is similar.
+    """Return the offered name that is most similar to `name`, or None when no name is similar.
 
-    An offered name that equals `name` without its namespace is preferred.
+    If an offered name equals `name` without the namespace, return that offered name.
     """
     bare = _NAMESPACE.sub("", name[:_MAX_NAME])
     if offered.get(bare) is not None:
@@ -159,7 +160,7 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
 
 
 class _Call(NamedTuple):
-    """A call to read.
+    """A tool call whose arguments are not read yet.
 
     `value` is what orjson decoded from the raw arguments, or NO_JSON. `head` contains the tool's name, the
     call id and the raw arguments.
@@ -176,7 +177,7 @@ class _Call(NamedTuple):
 
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
-    """Return the request for bytes that contain valid JSON that fits unchanged, else None."""
+    """Return the request for bytes with valid JSON that fits unchanged. Return None for other bytes."""
     if isinstance(call.raw, str):
         return None
     if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
@@ -188,7 +189,7 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 
 
 def _convert_misfits(call: _Call) -> ToolCallRequest | None:
-    """Convert the members of valid JSON that do not fit the definition.
+    """Convert those members of valid JSON that do not fit the definition.
 
     Return None when the definition or the text is too complex for this fast method.
     """
@@ -273,7 +274,7 @@ def _convert_plain(
 
 
 class _Run:
-    """The state of parsing one call: its diagnostics, and the steps that changed the arguments."""
+    """The state of parsing one call: the diagnostics, and the steps that changed the arguments."""
 
     def __init__(
         self, call: _Call, findings: Findings | None = None, rejected: dict[str, Any] | None = None
@@ -298,9 +299,10 @@ class _Run:
         return self.finish(self.validate(located), located.value, earlier)
 
     def finish(self, arguments: dict[str, Any] | None, sent: Any, earlier: int = 0) -> ToolCallRequest:
-        """Return the request with the converted value `sent` as its arguments.
+        """Return the request with the converted `arguments`.
 
-        The first `known` diagnostics were added before the conversion.
+        `sent` is the value before the conversion. The first `earlier` diagnostics were added before the
+        conversion.
         """
         changes = converted = 0
         for diagnostic in self.findings.items[:earlier]:
@@ -333,7 +335,7 @@ class _Run:
         return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments inside a call or an envelope, or the value unchanged when there is none."""
+        """Return the arguments inside a whole call or an envelope. Return any other value unchanged."""
         name = self.tool.name if self.tool is not None else ""
 
         def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:
@@ -350,9 +352,10 @@ class _Run:
     def decode_text(
         self, located: LocatedValue, node: Node, path: Path, findings: Findings
     ) -> LocatedValue | None:
-        """Return the object or array encoded in a string value, or None when there is none.
+        """Return the object or array that a string value contains as JSON text.
 
-        Also return None when all decoded strings together are many times longer than the raw arguments.
+        Return None for any other string, and when all decoded strings together are many times longer than the
+        raw arguments.
         """
         self.decoded += len(located.value)
         is_affordable = self.decoded <= 50_000 + 20 * len(self.call.raw)
@@ -393,7 +396,7 @@ class _TolerantReader(_Run):
     def decode_bytes(self) -> SourceText:
         """Return the raw arguments as text.
 
-        Invalid bytes and lone surrogates become replacement characters, which are reported.
+        Invalid bytes and lone surrogates become replacement characters and are reported.
         """
         raw, text = self.call.raw, _replace_invalid(self.call.raw)
         if isinstance(raw, str):
@@ -444,7 +447,7 @@ _KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:
-    """Return the name without the special tokens of a model's format, and True if any were removed.
+    """Return the name without the special tokens of a model's format, and True if tokens were removed.
 
     `functions.bash<|channel|>commentary`, `bash<|channel|>json` and Kimi's id `functions.bash:0` all become
     `bash`. A name that consists only of special tokens is returned unchanged.

@@ -47,7 +47,7 @@ OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.F
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
-    """Return the outcome for these diagnostic codes.
+    """Return the outcome of a call from the codes of its diagnostics.
 
     `defined` is True when the arguments were checked against a definition.
     """
@@ -58,7 +58,7 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
 
 class Policy(StrEnum):
-    """The highest severity of diagnostics with which arguments are accepted."""
+    """A policy sets the highest severity that diagnostics of accepted arguments may have."""
 
     STRICT = "strict"  # accepts no diagnostics
     SAFE = "safe"  # accepts notes
@@ -77,7 +77,7 @@ NOTHING_REJECTED: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage that changed the arguments, with the text before and after the change."""
+    """One stage that changed the arguments. A step contains the text before and after the stage."""
 
     stage: Stage
     title: str
@@ -88,10 +88,10 @@ class Step:
 class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many fields takes ten times as long
     """The result of reading the arguments of one call.
 
-    `raw_arguments` is the unchanged input. `arguments` contains the values that fit the definition; it is
-    None when there is no object. `rejected` maps the path of each value that could not be converted to the
-    value that was sent. `trace` contains the data of `steps`: stage, title, and the text or value before and
-    after.
+    `raw_arguments` is the unchanged input. `arguments` contains the values that fit the definition, or is
+    None when the input contains no object. `rejected` maps paths to the sent values that could not be
+    converted. `trace` contains the data of `steps`: stage, title, and the text or value before and after the
+    stage.
     """
 
     tool_name: str | None
@@ -114,12 +114,18 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
 
     @property
     def parse_error(self) -> str | None:
-        """The diagnostics that the policy rejects, as `code:detail` joined by `; `, or None."""
+        """The diagnostics that the policy rejects, each as `code:detail`, joined by `; `.
+
+        The property is None when the policy rejects no diagnostic.
+        """
         return join_diagnostics(self._select_diagnostics(refused=True))
 
     @property
     def parse_warning(self) -> str | None:
-        """The diagnostics that the policy accepts, as `code:detail` joined by `; `, or None."""
+        """The diagnostics that the policy accepts, each as `code:detail`, joined by `; `.
+
+        The property is None when there are no such diagnostics.
+        """
         return join_diagnostics(self._select_diagnostics(refused=False))
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
@@ -130,7 +136,7 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
 
     @property
     def worst_severity(self) -> Severity | None:
-        """The severity of the most severe diagnostic, None when there are no diagnostics."""
+        """The severity of the most severe diagnostic. The property is None when there are no diagnostics."""
         return max(
             (diagnostic.severity for diagnostic in self.diagnostics), key=lambda s: s.rank, default=None
         )
@@ -152,16 +158,17 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The stages that changed something, in order, each with the text before and after it."""
+        """The stages that changed the arguments, in order, each with the text before and after the change."""
         return tuple(
             Step(stage, title, *(part if isinstance(part, str) else to_json_text(part) for part in parts))
             for stage, title, *parts in self.trace
         )
 
     def with_defaults(self) -> ToolCallRequest:
-        """Return the request with declared defaults for absent parameters, and a note for each default.
+        """Return a copy of the request that contains the declared defaults of absent parameters.
 
-        A default that does not fit its own declaration is left out and causes a warning.
+        Each default is reported by a note. A default that does not fit its own declaration is left out and
+        causes a warning.
         """
         if self.arguments is None or self.tool is None:
             return self

@@ -1,7 +1,7 @@
-"""Recognises error messages of servers and tools that reject a malformed call.
+"""Recognises error messages of servers and tools that reject a malformed tool call.
 
-A server reports that it could not parse the call; a tool or its framework reports that the arguments do not
-fit. In both cases, the call caused the error, not the server or the tool.
+A server reports that the call could not be parsed. A tool or its framework reports that the arguments do not
+fit. In both cases, the model's call is the cause of the error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
 
 
 class ServerRefusal(NamedTuple):
-    """A call that a server could not parse.
+    """A tool call that a server could not parse.
 
     `raw` is the text that the model wrote, or None when the error does not quote the whole text. `message` is
     the server's error message.
@@ -26,7 +26,7 @@ class ServerRefusal(NamedTuple):
 
 
 def read_server_refusal(error: Any) -> ServerRefusal | None:
-    """Return the call that an error of a chat API rejects, or None when the error has another cause.
+    """Return the tool call that a chat API rejects with this error, or None when the error has another cause.
 
     `error` is the field `error` of the response, an object or a text. Groq quotes the call in
     `failed_generation`. Ollama quotes the call in its message (`error parsing tool call: raw='…', err=…`,
@@ -46,7 +46,7 @@ def read_server_refusal(error: Any) -> ServerRefusal | None:
 
 # --- tools ---------------------------------------------------------------------------------------------
 
-# The TypeScript SDK and the Python SDK of MCP begin the result of a rejected call with these sentences.
+# The TypeScript SDK and the Python SDK of MCP begin the result of a rejected tool call with these sentences.
 MCP_REFUSALS = (
     r"^MCP error -32602|^Input validation error: ",
     r"^Error executing tool [^\n]{1,200}\d validation errors? for ",

@@ -72,7 +72,10 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
     "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
 }
-"""The dialects with tokens, and strings of which one must occur. More specific dialects come first."""
+"""The dialects with delimiter tokens, and the strings of which a text must contain one.
+
+Specific ones come first.
+"""
 
 TEXT_DIALECTS: Mapping[str, Dialect] = {
     "gemma_tool_code": gemma_tool_code,
@@ -81,7 +84,7 @@ TEXT_DIALECTS: Mapping[str, Dialect] = {
     "fenced_json": fenced_json,
     "bare_json": bare_json,
 }
-"""The dialects without tokens, in the order of the search. The first dialect that finds a call counts."""
+"""The other dialects, in the order of the search. The first dialect that finds a call is used."""
 
 _MARKS = tuple({mark for _, marks in TOKEN_DIALECTS.values() for mark in marks})
 DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
@@ -91,18 +94,18 @@ DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 def extract_tool_calls(
     text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
 ) -> tuple[TextCall, ...]:
-    """Return the tool calls in a text, in order, or () when there are none. Never raises for any text.
+    """Return the tool calls in a text, in order, or () when there are none.
 
     `catalog` contains the tools that were offered to the model. `dialect` is a name from `DIALECTS`: the
-    notation in which the model writes calls. Without `dialect`, or when that dialect finds no call, all
-    dialects are tried: dialects with tokens first, then dialects without tokens. Text in reasoning blocks,
-    inline code and announced examples does not count as a call.
+    notation in which the model writes calls. All dialects are tried if `dialect` is None, or if this dialect
+    finds no call. Dialects that mark calls with delimiter tokens (such as `<tool_call>`) are tried first. A
+    call in reasoning, in inline code, or in an example that the text announces does not count.
 
-    Between tokens, a call of any name counts; a name that is not in the catalog gets the diagnostic
-    `unknown_tool`. Without tokens, a JSON object or a Python call counts in two cases: its tool was offered
-    (in any spelling), or the whole reply consists of the call.
+    Between delimiter tokens, a call of any name counts. A name that is not in the catalog gets the diagnostic
+    `unknown_tool`. Without delimiter tokens, a JSON object or a Python call counts in two cases: its tool was
+    offered (in any spelling), or the whole reply consists of the call.
 
-    Raises ValueError for an unknown dialect.
+    Raises ValueError for an unknown dialect, but never raises for any text.
     """
     if dialect is not None:
         if dialect not in DIALECTS:
@@ -121,12 +124,12 @@ def extract_tool_calls(
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
-    """Return the calls that an assistant wrote into its text instead of making native calls.
+    """Return the tool calls that an assistant wrote into its text instead of making native calls.
 
     Such calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
-    `extract_tool_calls`. Calls between a dialect's own tokens count only outside of fences. Without tokens, a
-    call counts when its tool was offered, its arguments fit or nearly fit, and its lines or its fence contain
-    no other text.
+    `extract_tool_calls`. Calls between a dialect's delimiter tokens count only outside of fences. Without
+    such tokens, a call counts when the tool was offered, the arguments fit or nearly fit, and the lines or
+    the fence of the call contain no other text.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
         return ()  # most texts contain no call; this test is 30 times faster than a search
@@ -149,7 +152,7 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the calls of all dialects with tokens. Of overlapping calls, keep the call that begins first."""
+    """Return the calls of all dialects with delimiter tokens. Of overlapping calls, keep only the first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
@@ -178,7 +181,7 @@ def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
 def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
     """Return the calls whose lines, or whose surrounding fence, contain no other text.
 
-    Calls on one line are judged together: other text on this line removes all of them.
+    All calls on one line are removed if the line contains other text.
     """
     together: list[list[tuple[str, FoundCall]]] = []
     for each in sorted(calls, key=lambda pair: pair[1].start):
@@ -207,8 +210,7 @@ def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bo
 def _nearly_fits(call: TextCall) -> bool:
     """Return True when the arguments may be meant for the called tool.
 
-    Arguments that failed may still be meant when a parameter is missing or has a wrong type, but not when a
-    parameter is undeclared.
+    The arguments may lack a parameter or have wrong types, but must not have an undeclared parameter.
     """
     request = call.request
     if request.arguments is None:
@@ -226,15 +228,15 @@ _TOKEN = re.compile(
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
 )
-"""The tokens around calls, for all dialects with an opening and a closing token."""
+"""The delimiter tokens around calls, for all dialects with an opening and a closing token."""
 _CLOSING = re.compile(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 
 
 def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls; add a diagnostic to each call before a closing token that has no opening token.
+    """Return the calls. Add a diagnostic to a call if its closing token has no opening token.
 
-    `found` contains the calls with their dialects. Tokens inside a call are not considered.
+    `found_calls` contains the calls with their dialects. Tokens inside a call are not considered.
     """
     calls = sorted(found_calls, key=lambda each: each[1].start)
     opened, position = 0, 0

@@ -1,1 +1,1 @@
-"""Converts decoded values to the declared types and checks them against the definition."""
+"""Converts decoded values to the declared types, and checks the values against the definition."""

@@ -42,15 +42,15 @@ class JsonType(StrEnum):
 
 
 class ValueSource(Protocol):
-    """The source of a value: it provides the value's JSON text and decodes JSON inside a string value."""
+    """The source of a value. A source knows the value's JSON text and decodes JSON inside a string value."""
 
     def json_text(self) -> str:
         """Return the JSON text of the value as it was sent."""
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the value of the type `wanted` that the string contains as JSON, else REFUSED.
+        """Return the value that the string contains as JSON, if this value has the type `wanted`.
 
-        The source reports the repairs of this JSON.
+        Otherwise return REFUSED. The source reports the repairs of the JSON.
         """
 
 
@@ -58,7 +58,7 @@ Convert = Callable[[Any, ValueSource], Any]
 
 
 class Coercion(NamedTuple):
-    """One conversion: the function `convert`, and the code that a success reports (None = no report)."""
+    """One conversion. `code` is the diagnostic code that a success reports, or None to report nothing."""
 
     code: str | None
     convert: Convert
@@ -81,15 +81,17 @@ _EXACT_DIGITS = 15
 _EXACT = 10.0**_EXACT_DIGITS
 """Two decimal numbers with this many digits are never the same float."""
 _MILLISECONDS_FROM = 1e11
-"""A smaller timestamp is in seconds, which reach this number in the year 5138. Milliseconds passed it in
-1973.
+"""A smaller timestamp is in seconds.
+
+In seconds, this number is the year 5138; in milliseconds, it is 1973.
 """
 
 
 def json_type(value: Any) -> JsonType:
     """Return the JSON type of a decoded value.
 
-    NaN and the infinities count as fractions. All coercions to numbers, booleans and timestamps refuse them.
+    NaN and the infinities count as fractions. All coercions to numbers, booleans and timestamps refuse NaN
+    and the infinities.
     """
     if isinstance(value, float):
         return JsonType.WHOLE if value.is_integer() else JsonType.FRACTION
@@ -108,7 +110,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True when the text has a scheme, a colon, one more character at least, and no whitespace."""
+    """Return True when the text has a scheme, a colon, at least one more character, and no whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -133,7 +135,7 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the number in a text without rounding.
+    """Return the exact number that a text contains.
 
     Return None when there is no number, or when the number is too large.
     """
@@ -147,7 +149,7 @@ def _parse_exact(text: str) -> Fraction | None:
 
 
 def _exact_number(value: float, source: ValueSource) -> Fraction:
-    """Return the number as it was sent, read from the JSON text because the float may be rounded."""
+    """Return the number as it was sent. The JSON text is read because the float may be rounded."""
     exact = _parse_exact(source.json_text())
     return Fraction(value) if exact is None else exact
 
@@ -200,7 +202,7 @@ def _wrap_separated(value: str, _: ValueSource) -> Any:
 def read_timestamp(text: str) -> datetime | None:
     """Return the moment of an ISO 8601 text, or None for other text.
 
-    The moment has a UTC offset only if the text has one. Digits of a second after the sixth are cut off.
+    The moment has a UTC offset only if the text has one. Fractions of a second are cut off after six digits.
     """
     trimmed = text.strip()
     if len(trimmed) > _LONGEST_TIMESTAMP or not _TIMESTAMP.fullmatch(trimmed):
@@ -219,7 +221,7 @@ def read_timestamp(text: str) -> datetime | None:
 
 
 def is_timestamp(text: str) -> bool:
-    """Return True when the text is an ISO 8601 timestamp with an offset and nothing else."""
+    """Return True when the text consists of an ISO 8601 timestamp with a UTC offset."""
     is_whole = len(text) <= _LONGEST_TIMESTAMP and _WITH_OFFSET.fullmatch(text) is not None
     return is_whole and read_timestamp(text) is not None
 
@@ -249,7 +251,7 @@ def _convert_epoch(value: float, _: ValueSource) -> Any:
 
 
 def _write_timestamp(moment: datetime, sent: str) -> str:
-    """Return the moment in RFC 3339, with all second digits of the text `sent`."""
+    """Return the moment in RFC 3339, with all digits that the second has in the text `sent`."""
     fraction = _FRACTION.search(sent)
     written = moment.isoformat(timespec="seconds")
     end = len("2026-12-01T09:00:00")
@@ -319,7 +321,7 @@ REFUSALS: Mapping[ValueKind, str] = {
 
 
 def coerce(kind: ValueKind, value: Any, source: ValueSource) -> tuple[Any, str | None]:
-    """Return the value converted to the wanted kind, and the code to report (None = no report).
+    """Return the value converted to the wanted kind, and the code to report, or None to report nothing.
 
     When no conversion succeeds, return REFUSED and the code of the failure.
     """

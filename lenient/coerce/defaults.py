@@ -58,7 +58,10 @@ def _is_at_or_below(place: str, path: str) -> bool:
 
 
 def convert_default(tool: ToolDefinition, parameter: ToolParameter) -> Any:
-    """Return a copy of the default in the declared type, or REJECTED when the default does not fit."""
+    """Return a copy of the default, converted to the declared type.
+
+    Return REJECTED when the default does not fit.
+    """
     node = known_fields(compile_tool(tool).root).get(parameter.name)
     if node is None:
         return deepcopy(parameter.default)

@@ -1,4 +1,4 @@
-"""Compiles the tests of an object's fields to one Python function, which also counts quotes.
+"""Compiles the tests of an object's fields to one Python function. The function also counts quotes.
 
 The function is written as source code and compiled, as in dataclasses. A loop over the fields takes twice as
 long (timeit). The source contains only names and constants of this module, and field names quoted by `repr`.
@@ -36,7 +36,7 @@ class FieldTest(NamedTuple):
     """The test of one value: a Python expression over `v`, where each `{}` is a placeholder for an object.
 
     When `counts` is True, the expression returns the number of quotes, or -1 for a value that does not fit.
-    Otherwise the expression is true for a value that fits. With an empty expression, every value fits.
+    Otherwise the expression is true for a value that fits. If the expression is empty, every value fits.
     """
 
     expression: str
@@ -55,12 +55,12 @@ def make_function_test(function: Callable[[Any], object]) -> FieldTest:
 
 
 def make_counting_test(fit: FastCheck) -> FieldTest:
-    """Return the test of a list or an object whose check function `fit` counts quotes."""
+    """Return a test of a list or an object. The check function `fit` of the test counts quotes."""
     return FieldTest("{}(v)", (fit,), counts=True)
 
 
 def require_all(tests: list[FieldTest]) -> FieldTest:
-    """Return a test that passes when all `tests` pass; only the first test may count quotes."""
+    """Return a test that passes when all `tests` pass. Only the first test may count quotes."""
     if len(tests) <= 1:
         return tests[0] if tests else ALWAYS_FITS
     first, rest = tests[0], tests[1:]
@@ -72,7 +72,7 @@ def require_all(tests: list[FieldTest]) -> FieldTest:
 
 
 def require_any(python_type: type, tests: list[FieldTest]) -> FieldTest:
-    """Return a test that a value of the type `found` passes when at least one of `tests` passes."""
+    """Return a test for values of `python_type` that passes when at least one of `tests` passes."""
     if ALWAYS_FITS in tests or len(tests) == 1:
         return ALWAYS_FITS if ALWAYS_FITS in tests else tests[0]
     fits = [compile_value_check({python_type: test}) for test in tests]
@@ -80,7 +80,7 @@ def require_any(python_type: type, tests: list[FieldTest]) -> FieldTest:
 
 
 def compile_value_check(types: TypeTests) -> FastCheck:
-    """Compile the check of one value: its type must be in `types`, and the test of this type must pass."""
+    """Compile the check of one value: the type must be in `types`, and the test of this type must pass."""
     bound: dict[str, object] = {}
     lines = [" kind = type(v)"]
     for python_type, test in types.items():
@@ -92,7 +92,7 @@ def compile_value_check(types: TypeTests) -> FastCheck:
 
 
 def compile_list_check(types: TypeTests) -> FastCheck:
-    """Return the check of a list whose items must be of `types` and pass the test of their type."""
+    """Return the check of a list. The items must be of the `types` and pass the test of their type."""
     if all(test is ALWAYS_FITS for test in types.values()):
         allowed, texts = frozenset(types), str in types
         if texts and len(types) > 1:
@@ -115,7 +115,7 @@ def compile_list_check(types: TypeTests) -> FastCheck:
 
 
 def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[str]) -> FastCheck:
-    """Compile the check of an object from the types that each field allows.
+    """Compile the check of an object whose fields allow the given types.
 
     An object with an undeclared field, or without a required field, does not fit.
     """
@@ -141,8 +141,8 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
 def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
     """Return the source lines that test a field, and the field's minimum weight.
 
-    `read` is the source expression for the field's value. The weight is `_ONE` for the field plus its minimum
-    number of quotes. The lines add any further quotes.
+    `read` is the source expression for the field's value. The weight is `_ONE` for the field plus the minimum
+    number of quotes. The lines add all quotes above this minimum.
     """
     weights = {_ONE + (4 if python_type is str else 2) for python_type in types}
     weight = min(weights, default=0)
@@ -165,7 +165,7 @@ def _type_name(python_type: type) -> str:
 
 
 def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
-    """Return the expression of a test; its objects are bound to new names in `bound`."""
+    """Return the expression of a test. The objects in the expression get new names in `bound`."""
     names = [f"o{len(bound) + index}" for index in range(len(test.objects))]
     bound.update(zip(names, test.objects, strict=True))
     return test.expression.format(*names)
@@ -174,7 +174,7 @@ def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
 def compile_function(argument: str, lines: list[str], bound: dict[str, object]) -> FastCheck:
     """Compile a function with one argument.
 
-    `lines` is the body; `bound` contains the objects that the body uses.
+    `lines` is the body of the function. `bound` contains the objects that the body uses.
     """
     # Default arguments bind the objects, because local names are the fastest to look up.
     space: dict[str, Any] = {**bound, "NoneType": type(None)}

@@ -38,7 +38,7 @@ _Conversion = tuple[str | None, Any, str | None, str | None]
 
 
 class _NeedsValidatorError(Exception):
-    """Raised for a text that may contain a list or an object but is not valid JSON."""
+    """Raised for a string that may contain a list or an object but is not valid JSON."""
 
 
 class _SentValue(NamedTuple):
@@ -120,7 +120,7 @@ def convert_misfits(
 def _convert_simply(
     node: Node, name: str, field: Node | None, member: _SentValue, earlier: int
 ) -> _Conversion | None:
-    """Return the conversion of a member, or None when the validator is needed.
+    """Convert one member. Return None when only the validator can convert the member.
 
     `earlier` is the number of diagnostics so far.
     """

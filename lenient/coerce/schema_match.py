@@ -1,8 +1,8 @@
 """Decides whether a value fits a schema without conversion, as JSON Schema validation does.
 
-The validator asks for `not`, `if`, `contains`, `oneOf` and names of fields, where one constraint depends on
-another. The answer is True, False or None (unknown). Formats do not matter for the answer. An unsupported
-keyword makes the answer None, and the negation of None is None.
+The validator needs the answer for `not`, `if`, `contains`, `oneOf` and names of fields, where one constraint
+depends on another. The answer is True, False or None (unknown). Formats do not matter for the answer. An
+unsupported keyword makes the answer None, and the negation of None is None.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ class Unmet(NamedTuple):
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
-    """Return False if one answer is False, else None (unknown) if one answer is None, else True."""
+    """Return False if any answer is False.
+
+    Otherwise return None (unknown) if any answer is None, else True.
+    """
     result: Answer = True
     for answer in answers:
         if answer is False:
@@ -39,7 +42,10 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 
 
 def any_of(answers: Iterable[Answer]) -> Answer:
-    """Return True if one answer is True, else None (unknown) if one answer is None, else False."""
+    """Return True if any answer is True.
+
+    Otherwise return None (unknown) if any answer is None, else False.
+    """
     return negate(all_of(map(negate, answers)))
 
 
@@ -49,13 +55,13 @@ def negate(answer: Answer) -> Answer:
 
 @dataclass(slots=True)
 class SchemaMatcher:
-    """Matches values against nodes in linear time: each object and list is examined once for each node."""
+    """Matches values against nodes in linear time. An object or list is examined only once for each node."""
 
     known: dict[tuple[int, int], tuple[Answer, Node, Any]] = field(default_factory=dict)
     """The answers by the ids of node and value. Both objects are kept, so that no id is used again."""
 
     def matches(self, node: Node, value: Any, depth: int = 0) -> Answer:
-        """Return True when the value fits the node without conversion, None when the answer is unknown."""
+        """Return whether the value fits the node without conversion, or None when the answer is unknown."""
         if node.never:
             return False
         if depth > _MAX_DEPTH:

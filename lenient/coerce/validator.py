@@ -1,4 +1,4 @@
-"""Converts a decoded value to the types of its definition, checks it, and reports changes and misfits.
+"""Converts a decoded value to the declared types, checks the value, and reports changes and misfits.
 
 Values that do not fit are left out of the result and kept in `rejected`. The decoder limits the nesting
 depth, so the recursion is also limited. Without a definition, only the texts true, false and null are
@@ -89,8 +89,8 @@ class Validator:
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
         """Convert the arguments object.
 
-        Return the parameters that fit, and True when there is no error. One parameter that does not fit does
-        not reject the whole arguments object.
+        Return the parameters that fit, and True when there is no error. If one parameter does not fit, the
+        other parameters are still returned.
         """
         self.depth += 1
         if self.depth >= _MAX_DECLARED_DEPTH:
@@ -114,7 +114,7 @@ class Validator:
         return result, fits
 
     def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to what the node allows, or REJECTED when it does not fit."""
+        """Return the value converted to what the node allows, or REJECTED when the value does not fit."""
         if self.depth >= _MAX_DECLARED_DEPTH:
             return self.reject("nested_too_deep", located, path, hint=_DEPTH_HINT)
         self.depth += 1
@@ -132,7 +132,7 @@ class Validator:
         return value
 
     def convert_shape(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to the node's kind, or REJECTED when it violates a constraint."""
+        """Return the value converted to the node's kind, or REJECTED when the value violates a constraint."""
         if located.value is None and (node.nullable or _is_listed(node.choices, None)):
             return None
         if node.branches:
@@ -152,7 +152,7 @@ class Validator:
     def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
         """Return a value without a declared type.
 
-        Its fields or items are converted if they are declared.
+        Declared fields and items of the value are converted.
         """
         has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
         if isinstance(located.value, dict) and has_fields:
@@ -168,9 +168,9 @@ class Validator:
         return self.reject("unsupported_number_literal", located, path)
 
     def convert_kind(self, node: Node, kind: ValueKind, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted to the declared kind by `COERCIONS`, or REJECTED.
+        """Convert the value to the declared kind by `COERCIONS`. Return REJECTED when no conversion succeeds.
 
-        When only other keywords imply the kind, a value of another type is accepted.
+        When only keywords other than `type` imply the kind, a value of another type is accepted.
         """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
@@ -198,7 +198,7 @@ class Validator:
         """Return the converted items of a list.
 
         With `wrapped`, convert the single value as a list of one item. Return REJECTED when one item does not
-        fit, because without this item the other positions would change.
+        fit, because leaving out the item would move all later items.
         """
         values = [located.value] if wrapped else located.value
         result = []
@@ -253,7 +253,10 @@ class Validator:
             self.report("missing_required", located, (path, name), detail=name, found=False)
 
     def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the converted value of one field, REJECTED, or ABSENT when an optional field is null."""
+        """Convert the value of one field. Return REJECTED when the value does not fit.
+
+        Return ABSENT when an optional field is null.
+        """
         own, others = node.fields.get(name), None
         if node.demands is not None:
             for pattern, _ in node.demands.patterns:
@@ -276,7 +279,7 @@ class Validator:
         return value
 
     def convert_undeclared(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the value of a field that is not declared, or REJECTED.
+        """Return the value of a field that is not declared, or REJECTED when the value is not allowed.
 
         The field is reported, with a similar declared name as a hint, unless the node allows undeclared
         fields.
@@ -291,7 +294,7 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted by the best branch: fewest errors, then losses, warnings and notes.
+        """Return the value converted by the branch with the fewest errors, then losses, warnings and notes.
 
         The first of several equal branches is chosen. The validator takes over the branch's diagnostics and
         rejected values.
@@ -341,7 +344,10 @@ class Validator:
     # --- checks --------------------------------------------------------------------------------------
 
     def check_assertions(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value, in the spelling of the enum, when it meets all constraints, else REJECTED."""
+        """Return the value when it meets all constraints, else REJECTED.
+
+        A value that an enum lists is returned in the spelling of the enum.
+        """
         if value is not REJECTED and node.choices is not None and not node.choices.holds(value):
             value = self.check_listed(node.choices, value, located, path)
         if value is REJECTED:
@@ -355,7 +361,7 @@ class Validator:
         return self.reject_quietly(located, path) if is_refused else value
 
     def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the enum value that differs only in case or outer whitespace, or REJECTED."""
+        """Return the enum value that differs from `value` only in case or outer whitespace, or REJECTED."""
         listed = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
         if listed is None:
             shown = value if isinstance(value, str) else to_json_text(value)
@@ -366,7 +372,10 @@ class Validator:
         return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when it meets all of `node.demands`, else report why not and return REJECTED."""
+        """Return the value when it meets all of `node.demands`.
+
+        Otherwise report the reason and return REJECTED.
+        """
         if value is REJECTED or node.demands is None:
             return value
         is_refused = False
@@ -395,7 +404,7 @@ class Validator:
         return REJECTED
 
     def report_remarks(self, node: Node, located: LocatedValue, path: Path) -> None:
-        """Report the keywords of the definition that this library does not check."""
+        """Report those keywords of the definition that this library does not check."""
         for code, detail in node.remarks:
             self.report(code, located, path, detail=detail)
 
@@ -412,7 +421,7 @@ class Validator:
     ) -> None:
         """Add a diagnostic with the value's span in the raw text.
 
-        `found` is the text to show. True means the start of the value's text, False means no text.
+        `found` is the text to show. True shows the start of the value's text, and False shows no text.
         """
         start, end, _ = located.mark
         shown = located.snippet() if found is True else found or None
@@ -431,7 +440,8 @@ class Validator:
 class Trial:
     """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    The ids of `node` and `located` are cache keys. Both are kept so that no other object gets the same id.
+    The ids of `node` and `located` are cache keys. The trial keeps these two objects so that no other object
+    gets the same id.
     """
 
     value: Any
@@ -451,9 +461,9 @@ class Trial:
 
 @dataclass(slots=True)
 class _LocatedSource:
-    """The source of one located value: its JSON text, and the value decoded from a string's text.
+    """The source of one located value: the value's JSON text, and the value decoded from a string's text.
 
-    `inner` is the decoded value, None when decoding was not tried or failed.
+    `inner` is the decoded value, or None when decoding was not tried or failed.
     """
 
     decode: DecodeText
@@ -507,10 +517,10 @@ _MAX_NAMES = 200  # maximum number of names to compare; no call needs more
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name of which `key` is another spelling, else `key` itself.
+    """Return the declared name of which `key` is another spelling. If there is no such name, return `key`.
 
-    Exactly one declared name must match. `sent` must contain neither this name nor an earlier key that
-    matches it.
+    The spelling must match exactly one declared name. `sent` must contain neither this name nor an earlier
+    key that matches the name.
     """
     if len(key) > _MAX_NAME or key in node.fields or (node.demands is not None and inner_nodes(node, key)):
         return key
@@ -527,7 +537,10 @@ def list_missing(node: Node, sent: Set[str]) -> list[str]:
 
 
 def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:
-    """Return the hint for an undeclared field, or None when no name is similar or after many diagnostics."""
+    """Return the hint for an undeclared field, or None.
+
+    After many diagnostics, similar names are no longer searched, because the search takes long.
+    """
     near = suggest_name(node, name) if earlier < _MAX_SUGGESTED else None
     hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
     return " ".join(hints) or None

@@ -1,8 +1,8 @@
-"""Reads tool declarations of any provider: their name, description and JSON Schema.
+"""Reads tool declarations of any provider: the tool's name, description and JSON Schema.
 
 Supported formats: Anthropic `input_schema`, OpenAI chat and Responses `function`, MCP `inputSchema`, Gemini
 `functionDeclarations`, Bedrock `toolSpec`, LangChain `args_schema`, plain JSON Schema, and lists or
-catalogues of these.
+catalogues of these formats.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ _JSON_SCHEMA_SIGNS = ("properties", "$schema", "$defs", "anyOf", "oneOf", "allOf
 
 
 class ToolDefinitionError(ValueError):
-    """Raised for an unusable tool definition; the message is one sentence for the definition's author."""
+    """Raised for an unusable tool definition. The message is one sentence for the definition's author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A tool declaration; `schema` is the JSON Schema of the arguments, or None."""
+    """A tool declaration.
+
+    `schema` is the JSON Schema of the arguments, or None when no schema is declared.
+    """
 
     name: str
     description: str
@@ -47,7 +50,7 @@ def decode_declarations(text: str | bytes) -> Any:
             f"The tool definition is not JSON (line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
     try:
-        return json.loads(text)  # not orjson, which rounds integers beyond 64 bits
+        return json.loads(text)  # orjson would round integers beyond 64 bits
     except (ValueError, RecursionError):
         return value
 
@@ -55,9 +58,9 @@ def decode_declarations(text: str | bytes) -> Any:
 def read_declarations(value: Any, default_name: str | None = None, depth: int = 0) -> Iterator[Declaration]:
     """Yield every declaration in `value`, in order.
 
-    `value` is one declaration, or a list or catalogue of declarations. `default_name` names a plain JSON
-    Schema that has no `title`. `depth` is the level of nested lists. Raises ToolDefinitionError when an entry
-    is not a declaration.
+    `value` is one declaration, or a list or catalogue of declarations. A plain JSON Schema that has no
+    `title` gets the name `default_name`. `depth` is the level of nested lists. Raises ToolDefinitionError
+    when an entry is not a declaration.
     """
     if depth > _MAX_NESTED:
         raise ToolDefinitionError("Tool definitions are lists of objects; these are nested too deep.")
@@ -80,7 +83,7 @@ def read_declarations(value: Any, default_name: str | None = None, depth: int = 
 
 
 def read_declaration(value: Any, default_name: str | None = None) -> Declaration:
-    """Return `value` as a declaration. Raises ToolDefinitionError when it is not a declaration."""
+    """Return `value` as a declaration. Raises ToolDefinitionError when `value` is not a declaration."""
     value = _unwrap(value)
     schema = _find_schema(value)
     if schema is None and any(sign in value for sign in _JSON_SCHEMA_SIGNS):
@@ -252,7 +255,7 @@ def _write_schema(schema: Any, depth: int) -> dict[str, Any]:
 def _write_values(result: dict[str, Any], *, nullable: bool) -> None:
     """Convert `enum` and `examples` of `result` to Gemini's dialect, in place.
 
-    Gemini allows only texts in `enum`, and one example. Raises ValueError for other values.
+    Gemini allows only texts in `enum`, and only one example. Raises ValueError for any other content.
     """
     if "enum" in result:
         listed = result["enum"]

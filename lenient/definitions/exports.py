@@ -1,8 +1,8 @@
 """Writes tool declarations in the formats of the providers, and as Markdown for prompts and pages.
 
 If a format cannot express a schema, an error is raised, or the schema is written in another form that the
-provider accepts. Only declared defaults are omitted, unless the caller asks for them:
-`lenient.ToolCallRequest.with_defaults` applies defaults after the call.
+provider accepts. Declared defaults are omitted unless the caller asks for them, because
+`lenient.ToolCallRequest.with_defaults` can apply defaults after the tool call.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _SCHEMAS = frozenset({
 def write_for_models(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """Return the schema without its `default` keywords and with its examples in their declared type.
 
-    Parameters and values named `default` stay. A text example for an integer would teach models to send text.
+    Parameters and values with the name `default` stay. A text example for an integer would teach models to
+    send text.
     """
     written = {key: _write_inside(key, value, depth) for key, value in schema.items() if key != "default"}
     if "example" in written:
@@ -66,7 +67,7 @@ def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict
 
 
 def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
-    """Write a declaration for OpenAI chat completions. With `strict`, this may raise ToolDefinitionError."""
+    """Write a declaration for OpenAI chat completions. `strict` may raise ToolDefinitionError."""
     responses = to_openai_responses(name, description, schema, strict=strict)
     return {"type": "function", "function": {key: responses[key] for key in responses if key != "type"}}
 
@@ -74,7 +75,7 @@ def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict:
 def to_openai_responses(
     name: str, description: str, schema: Mapping[str, Any], *, strict: bool
 ) -> dict[str, Any]:
-    """Write a declaration for OpenAI's Responses API. With `strict`, this may raise ToolDefinitionError."""
+    """Write a declaration for OpenAI's Responses API. `strict` may raise ToolDefinitionError."""
     parameters = _write_strict_schema(name, schema) if strict else dict(schema)
     declared = {"type": "function", "name": name, "description": description, "parameters": parameters}
     return {**declared, "strict": True} if strict else declared
@@ -142,7 +143,7 @@ class _StrictWriter:
         self.names = {key: root[key] for key in ("$defs", "definitions") if key in root}
 
     def write(self, schema: Any, path: Path = None, depth: int = 0) -> dict[str, Any]:
-        """Return the strict form of a schema; add the parts that strict mode cannot express to `lost`."""
+        """Return the strict form of a schema. Add the parts that strict mode cannot express to `lost`."""
         if depth > _MAX_STRICT_DEPTH:
             self.report_loss(path, "its depth")
             return {}
@@ -268,12 +269,15 @@ def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> st
 
 
 def _escape_markup(value: str) -> str:
-    """Return a text of at most 1,000 characters on one line, escaped so that Markdown shows it unchanged."""
+    """Return a text on one line, escaped so that Markdown shows the text unchanged.
+
+    The text is cut to 1,000 characters.
+    """
     return _MARKUP.sub(r"\\\g<0>", shorten(_BLANKS.sub(" ", value).strip(), _MAX_TEXT))
 
 
 def _write_name(value: str) -> str:
-    """Return a name as Markdown code, so that it looks as a model must write it.
+    """Return a name as Markdown code, so that readers see the name as a model must write it.
 
     An unusual name is escaped as text.
     """

@@ -33,7 +33,7 @@ UNSET: Final = Unset.UNSET
 
 
 class Cardinality(StrEnum):
-    """How many values a parameter takes: one, one or null, a list, or an object with fields of any name."""
+    """What a parameter takes: one value, one value or null, a list, or an object with fields of any name."""
 
     SINGLE = "single"
     OPTIONAL = "optional"
@@ -45,7 +45,8 @@ class Cardinality(StrEnum):
 class EnumConstraint:
     """The allowed values of a parameter.
 
-    Unless `case_sensitive`, a text that differs only in case is changed to the allowed value.
+    If `case_sensitive` is False, a text that differs from an allowed value only in case is changed to this
+    value.
     """
 
     allowed: tuple[Any, ...]
@@ -161,7 +162,10 @@ def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
 
 
 def _convert_listed(value: Any, kind: ValueKind) -> Any:
-    """Return an allowed value in the kind of its parameter, because an enum may list a number as text."""
+    """Return an allowed value, converted to the kind of the parameter.
+
+    The conversion is needed because an enum may list a number as text.
+    """
     if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
         return value
     try:

@@ -37,7 +37,7 @@ from lenient.definitions.json_schema.json_values import to_json_value
 
 
 def read_function(function: Callable[..., Any], without: Collection[str] = ()) -> Declaration:
-    """Return the declaration of a callable without the parameters named in `without`.
+    """Return the declaration of a callable. Leave out the parameters whose names are in `without`.
 
     Type hints that cannot be resolved are ignored. Raises ToolDefinitionError for an object that cannot be
     called or has no signature.
@@ -91,7 +91,7 @@ def _read_documentation(target: Any) -> str:
 
 
 def resolve_hints(target: Any) -> dict[str, Any]:
-    """Return the resolved type hints by name; hints that cannot be resolved are left out."""
+    """Return a dict from names to resolved type hints. Hints that cannot be resolved are left out."""
     owner = _find_called(target)
     try:
         return typing.get_type_hints(owner, include_extras=True)
@@ -127,7 +127,7 @@ def _declare_parameter(
 
 
 def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with the `$defs` of inner schemas moved to the top, where references expect them."""
+    """Return the schema with the `$defs` of inner schemas moved to the top, where references point."""
     shared: dict[str, Any] = {}
     waiting: list[Any] = [schema]
     while waiting:
@@ -200,7 +200,7 @@ def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
 def _read_title(lines: list[str], at: int) -> str | None:
     """Return the section title on the line `at` in lower case, or None when the line is not a title.
 
-    A title is `Args:`, or `Parameters` with a line of dashes below.
+    A title is `Args:`, or `Parameters` above a line of dashes.
     """
     line = lines[at]
     title = line.strip().rstrip(":").lower()
@@ -211,9 +211,9 @@ def _read_title(lines: list[str], at: int) -> str | None:
 
 
 def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
-    """Return a dict from the names in a section to their descriptions.
+    """Return a dict from the names in a section to the descriptions.
 
-    Names have the smallest indentation. A description is on the same line or on indented lines below.
+    Names have the smallest indentation. A description is on the line of the name or on indented lines below.
     """
     indents = [len(line) - len(line.lstrip()) for line in body if line.strip()]
     least = min(indents, default=0)
@@ -248,7 +248,10 @@ def _read_sphinx_fields(lines: list[str]) -> dict[str, str]:
 
 
 def _join_lines(lines: list[str], *, paragraphs: bool = False) -> str:
-    """Join lines to running text. Blank lines separate paragraphs if `paragraphs`, else they are removed."""
+    """Join lines to running text.
+
+    If `paragraphs` is True, blank lines separate paragraphs. Otherwise blank lines are removed.
+    """
     text = "\n".join(line.strip() for line in lines).strip()
     parts = re.split(r"\n{2,}", text)
     return ("\n\n" if paragraphs else " ").join(" ".join(part.split()) for part in parts)
@@ -305,9 +308,10 @@ def _convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
 
 
 def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a schema with the description from the metadata of `Annotated`, or `{}` when there is none.
+    """Return a schema with the description from the metadata of `Annotated`.
 
-    The description is a text, or the attribute `description` or `documentation` of a metadata object.
+    Return `{}` when there is no description. The description is a text, or the attribute `description` or
+    `documentation` of a metadata object.
     """
     for extra in extras:
         text = extra if isinstance(extra, str) else getattr(extra, "description", None)
@@ -375,7 +379,7 @@ def _class_schema(hint: Any, above: tuple[type, ...]) -> dict[str, Any]:
 
 
 def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the schema that the class's method `model_json_schema` returns, as in pydantic.
+    """Return the schema that a class's method `model_json_schema` returns, as in pydantic.
 
     Return None when the class has no such method, or when the method fails.
     """
@@ -407,7 +411,7 @@ def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
 def _is_required(record: type, hint: Any) -> bool:
     """Return True when a field without a default is required.
 
-    A TypedDict can decide this for each field (`Required`, `NotRequired`) or for all fields (`total`).
+    A TypedDict can say so for each field (`Required`, `NotRequired`) or for all fields (`total`).
     """
     origin = typing.get_origin(hint)
     if origin in (typing.Required, typing.NotRequired):
@@ -416,7 +420,7 @@ def _is_required(record: type, hint: Any) -> bool:
 
 
 def _collect_defaults(hint: type) -> Mapping[str, Any]:
-    """Return the defaults of a record class by field name.
+    """Return a dict from the field names of a record class to the defaults.
 
     A default factory that makes an empty container is called. For any other factory the default is `...`.
     """

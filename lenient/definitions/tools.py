@@ -1,7 +1,7 @@
 """Tool definitions: the name and parameters of a tool, declared in Python or read from a provider's format.
 
 A definition read from a JSON Schema keeps that schema. For a definition declared in Python, the schema is
-made from its parameters.
+made from the parameters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class ToolDefinition:
     """A tool's name, description and parameters.
 
     `schema` is the JSON Schema of the whole arguments object, or None for a definition declared in Python.
-    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use; comparisons ignore it.
+    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use. Comparisons ignore the
+    cache.
     """
 
     name: str
@@ -33,7 +34,7 @@ class ToolDefinition:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the data from which pickle and copy rebuild the definition.
 
-        `compiled` contains generated code, so it is left out.
+        `compiled` is left out because it contains generated code.
         """
         return ToolDefinition, (self.name, self.description, self.parameters, self.schema)
 
@@ -41,7 +42,7 @@ class ToolDefinition:
     def from_json_schema(
         cls, *, name: str, schema: Mapping[str, Any], description: str = ""
     ) -> ToolDefinition:
-        """Return the definition of a tool whose arguments have this JSON Schema.
+        """Return the definition of a tool whose arguments have the JSON Schema `schema`.
 
         If `description` is empty, the schema's description is used. Raises ToolDefinitionError when `schema`
         is not an object.
@@ -57,7 +58,7 @@ class ToolDefinition:
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read a function tool of OpenAI's chat or Responses API, strict or not.
+        """Read a function tool of OpenAI's chat or Responses API. The tool may use strict mode.
 
         Raises ToolDefinitionError for an unusable `tool`.
         """
@@ -84,9 +85,9 @@ class ToolDefinition:
     ) -> ToolDefinition:
         """Read a Python function or method: its signature, type hints, defaults and docstring.
 
-        `name` and `description` replace those of the function. `without` names parameters that the caller
-        fills in, so that the definition leaves them out. Raises ToolDefinitionError for an object without a
-        signature.
+        `name` and `description` replace those of the function. `without` contains names of parameters that
+        the caller fills in. The definition leaves these parameters out. Raises ToolDefinitionError for an
+        object without a signature.
         """
         declared = signatures.read_function(function, without)
         return _define_tool(
@@ -109,16 +110,17 @@ class ToolDefinition:
         """Write this definition in the format of the Anthropic Messages API.
 
         The output contains declared defaults only if `defaults` is True. `ToolCallRequest.with_defaults` can
-        apply them after the call. A definition read from an output without defaults has no defaults.
+        apply the defaults after the tool call. A definition read from an output without defaults has no
+        defaults.
         """
         return exports.to_anthropic(self.name, self.description, self._write_schema(defaults))
 
     def to_openai(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
         """Write this definition in the format of OpenAI chat completions.
 
-        `strict` closes every object, requires every field and makes the optional fields nullable. It raises
-        ToolDefinitionError when strict mode cannot express this definition. `defaults` is explained in
-        `to_anthropic`; strict mode allows no defaults.
+        `strict` closes every object, requires every field and makes the optional fields nullable. With
+        `strict`, ToolDefinitionError is raised when strict mode cannot express this definition. `defaults` is
+        explained in `to_anthropic`. Strict mode allows no defaults.
         """
         return exports.to_openai(self.name, self.description, self._write_schema(defaults), strict=strict)
 
@@ -157,16 +159,17 @@ class ToolDefinition:
 class ToolCatalog:
     """Tool definitions by name.
 
-    If several definitions have the same name, the last one counts and `repeated` lists the name.
+    If several definitions have the same name, only the last definition is kept, and `repeated` lists the
+    name.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
     repeated: tuple[str, ...] = ()
 
     def overlay(self, other: ToolCatalog) -> ToolCatalog:
-        """Return a catalog with the definitions of both.
+        """Return a catalog with the definitions of both catalogs.
 
-        If both contain a name, the definition in `other` counts.
+        If both catalogs contain a name, the definition in `other` is kept.
         """
         return ToolCatalog({**self.tools, **other.tools})
 
@@ -184,8 +187,9 @@ class ToolCatalog:
     def load(cls, source: str | Path | Mapping[str, Any] | list[Any]) -> ToolCatalog:
         """Return the catalog in a file, in JSON text, or in decoded declarations of any provider.
 
-        A string that is empty or begins with `{` or `[` is JSON text; any other string is a path. Raises
-        ToolDefinitionError with a message of one sentence, which contains the file name if there is one.
+        A string that is empty or begins with `{` or `[` is JSON text. Any other string is a path. Raises
+        ToolDefinitionError with a message of one sentence. If a file was read, the message contains the file
+        name.
         """
         if not isinstance(source, (str, Path)):
             return cls.from_definitions(map(_define_tool, declarations.read_declarations(source)))
@@ -204,7 +208,7 @@ class ToolCatalog:
             raise ToolDefinitionError(f"{path}: {reason}") from None
 
     def get(self, name: str | None) -> ToolDefinition | None:
-        """Return the definition of that name, or None."""
+        """Return the definition of the tool with that name, or None when the catalog has no such tool."""
         return self.tools.get(name) if name is not None else None
 
     def __iter__(self) -> Iterator[ToolDefinition]:

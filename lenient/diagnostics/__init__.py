@@ -1,4 +1,4 @@
-"""Diagnostics of the parser as data. The property `message` returns the sentence for people."""
+"""Diagnostics of the parser as data. The property `message` returns an English text for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_FINDINGS = 10_000
 _MAX_PATH = 1_000
 _MAX_KEY = 100
 _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
-"""Errors whose detail has no parameter name, because existing logs spell these errors without it."""
+"""Errors whose detail has no parameter name, because existing logs spell these errors without the name."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
 """Errors whose detail is only the parameter name."""
 _ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
@@ -34,11 +34,11 @@ class TooManyFindingsError(Exception):
 
 
 class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as long
-    """One diagnostic of the parser; `code` is a key of `CODES`.
+    """One diagnostic of the parser. `code` is a key of `CODES`.
 
     `path` is `$` for the root, or for example `$.filters[2].name`. `start`/`end` is a half-open span of
     characters in the raw text, or None when the position is unknown. `found` is the original text and
-    `became` the text after the repair. Both have at most 100 characters.
+    `became` is the text after the repair. Both texts have at most 100 characters.
     """
 
     code: str
@@ -64,9 +64,10 @@ class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as
 
     @property
     def text(self) -> str:
-        """`code:detail`, or only `code`: the spelling in parse_error and parse_warning.
+        """The diagnostic as `code:detail`, or as `code` when there is no detail.
 
-        The detail of an error begins with the name of the parameter, as `name_parameter` returns it.
+        `parse_error` and `parse_warning` use this spelling. The detail of an error begins with the name of
+        the parameter, as `name_parameter` returns the name.
         """
         detail = self.detail
         if self.path != "$" and self.severity is Severity.ERROR and self.code not in _SPELLED:
@@ -93,7 +94,7 @@ class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as
 
 
 class Findings:
-    """Diagnostics in the order they were added, at most `MAX_FINDINGS`."""
+    """Diagnostics in the order they were added. The number of diagnostics is at most `MAX_FINDINGS`."""
 
     __slots__ = ("items",)
 
@@ -118,14 +119,14 @@ class Findings:
 
 
 def shorten(text: str, limit: int = MAX_FOUND) -> str:
-    """Return the text cut to `limit` characters; a cut text ends with an ellipsis."""
+    """Return the text cut to `limit` characters. A text that was cut ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def render_path(path: Path) -> str:
     """Return a path as text: `$.filters[2]["odd key"]`.
 
-    A key has at most 100 characters, the path at most 1,000.
+    A key has at most 100 characters, and the path has at most 1,000 characters.
     """
     if path is not None and path[0] is None:
         return join_path("$", path[1])
@@ -166,7 +167,7 @@ def _render_step(step: str | int) -> str:
 
 
 def join_diagnostics(diagnostics: Iterable[Diagnostic]) -> str | None:
-    """Join the texts of diagnostics with `; `. Return None when there are none."""
+    """Join the texts of diagnostics with `; `. Return None when there are no diagnostics."""
     return "; ".join(diagnostic.text for diagnostic in diagnostics) or None
 
 
@@ -195,9 +196,10 @@ FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
 
 
 class UnreadableError(Exception):
-    """Raised for a text that cannot be repaired without inventing content; `position` is the offset.
+    """Raised for a text that cannot be repaired without inventing content.
 
-    `reason` is the detail of the diagnostic `json_parse_error`.
+    `position` is the offset of the unreadable text. `reason` is the detail of the diagnostic
+    `json_parse_error`.
     """
 
     def __init__(self, reason: str, position: int) -> None:

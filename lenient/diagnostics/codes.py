@@ -4,8 +4,8 @@ A code names the defect in the input and is never reused. The severity tells how
 is: `note` = the meaning is provably unchanged, `warning` = a guess, `error` = rejected. A `lossy` code means
 that meaning was lost or invented: ask the user before you run a tool on such arguments.
 
-The text `"true"` becomes true, with or without a definition. Without a definition this is a guess, so the
-severity is always a warning.
+The text `"true"` becomes true, with or without a definition. Without a definition this conversion is a guess,
+so the severity is always a warning.
 """
 
 # ruff: noqa: E501  a row of the table is read across: summary and example on one line, the reason on the next
@@ -30,7 +30,7 @@ class Stage(StrEnum):
 class Severity(StrEnum):
     """How certain the interpretation of a text is.
 
-    The members are in order, from the mildest to the worst.
+    The members are in order, from the mildest severity to the worst.
     """
 
     NOTE = "note"
@@ -39,7 +39,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for a note, 1 for a warning, 2 for an error."""
+        """The rank of the severity: 0 for a note, 1 for a warning, 2 for an error."""
         return _RANKS[self]
 
 
@@ -48,19 +48,22 @@ _RANKS = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Raw arguments that cause a diagnostic. Without `properties`, no tool definition is used."""
+    """Raw arguments that cause a diagnostic.
+
+    If `properties` is missing, the arguments are parsed without a tool definition.
+    """
 
     raw: str | bytes
     properties: Mapping[str, Any] | None = None
     required: tuple[str, ...] = ()
     with_defaults: bool = False  # also apply the declared defaults
-    called: str | None = None  # the called name, although only the tool `example` was offered
+    called: str | None = None  # the called tool name, which differs from the offered tool `example`
     is_text: bool = False  # `raw` is a model's text that contains a call
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One diagnostic code. `summary` explains what happened, and `why` explains why it matters."""
+    """One diagnostic code. `summary` explains what happened, and `why` explains the consequences."""
 
     name: str
     stage: Stage
@@ -360,6 +363,6 @@ _CHECK_ROWS = (
 )  # fmt: skip
 
 RETIRED = frozenset({"timestamp_truncated_to_microseconds"})
-"""The codes of earlier versions, which stores may still contain. They are never used again."""
+"""The codes of earlier versions, which stores may still contain. Retired codes are never used again."""
 
 CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

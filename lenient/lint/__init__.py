@@ -1,4 +1,6 @@
-"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each."""
+"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each
+problem.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ _MAX_FINDINGS = 1_000
 
 
 def definition_findings(subject: ToolDefinition | ToolCatalog) -> tuple[DefinitionFinding, ...]:
-    """Return all findings about a tool or a catalog, at most 1,000 for the schema of each tool.
+    """Return the findings about a tool or a catalog. Return at most 1,000 findings for each tool's schema.
 
-    Findings about several tools come first. The findings about each tool follow, in the order of its
-    definition.
+    Findings about several tools come first. The findings about each single tool follow, in the order of the
+    tool's definition.
     """
     if isinstance(subject, ToolDefinition):
         return tuple(_check_tool(subject))
@@ -87,10 +89,10 @@ _MOST = 100  # maximum number of edits per definition
 
 
 def apply_edits(definition: ToolDefinition) -> tuple[ToolDefinition, tuple[DefinitionFinding, ...]]:
-    """Return the definition with the suggested edits of its parameters, and the findings that they fix.
+    """Return the definition with the suggested edits of its parameters, and the findings that the edits fix.
 
-    Only warnings and errors whose suggestion is a JSON merge patch are applied. The tool keeps its name. An
-    edit that does not fix its finding, for example inside a shared `$ref`, is left out.
+    Only warnings and errors whose suggestion is a JSON merge patch are applied. The name of the tool stays.
+    An edit that does not fix its finding, for example inside a shared `$ref`, is left out.
     """
     made: list[DefinitionFinding] = []
     for finding in definition_findings(definition)[:_MOST]:
@@ -114,7 +116,7 @@ def _apply_edit(definition: ToolDefinition, finding: DefinitionFinding) -> ToolD
 
 
 def _merge_patch(target: dict[str, Any], patch: Any) -> None:
-    """Apply a JSON merge patch to an object, in place. A value of None removes the member (RFC 7396)."""
+    """Apply a JSON merge patch to an object, in place. The value None removes a member (RFC 7396)."""
     for name, value in patch.items():
         if value is None:
             target.pop(name, None)

@@ -1,8 +1,8 @@
-"""The lint codes: the problem, why models fail because of it, advice, and a tested example.
+"""The lint codes: the problem, the reason why models fail, advice, and a tested example.
 
-The severity tells how certain the harm is. `error` = providers reject the definition, or no call can fit it.
-`warning` = models measurably fail more often. `note` = the definition could be better. Codes are never
-reused.
+The severity tells how certain the harm is. `error` = providers reject the definition, or no call can fit the
+definition. `warning` = models measurably fail more often. `note` = the definition could be better. Codes are
+never reused.
 """
 
 # ruff: noqa: E501  a row of the table is read across: what is wrong on one line, the reason on the next
@@ -152,9 +152,9 @@ DEFINITION_CODES: Mapping[str, DefinitionCode] = {row.name: row for row in _ROWS
 class DefinitionFinding:
     """One problem in one part of a tool definition.
 
-    `path` is `$` for the arguments, for example `$.filters.year` for an inner field, and None for the tool's
-    name and description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the
-    tool if the path is None. If only a person can decide, `suggested` is a sentence.
+    `path` is `$` for the arguments object, or for example `$.filters.year` for an inner field. For the tool's
+    name and description, `path` is None. `suggested` is a JSON merge patch (RFC 7396) for the schema at the
+    path, or for the tool if the path is None. If only a person can decide, `suggested` is a sentence.
     """
 
     code: str

@@ -1,7 +1,7 @@
 """Rules of the lint: finds names, descriptions, types, fields and values that make models fail.
 
-Linear-time patterns find constraints that the description states but the schema does not declare. Doubtful
-findings are not reported.
+A description may state constraints that the schema does not declare. Linear-time patterns find such
+constraints. Doubtful findings are not reported.
 """
 
 from __future__ import annotations
@@ -93,7 +93,11 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def _find_description(place: SchemaPlace) -> str:
-    """Return the description of a part, else the description of its reference's target, else ''."""
+    """Return the description of a part.
+
+    If the part has no description, return the description of the reference's target, or '' when there is
+    none.
+    """
     for schema in (place.own, place.schema):
         if isinstance(schema.get("description"), str):
             return str(schema["description"])
@@ -130,7 +134,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the values that a description lists as the only allowed ones, or [] when others may be too."""
+    """Return the allowed values that a description lists. Return [] when other values may be allowed, too."""
     for listing in _LISTED.finditer(described):
         text = listing.group(1).strip()
         after = described[listing.end() : listing.end() + 4]
@@ -161,7 +165,7 @@ _FIELDS = {
 
 
 def check_schema(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintFinding]:
-    """Yield the findings about one part of the schema; `root` is the document that contains its `$defs`."""
+    """Yield the findings about one part of the schema. `root` is the document that contains the `$defs`."""
     schema = place.schema
     yield from (LintFinding("keyword_unsupported", keyword) for keyword in place.unsupported)
     yield from _check_type(place)
@@ -246,7 +250,7 @@ def _check_values(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintF
 def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON merge patch for a default that does not fit its schema.
 
-    The patch replaces the default with its converted value. If no conversion is possible, the patch removes
+    The patch replaces the default with the converted value. If no conversion is possible, the patch removes
     the default.
     """
     try:

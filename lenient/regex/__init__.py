@@ -1,4 +1,4 @@
-"""Compiles regular expressions so that they match the same on every Python version.
+"""Compiles regular expressions so that every Python version finds the same matches.
 
 Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` has a bug: after a failed
 attempt, the match does not return to the start of this attempt
@@ -16,7 +16,7 @@ _POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
 
 
 def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the compiled pattern, or an equivalent pattern before Python 3.11.5. Raises re.error."""
+    """Return the compiled pattern. Before Python 3.11.5, compile an equivalent pattern. Raises re.error."""
     return re.compile(pattern if _IS_RIGHT else make_atomic(pattern), flags)
 
 
@@ -46,7 +46,7 @@ def make_atomic(pattern: str) -> str:
 
 
 def _measure_item(pattern: str, at: int) -> int:
-    """Return the length of the escape, the character set or the character that begins here."""
+    """Return the length of the escape, the character set or the character that begins at the offset `at`."""
     if pattern[at] == "\\":
         return 2
     if pattern[at] != "[":

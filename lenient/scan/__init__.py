@@ -2,8 +2,8 @@
 
 `scanner` reads the text once, from left to right, and keeps the open brackets on a stack. If brackets or
 quotes were in doubt, `repair_search` finds the interpretation of the whole text that needs the fewest
-repairs. It decides where each string ends (`string_choices` lists the candidates) and where each bracket
-closes. `second_pass` carries out these repairs.
+repairs. The interpretation decides where each string ends (`string_choices` lists the candidates) and where
+each bracket closes. `second_pass` carries out the repairs.
 
 All modules share the state in `scan_state`. `object_members` reads keys and colons, `value_start` reads
 scalars and opening brackets, and `simple_members` reads unambiguous members and items with one regular

@@ -1,7 +1,7 @@
 """Reads one member of an object: its key, its colon, and the start of its value.
 
 Missing or misplaced quotes of keys and missing colons are repaired. A member is left out if the text ends
-within it.
+within the member.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
 
 
 def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
-    """Return the offset of a key after stray words at the position of the key, or None without such words."""
+    """Return the offset of a key that follows stray words, or None when there are no stray words."""
     words = NARRATION.match(reading.text, reading.position)
     if words is None or WRAPPED_KEY.match(reading.text, reading.position):
         return None
@@ -165,7 +165,7 @@ def _pass_extra_quote(reading: ScanState) -> None:
 
 
 def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
-    """Report the repair of a key with wrong quotes, move past the key and return its name."""
+    """Report the repair of a key with wrong quotes. Move past the key and return its name."""
     reading.report(
         repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
     )
@@ -175,7 +175,10 @@ def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
 
 
 def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
-    """Read the colon after a key. Return False when the value is missing and null was stored instead."""
+    """Read the colon after a key.
+
+    Return False when the value is missing. Null was then stored instead of the value.
+    """
     text, at = reading.text, reading.position
     sign = text[at]
     if reading.colon_passed:
@@ -214,7 +217,7 @@ def _has_comma_before(frame: OpenContainer) -> bool:
 def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:
     """Store null for a key without a value.
 
-    Raises UnreadableError when the text at `start` is not a key but a number, or a single word in braces.
+    Raises UnreadableError when the text at `start` is a number, or a single word in braces, and not a key.
     """
     number = reading.text[start].isdigit()  # digits after a decimal comma are not a key
     if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):
@@ -234,13 +237,13 @@ _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->
 _EXTRA_FIRST = re.compile(
     r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
 )
-"""Two quotes before a key; the first is superfluous."""
+"""Two quotes before a key. The first quote is superfluous."""
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
 
 
 class _MisquotedKey(NamedTuple):
-    """A key with a missing or misplaced quote: its name and the repair.
+    """A key with a missing or misplaced quote, and the repair of this quote.
 
     `after` is the offset where reading continues. `code`, `start` and `end` are the code and the span of the
     repair. `colon` is True when the colon after the key was also read.
@@ -262,10 +265,11 @@ def _read_key_without_first_quote(text: str, end: int) -> bool:
 def _read_key_with_colon_inside(
     text: str, start: int, after: int, declared: Collection[str]
 ) -> _MisquotedKey | None:
-    """Return the key of a quoted string from `start` to `after` that wrongly includes the colon.
+    """Return the key if the quoted string from `start` to `after` wrongly includes the colon.
 
-    Return None when the string itself is the key. This is so when a colon follows the string, when no value
-    follows the inner colon, or when `declared` has names but not the name before the inner colon.
+    Return None when the string itself is the key. The string is the key if a colon follows the string, or if
+    no value follows the inner colon. The string is also the key if `declared` has names but lacks the name
+    before the inner colon.
     """
     inside = _COLON_INSIDE.match(text, start + 1)
     if inside is None or inside.end() > after or _COLON.match(text, after):
@@ -289,7 +293,7 @@ def _read_key_with_colon_inside(
 
 
 def _holds_no_key(text: str, start: int, end: int) -> bool:
-    """Return True when an object begins with `text[start:end]` and this is not a key, as in a set."""
+    """Return True when an object begins with `text[start:end]` and this text is no key, as in a set."""
     sign = text[end : end + 1]
     if ":" in text[start:end]:
         return False
@@ -297,7 +301,9 @@ def _holds_no_key(text: str, start: int, end: int) -> bool:
 
 
 def _find_colon(text: str, at: int) -> str | None:
-    """Return the sign used as the colon at `at` (such as `:`, `::`, `=` or `=>`), or None without a sign."""
+    """Return the sign that acts as the colon at `at` (such as `:`, `::`, `=` or `=>`), or None without such a
+    sign.
+    """
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None
 

@@ -3,7 +3,7 @@
 An interpretation decides where each string ends, and which brackets, commas, colons and quotes are added,
 skipped or replaced. The result must be one JSON value. The search follows all interpretations in parallel
 through the text. Interpretations with the same open brackets at the same offset are merged. Each repair has a
-cost, and so has a name that the definition declares for another object. The number of interpretations is
+cost. A name that the definition declares for another object also has a cost. The number of interpretations is
 limited, so the search takes linear time.
 """
 
@@ -41,9 +41,9 @@ _QUOTES_A_STEP = 4  # one step takes as long as examining this many quotes
 MAX_LENGTH = 60_000  # in characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
-_FURTHER_CLOSER = 0.5  # cost of each closing bracket after the first, behind the whole value
-_BEGUN_ANEW = 0.1  # cost of each missing bracket after the first, if the outermost object restarts
-_CUT_OFF = 0.25  # cost of each missing bracket after the first, if the text was cut off
+_FURTHER_CLOSER = 0.5  # cost of each further closing bracket after the end of the whole value
+_BEGUN_ANEW = 0.1  # cost of each missing bracket after the first bracket, if the outermost object restarts
+_CUT_OFF = 0.25  # cost of each missing bracket after the first bracket, if the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
 _GLUED = 0.5  # extra cost if nothing separates two strings
@@ -52,7 +52,7 @@ _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 1.6
 _MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6
 _ODD_COMMA = 0.6
 _COMMENT = 0.1  # cost of a comment between two members or items
-_LOST = 0.25  # cost of each missing character after the first at one offset
+_LOST = 0.25  # cost of each missing character after the first missing character at one offset
 _BARE_NAME, _BARE_WORDS = 0.05, 0.3  # cost of a name without quotes; cost of such a name with blanks
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
 _UNNAMED = 0.5  # cost if a string becomes a key although its name is not declared
@@ -63,7 +63,7 @@ _AT_ROOT = 2  # factor for the cost if the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
 _INVENTED = 0.5  # cost if an object or array lacks both brackets
 
-# with both repairs, the text may instead have one superfluous list
+# after both repairs the result is ambiguous, because the text may instead have one superfluous list
 _OPENERS_MOVED = {"missing_opener", "extra_opener"}
 SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
@@ -128,7 +128,7 @@ _BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 class Repair(NamedTuple):
     """A repair at the offset `at`.
 
-    `what` is the code of its diagnostic, `sign` is the added character.
+    `what` is the code of the diagnostic. `sign` is the added character.
     """
 
     at: int
@@ -137,7 +137,7 @@ class Repair(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The best interpretation: its repairs and strings by offset, and its cost.
+    """The best interpretation: the repairs and strings by offset, and the total cost.
 
     `tied` is True when another interpretation is equally good. `end` is the offset where the value ends.
     """
@@ -157,10 +157,11 @@ _Shape = tuple[str, int, str]
 
 
 class _Frame:
-    """An open bracket and its content so far, shared by all interpretations in which this bracket is open.
+    """An open bracket and its content so far.
 
-    `names` has a bit for each name of the object. `shape` describes the first item of the array. `sent` is
-    False when the opening bracket was missing.
+    All interpretations in which this bracket is open share the frame. `names` has a bit for each name of the
+    object. `shape` describes the first item of the array. `sent` is False when the opening bracket was
+    missing.
     """
 
     __slots__ = ("depth", "fields", "kind", "names", "node", "outer", "seen", "sent", "shape")
@@ -189,7 +190,9 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with one more item, and the cost if the item differs from the first item."""
+        """Return this array with one more item, and the cost that arises if the item differs from the first
+        item.
+        """
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
         (kind, names, items), (first, known_names, others) = shape, self.shape
@@ -204,10 +207,10 @@ class _Frame:
 class _State(NamedTuple):
     """One interpretation of the text up to the current offset.
 
-    `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far:
-    interpretations with the same layout give the same value. `lost` is True when characters are missing
+    `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far.
+    Interpretations with the same layout give the same value. `lost` is True when characters are missing
     immediately before this offset. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked
-    list of repairs and strings, the last step first.
+    list of repairs and strings, which begins with the last step.
     """
 
     cost: float
@@ -287,7 +290,7 @@ _Key = tuple[Phase, int, int, bool]
 class _Search:
     """The search in one text.
 
-    `at` is the offset of the current character, `after` is the next offset.
+    `at` is the offset of the current character, and `after` is the next offset.
     """
 
     def __init__(self, text: str, start: int, node: Node | None) -> None:
@@ -307,9 +310,10 @@ class _Search:
         self.doubled = text.startswith("{{", start)  # True if a template wrote each brace twice
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best interpretation, the offset of its end, and True when another one is equally good.
+        """Return the best interpretation, the end of the value, and True when another interpretation is
+        equally good.
 
-        The search starts with a low cost limit, because few interpretations are cheap.
+        The search starts with a low cost limit, because few interpretations have a low cost.
         """
         best = None
         for bound in _BOUNDS:
@@ -375,7 +379,7 @@ class _Search:
         """Add the interpretations that continue `state` with the character at `at`.
 
         At most `inserts` brackets are added before the character. `touches` means that no whitespace precedes
-        it.
+        the character.
         """
         sign = SIGN.match(self.text, self.at)
         kind = "" if sign is None else SIGNS.get(sign[0], self.text[self.at])
@@ -387,7 +391,7 @@ class _Search:
             self.add_bracket(state, state.frame, kind, inserts)
 
     def take_sign(self, state: _State, kind: str, *, touches: bool) -> None:
-        """Add the interpretations in which no bracket is missing before a character of this kind."""
+        """Add the interpretations in which no bracket is missing before the current character."""
         text, at, phase = self.text, self.at, state.phase
         if kind in CLOSER_OF and phase in _BEFORE_VALUE and begins_unopened(text, at):
             self.take_value(state)
@@ -405,7 +409,7 @@ class _Search:
             self.take_closer(state, kind)
 
     def add_bracket(self, state: _State, frame: _Frame, kind: str, inserts: int) -> None:
-        """Add the interpretations in which a bracket is missing before a character of this kind."""
+        """Add the interpretations in which a bracket is missing before the current character."""
         phase, at = state.phase, self.at
         if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
             broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
@@ -430,7 +434,7 @@ class _Search:
     def name_after(self, at: int) -> str | None:
         """Return the name of the key at `at`, with or without quotes.
 
-        Return None when there is no key with a colon.
+        Return None when the text at `at` is not a key with a colon.
         """
         key = _SURE_KEY.match(self.text, at)
         return None if key is None else key[key.lastindex or 0]
@@ -513,7 +517,7 @@ class _Search:
             self.take_unopened(state)
 
     def take_unopened(self, state: _State) -> None:
-        """Add the interpretations in which a string without its first quote is the next value."""
+        """Add the interpretations in which the next value is a string that lacks the first quote."""
         cost = _LOST if state.lost else _MISSING_QUOTE
         if state.cost + cost <= self.limit:
             for choice in self.string_ends(state, is_key=False, opened=False):
@@ -524,7 +528,10 @@ class _Search:
                 self.put_scalar(state, cost_of_it, choice, choice.end.after)
 
     def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
-        """Add the interpretation whose next value is the string `choice`, or a word if `choice` is None."""
+        """Add the interpretation whose next value is the string `choice`.
+
+        Without a `choice`, the value is a word.
+        """
         frame = state.frame
         if frame is not None and frame.kind != "{":
             frame, unlike = frame.with_item(("s", 0, ""))
@@ -571,7 +578,7 @@ class _Search:
         return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
-        """Return the names that are declared for the surrounding objects and have no value yet."""
+        """Return the names that the surrounding objects declare and that have no value yet."""
         names: list[str] = []
         while frame is not None:
             names_read = frame.names
@@ -693,7 +700,8 @@ class _Search:
     def close(self, state: _State, cost: float, repair: Repair | None) -> _State | None:
         """Close the innermost bracket.
 
-        Return None when both of its brackets are missing and the definition has no such object or array.
+        Return None when the opening and the closing bracket are missing and the definition has no such object
+        or array.
         """
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
@@ -720,7 +728,7 @@ class _Search:
     def put(self, state: _State, after: int) -> None:
         """Keep an interpretation up to the offset `after`.
 
-        If another interpretation has the same open brackets there, keep only the cheaper interpretation.
+        If another interpretation has the same open brackets at this offset, keep only the cheaper one.
         """
         if state.cost > self.limit:
             return
@@ -742,7 +750,7 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep an interpretation whose value ends at the offset `end`; text after the value adds a cost."""
+        """Keep an interpretation whose value ends at the offset `end`. Text after the value adds a cost."""
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
             closers += text[rest] != ")"  # `)` may belong to a call around the value, so it adds no cost
@@ -778,7 +786,7 @@ class _Search:
     def close_all(self, state: _State, cost: float, further: float) -> None:
         """Close all brackets before the current offset.
 
-        The first bracket costs `cost`, and every other bracket costs `further`.
+        Closing the first bracket costs `cost`, and closing every other bracket costs `further`.
         """
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:

@@ -41,7 +41,7 @@ class OpenContainer:
         self.marks: Any = {} if close == "}" else []
         self.key: str | None = None
         self.comma = -1
-        # another character that closes the container: the usual partner of its opening bracket
+        # another character that closes the container: the usual closing character for its opening bracket
         self.also = ""
         self.doubled = False  # True if a template wrote each brace twice
         self.wrapped = False  # True if the container is in the round brackets of a call
@@ -50,12 +50,12 @@ class OpenContainer:
         self.where: str | None = None  # the path of the container, computed on first use
 
     def current_path(self) -> str:
-        """Return the path of the current member or item, or the container's path between members."""
+        """Return the path of the current member or item. Between members, return the container's path."""
         step = self.key if self.close == "}" else len(self.items)
         return (self.where or "$") if step is None else join_path(self.where or "$", step)
 
     def item_node(self) -> Node | None:
-        """Return the definition of the array's items, None when there is none."""
+        """Return the definition of the array's items, or None when there is no definition."""
         return self.node.items if self.node is not None else None
 
 
@@ -92,7 +92,7 @@ class ScanResult:
 class ScanState:
     """The progress of reading one value.
 
-    `done` is None until the value is complete. Then `done` contains the value and its span.
+    `done` is None until the value is complete. Afterwards `done` contains the value and the value's span.
     """
 
     __slots__ = (
@@ -125,14 +125,17 @@ class ScanState:
         self.position = pass_trivia(self.text, self.position, self.report, before_item=before_item)
 
     def string_place(self, role: StringRole) -> StringPlace:
-        """Return the context of a string at the current position: its role and the open brackets."""
+        """Return the context of a string at the current position: the string's role and the open brackets."""
         return StringPlace(role, self.stack, self.strings.ahead.tail)
 
     def value_place(self) -> StringPlace:
         return self.string_place(role_within(self.stack))
 
     def read_string(self, role: StringRole) -> tuple[str, StringEnd]:
-        """Read the string that opens at the current position and move past it. Return its text and end."""
+        """Read the string that opens at the current position and move past the string.
+
+        Return its text and end.
+        """
         text, end = self.strings.read_string(self.position, self.string_place(role))
         self.position = end.after
         return text, end
@@ -142,7 +145,7 @@ class ScanState:
     def put_value(self, value: Any, mark: ValueSpan) -> None:
         """Store a finished value and its span in the innermost open container, or in `done` at the root.
 
-        A repeated key is reported; the later value replaces the earlier one.
+        A repeated key is reported, and the later value replaces the earlier value.
         """
         if not self.stack:
             self.done = (value, mark)
@@ -172,7 +175,10 @@ class ScanState:
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
     def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
-        """Leave out and report a member from `start` that is cut off at `end` or at the text's end."""
+        """Leave out and report a member from `start` that is cut off.
+
+        The member is cut off at `end`, or at the end of the text if `end` is None.
+        """
         end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True
@@ -208,14 +214,14 @@ class ScanState:
 
 
 def duplicate_code(earlier: Any, later: Any) -> str:
-    """Return the diagnostic code for a key that was sent twice, with these values."""
+    """Return the diagnostic code for a key that was sent twice, with these two values."""
     return "repeated_member" if same_json(earlier, later) else "duplicate_key"
 
 
 def scalar_text(value: Any) -> str | None:
     """Return a scalar as text for a diagnostic, or None for a container.
 
-    A string stays unchanged, other scalars become JSON.
+    A string stays unchanged. Other scalars become JSON.
     """
     if isinstance(value, (dict, list)):
         return None

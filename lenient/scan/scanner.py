@@ -55,9 +55,9 @@ def scan_value(
 ) -> ScanResult:
     """Read one value of `piece.text` from the offset `start` on, and add the repairs to `findings`.
 
-    `node` is the definition of the value, and `path` is its path in diagnostics. `opened` means that the
-    opening brace is missing and `start` is the offset of the first key. `strict` means that the value is
-    valid JSON, so each string ends at its first unescaped quote. `ahead` is shared by several scans of one
+    `node` is the definition of the value, and `path` is the value's path in diagnostics. `opened` means that
+    the opening brace is missing and `start` is the offset of the first key. `strict` means that the value is
+    valid JSON, so each string ends at the first unescaped quote. `ahead` is shared by several scans of one
     text.
 
     Raises UnreadableError and TooManyFindingsError.
@@ -93,7 +93,10 @@ def scan_value(
 
 
 def _may_be_brackets(error: UnreadableError, text: str) -> bool:
-    """Return True when wrong brackets may explain a failure. Other failures are caused by a missing value."""
+    """Return True when wrong brackets may explain a failure.
+
+    A missing value causes all other failures.
+    """
     if error.reason == "no_value":
         return text[error.position : error.position + 1] in QUOTES and not _SET.match(text, error.position)
     return error.reason in ("unexpected_character", "truncated")
@@ -165,7 +168,7 @@ def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_part(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next member or item, and report a missing comma before it."""
+    """Read the next member or item. Report a missing comma before the member or item."""
     if frame.filled:
         if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
             stray_text = reading.text[reading.position : stray]
@@ -185,7 +188,7 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
-    """Return the end of words at `at` that are neither a member nor an item, None for other text.
+    """Return the end of words at `at` that are neither a member nor an item. Return None for other text.
 
     In an array, such words must directly follow a string, because other words may be an item.
     """
@@ -201,7 +204,7 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
     """Read the characters up to `end` as a comma between two members or items.
 
-    Between items, these characters may be text, so the result is ambiguous.
+    Between items, such characters may be text, so the result is ambiguous.
     """
     at = reading.position
     if frame.close != "}":
@@ -229,11 +232,11 @@ _ROUND = re.compile(r"\s*+,?\s*+\)")
 
 
 def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
-    """Process the closing bracket `sign` at the current position.
+    """Process the closing bracket `sign` at the current position, and report each repair.
 
-    There are three cases. The bracket closes `frame`, or it is superfluous and skipped, or the bracket that
-    closes `frame` is missing. In the last case, the missing bracket is added and the position stays the same.
-    Each repair is reported.
+    There are three cases. In the first case, the bracket closes `frame`. In the second case, the bracket is
+    superfluous and is skipped. In the third case, the bracket that closes `frame` is missing. This missing
+    bracket is then added, and the position stays the same.
     """
     close, at = CLOSERS[sign], reading.position
     if not frame.filled and frame.comma >= 0:

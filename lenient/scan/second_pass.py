@@ -1,7 +1,7 @@
-"""Reads a value again when its brackets or quotes were in doubt.
+"""Reads a value again when brackets or quotes of the value were in doubt.
 
-`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. This interpretation replaces
-the first if it gives another value and needs fewer repairs.
+`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. The chosen interpretation
+replaces the first interpretation if the value differs and fewer repairs are needed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TWO_NAMES = "Or the quotes within the name end other parts."
 _GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
-"""After a value, these characters show that it continues: a bracket, or a key and its colon."""
+"""After a value, these characters show that the value continues: a bracket, or a key and its colon."""
 _NAME_AND_COLON = re.compile(r"[:：](?:(?<=[\"'“”].)|(?<=[\"'“”][ \t].)|(?<=\w.)[ \t]*[\"“])")
 _OF_BRACKETS = {
     "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
@@ -47,7 +47,7 @@ _OTHERS = {"missing_comma": 0.5}
 _ADDED = {
     "missing_closer", "missing_opener", "missing_comma", "missing_colon", "trailing_comma", "missing_value",
 }  # fmt: skip
-"""Repairs that add a character; the character at their offset is still read."""
+"""Repairs that add a character. The character at the offset of the repair is still read."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _NOT_SEARCHED = {
     "stray_text_dropped", "code_fence_removed", "string_concatenation", "emphasis_removed", "unquoted_string",
@@ -69,8 +69,8 @@ def is_doubtful(
 ) -> bool:
     """Return True when the first interpretation of the text may not be the best.
 
-    This is so when brackets or quotes were in doubt, or when the text after the value shows that the value
-    continues. A text that was only cut off is not doubtful.
+    An interpretation is doubtful when brackets or quotes were in doubt, or when the text after the value
+    shows that the value continues. A text that was only cut off is not doubtful.
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
@@ -91,7 +91,7 @@ def is_doubtful(
 def _find_quoted_texts(
     text: str, first: ScanResult, node: Node | None, ends: Mapping[int, StringEnd]
 ) -> set[int]:
-    """Return the offsets of arguments with so many quotes that they can only be text, such as code.
+    """Return the offsets of arguments that contain many quotes and can only be text, such as code.
 
     Such an argument contains no declared name without a value, and no name with a colon.
     """
@@ -113,7 +113,7 @@ def _find_quoted_texts(
 def _is_cut_off(
     piece: SourceText, first: ScanResult, diagnostics: Sequence[Diagnostic], node: Node | None
 ) -> bool:
-    """Return True when brackets are missing only at the end, and all names fit this."""
+    """Return True when brackets are missing only at the end, and all names fit the definition."""
     doubts = [
         diagnostic
         for diagnostic in diagnostics
@@ -146,11 +146,11 @@ def _fits_names(value: object, node: Node | None) -> bool:
 def read_again(
     fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
 ) -> ScanResult | None:
-    """Return the value of a better interpretation, or None to keep the first.
+    """Return the value of a better interpretation, or None to keep the first interpretation.
 
     `fresh` receives the diagnostics of the better interpretation. `before` is the state of the first
-    interpretation. `first` is the result of the first, or None when it failed. If another interpretation is
-    equally good, `before` reports this.
+    interpretation. `first` is the result of the first interpretation, or None when this interpretation
+    failed. If another interpretation is equally good, the diagnostics in `before` report the ambiguity.
     """
     text, start = fresh.text, fresh.position
     diagnostics = before.findings.items
@@ -185,7 +185,10 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second result, or None to keep the first. The first may then be reported as ambiguous."""
+    """Return the second result, or None to keep the first result.
+
+    The first result may then be reported as ambiguous.
+    """
     diagnostics = before.findings.items
     doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
@@ -207,7 +210,7 @@ def _choose(
 def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
     """Return the value of the chosen interpretation and its span, and report the repairs.
 
-    Raises UnreadableError for a word that is not a value, and when the nesting is too deep.
+    Raises UnreadableError for a word that is not a value, and for nesting that is too deep.
     """
     replay = _Replay(reading, chosen, node)
     while reading.done is None:
@@ -244,7 +247,10 @@ class _Replay:
         )
 
     def read_sign(self) -> None:
-        """Apply the repairs at one offset. Read the character there unless a repair replaces it."""
+        """Apply the repairs at one offset.
+
+        Read the character at the offset unless a repair replaces the character.
+        """
         reading, at = self.reading, self.reading.position
         sign = SIGN.match(reading.text, at)
         kind = "" if sign is None else SIGNS.get(sign[0], reading.text[at])
@@ -288,7 +294,7 @@ class _Replay:
             self.reading.report(code, start, end, found=written, became=kind)
 
     def carry_out(self, repair: Repair, start: int, end: int) -> bool:
-        """Report and apply a repair. Return True when the character itself is then done."""
+        """Report and apply a repair. Return False when the character at `start` must still be read."""
         if repair.what in _ADDED:
             self.add_sign(repair, start)
             return False
@@ -312,7 +318,10 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report what is missing before `start`, or a superfluous comma, and continue with corrected text."""
+        """Report a sign that is missing before `start`, or a superfluous comma.
+
+        Continue with the corrected text.
+        """
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma

@@ -1,8 +1,8 @@
 """Reads unambiguous members and items with one regular expression each.
 
-A member or item is read here if its string or number is simple and the text after it proves its end. The
+A member or item is read here if it has a simple string or number and the following text proves its end. The
 proof is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
-parts; it would read the unambiguous parts in the same way, but more slowly.
+members and items. The scanner would read the unambiguous members and items in the same way, but more slowly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ W = r"[ \t\r\n]*+"
 _CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
 _ESCAPE = r"\\(?:[\\/bfnrt]|"
 _TEXT = rf"(?!\s*+,[\s\u200b\ufeff]*+[{QUOTES}])"
-"""No comma and quote may follow an escaped quote: then the backslash may be the end of a path."""
+"""A comma and a quote must not follow an escaped quote, because the backslash may then end a path."""
 _DOUBLE = rf"[^\"{_CLEAN}]*+(?:{_ESCAPE}\"{_TEXT})[^\"{_CLEAN}]*+)*+"
 _SINGLE = rf"[^'{_CLEAN}]*+(?:{_ESCAPE}\"|'{_TEXT})[^'{_CLEAN}]*+)*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,17}+)?"
@@ -41,7 +41,7 @@ _IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{W}[\"{{]"
 _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
 _MEMBERS = {around: compile_regex(_MEMBER % after) for around, after in _AFTER.items()}
 _ITEMS = {around: compile_regex(_ITEM % after) for around, after in _AFTER.items()}
-"""Both dicts map the closing bracket of the surrounding container ("" at the root) to a pattern."""
+"""`_MEMBERS` and `_ITEMS` map the closing bracket of a container ("" at the root) to a pattern."""
 PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""
 LITERALS: dict[str, Any] = {
@@ -65,7 +65,7 @@ class SimpleContainer(Protocol):
 class SimpleReader:
     """Reads the unambiguous members and items of one text.
 
-    `decode` decodes a string body with escapes or line breaks, and reports its repairs.
+    `decode` decodes a string body with escapes or line breaks, and reports the repairs of this body.
     """
 
     __slots__ = ("decode", "report", "text")
@@ -76,7 +76,7 @@ class SimpleReader:
         self.decode = decode
 
     def read_members(self, position: int, into: SimpleContainer, around: str) -> int:
-        """Read simple members from `position` on and store them in `into`.
+        """Read simple members from `position` on and store the members in `into`.
 
         Return the offset where reading stopped. `around` is the closing bracket of the container around
         `into`, or "" at the root.
@@ -102,7 +102,7 @@ class SimpleReader:
         return position
 
     def read_items(self, position: int, into: SimpleContainer, around: str) -> int:
-        """Read simple items from `position` on and store them in `into`.
+        """Read simple items from `position` on and store the items in `into`.
 
         Return the offset where reading stopped. `around` is the closing bracket of the container around
         `into`, or "" at the root.

@@ -31,9 +31,10 @@ class ValueSpan(NamedTuple):
 class SourceText:
     r"""A text whose offsets can be mapped to the raw text.
 
-    The text is the decoded body of a string, `parent.text[start:end]`. The raw text itself has no parent. An
-    escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay inside the
-    string. For a text that is not a decoded string, `runs` are the offsets that `find_runs` returns.
+    The text is usually the decoded body of a string, `parent.text[start:end]`. The raw text itself has no
+    parent. An escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay
+    inside the string. For a text that is not a decoded string, `runs` are the offsets that `find_runs`
+    returns.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")
@@ -95,9 +96,9 @@ class SourceText:
 
 
 class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times as long
-    """A decoded value, its span (`mark`) and the text that contains the value (`piece`).
+    """A decoded value, the value's span (`mark`) and the text that contains the value (`piece`).
 
-    `strict` is True when the text is valid JSON. `settled` is True when the value fits its definition
+    `strict` is True when the text is valid JSON. `settled` is True when the value fits the definition
     unchanged. The spans of inner values may then be missing.
     """
 
@@ -116,7 +117,8 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         """Return the text of the value.
 
         Strings and numbers are returned unchanged. Objects and arrays are returned unchanged when the text is
-        valid JSON, else serialised again. `true`, `false` and `null` are always serialised again.
+        valid JSON. In broken JSON, objects and arrays are serialised again. `true`, `false` and `null` are
+        always serialised again.
         """
         if isinstance(self.value, (dict, list)):
             return (

@@ -1,9 +1,9 @@
-"""Lists the possible ends of a string, each with its cost, for the search for the cheapest interpretation.
+"""Lists the possible ends of a string with their costs.
 
-A quote ends a string if the text after it can follow a value or a key. A skipped quote belongs to the text
-and has a cost. The cost is higher if the quote seems to separate two members or items. A string without its
-last quote may end where the next member or item begins. The declared names show where a member begins, even
-if its quotes or colon are missing.
+The search for the cheapest interpretation uses the costs. A quote ends a string if the following text can
+come after a value or a key. A skipped quote belongs to the text and has a cost. The cost is higher if the
+quote seems to separate two members or items. A string without its last quote may end where the next member or
+item begins. The declared names show where a member begins, even if the member lacks quotes or a colon.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0
 _CLOSES_OUTER = 0.5  # cost if the text closes a bracket that was opened before the text
 _COMMA_LAST = 0.6  # cost if a comma, or a blank and a letter, is next to the last quote
 _MISSING_END, _ESCAPED_END, _OPEN_END = 1.0, 1.0, 1.6
-# costs: the backslash before a quote ends a path; the escaped quote closes a pair
+# first cost: the backslash before a quote ends a path; second cost: the escaped quote closes a pair
 _PATH_END, _PAIR_END = 0.4, 0.3
 _UNSURE_NAME = 0.25  # cost if no definition confirms the end of the name
 _NAME_INNER = 1.0  # cost of each quote inside a name
-# costs: a name begins or ends with a blank; a name contains unusual characters
+# first cost: a name begins or ends with a blank; second cost: a name contains unusual characters
 _EDGED_NAME, _ODD_NAME = 0.4, 0.6
 _LINE_IN_NAME = 0.5
 
@@ -99,7 +99,7 @@ _STRUCTURE = re.compile(
 
 
 class StringChoice(NamedTuple):
-    """One possible end of a string, and its cost.
+    """One possible end of a string, and the cost of this end.
 
     The body is `text[start:end.body]`. `opened` is False when the opening quote is missing. `doubtful` means
     that a quote in the body seems to separate two members or items.
@@ -130,8 +130,8 @@ def list_value_ends(
     """Return the possible ends of a value's text that begins at `start`, and how many quotes were examined.
 
     Each end costs at most `limit`. `is_named` means that a surrounding object declares names that have no
-    value yet; `names` are the names that the text may contain as a key. `opened` is False when the opening
-    quote is missing. Then a quote must end the text.
+    value yet. `names` are the names that the text may contain as a key. When the opening quote is missing,
+    `opened` is False and a quote must end the text.
     """
     search = _ValueEnds(text, start, opening, names, limit, opened, is_named)
     if search.pass_quotes() and opened:
@@ -208,7 +208,11 @@ class _ValueEnds:
             self.add(body, at + 2, StringClosing.ESCAPED_QUOTE, cost)
 
     def add_ends_at(self, at: int) -> None:
-        """Add the ends for the quote at `at`: the quote itself, or an end before what the quote opens."""
+        """Add the ends for the quote at `at`.
+
+        The text may end at the quote. If the quote may open the next member or item, the text may also end
+        before the quote.
+        """
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
         if self.opened and (end := _find_end_before(self.text, self.start, at)) is not None:
@@ -230,7 +234,7 @@ class _ValueEnds:
         self.add(len(text), len(text), StringClosing.TEXT_END, _OPEN_END)
 
     def add(self, body: int, after: int, closing: StringClosing, more: float = 0.0) -> None:
-        """Add one end. Its cost is the cost of the skipped quotes plus `more`."""
+        """Add one end. The cost of the end is the cost of the skipped quotes plus `more`."""
         cost = self.cost + more + (_ODD_INNER if self.is_open else 0.0)
         plain = not self.inner and closing is StringClosing.QUOTE and _SIGN_AFTER.match(self.text, after)
         if self.depth > 0 and not plain:
@@ -278,7 +282,7 @@ class _ValueEnds:
 
 
 def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the bracket depth at `end`, relative to `start`, and the lowest depth between them."""
+    """Return the bracket depth at `end`, relative to `start`, and the lowest depth from `start` to `end`."""
     depth = least = 0
     for bracket in _BRACKET.finditer(text, start, end):
         depth += 1 if bracket[0] in "{[" else -1
@@ -287,13 +291,16 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return the end of a text without its last quote, before blanks and a last comment at `end`."""
+    """Return the end of a text that lacks its last quote. Blanks and a comment before `end` are left out."""
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())
 
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
-    """Return the end of a string before the quote at `at`, which opens the next part, else None."""
+    """Return the end of a string without a last quote, if the quote at `at` opens the next member or item.
+
+    Return None for other quotes.
+    """
     is_key = QUOTED_KEY.match(text, at) is not None
     if not is_key and not _ITEM_SHAPE.match(text, at):
         return None
@@ -359,7 +366,7 @@ def begins_unopened(text: str, at: int) -> bool:
 
 
 def looks_like_parts(text: str, end: StringEnd) -> bool:
-    """Return True when a quote within a text seems to be the end of a string between two members or items."""
+    """Return True when a quote within a text looks like the end of a string between two members or items."""
     first = end.first_inner
     if end.inner % 2 and not text[first - 1].isdigit():
         return True

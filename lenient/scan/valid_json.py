@@ -1,6 +1,6 @@
 """Reads valid JSON at the speed of the decoder: objects, the spans of values, and repeated keys.
 
-The scanner reads valid JSON only when these functions cannot find the position of its values.
+If these functions cannot find the spans of all values, the scanner reads the valid JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lenient.scan.source_text import ValueSpan
 _GOES_ON = re.compile(
     r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
 )
-"""After a closed value, a comma and a key, or the rest of a string that only seemed to have ended."""
+"""Text that shows that a closed value continues: a comma and a key, or the rest of a string."""
 
 
 def _refuse_constant(name: str) -> None:
@@ -34,13 +34,13 @@ _decode: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ign
 def find_valid_end(text: str, position: int) -> int | None:
     """Return the offset where the JSON object or array at `position` ends.
 
-    Return None when the value is not valid JSON, or when the text after it shows that the value continues.
+    Return None when the value is not valid JSON, or when the following text shows that the value continues.
     """
     if text[position : position + 1] not in ("{", "["):
         return None
     try:
         _, end = _DECODER.raw_decode(text, position)
-        orjson.loads(text[position:end])  # json accepts invalid surrogate pairs, orjson does not
+        orjson.loads(text[position:end])  # `json` accepts invalid surrogate pairs, but `orjson` does not
     except (ValueError, RecursionError):
         return None
     return None if _GOES_ON.match(text, end) else end
@@ -74,9 +74,9 @@ _NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:
-    """Return the span of the JSON value that begins at `start`, with the spans of all values in it.
+    """Return the span of the JSON value that begins at `start`, with the spans of all inner values.
 
-    The value must be valid JSON. With `plain`, it may have simple defects.
+    The value must be valid JSON. With `plain`, the value may have simple defects.
 
     Return None when only the tolerant scanner can read the value: a key is repeated, a number may have been
     rounded, or the nesting is too deep.
@@ -85,7 +85,7 @@ def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpa
 
 
 def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> ValueSpan | None:
-    """Return the span of the value at `start` inside `depth` containers, or None."""
+    """Return the span of the value at `start` inside `depth` containers, or None as in `locate_values`."""
     # start, spans and current key of the surrounding containers
     stack: list[tuple[int, Any, str | None]] = []
     begin, position, key = 0, start, None
@@ -122,14 +122,15 @@ def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> Va
 
 
 def locate_member(text: str, name: str) -> ValueSpan | None:
-    """Return the span of the value of the member `name` of the JSON object in `text`, which repeats no key.
+    """Return the span of the value of the member `name` in a JSON object that repeats no key.
 
-    Return None when only the tolerant scanner can read the object: a number may have been rounded, or the
-    nesting is too deep.
+    `text` is the JSON text of the object. Return None when only the tolerant scanner can read the object: a
+    number may have been rounded, or the nesting is too deep.
     """
     key = f'"{name}"'
     at = text.find(key) if name.isidentifier() and "\\u" not in text else -1
-    if at >= 0 and text.find(key, at + 1) < 0:  # only if the text contains this key exactly once
+    # use this match only if the text contains the key exactly once
+    if at >= 0 and text.find(key, at + 1) < 0:
         start: int | None = at + len(key)
     else:
         start = _find_member(text, name)
@@ -141,7 +142,7 @@ def locate_member(text: str, name: str) -> ValueSpan | None:
 
 
 def _find_member(text: str, name: str) -> int | None:
-    """Return the offset after the key of a member; the decoder skips the members before it."""
+    """Return the offset after the key of a member. The decoder skips all earlier members."""
     position = text.index("{") + 1
     try:
         while True:
@@ -158,7 +159,7 @@ def _pass_blanks(text: str, position: int) -> int:
 
 
 def may_hold_value(text: str) -> bool:
-    """Return True when a text may contain a list or object: as JSON, in quotes, in a fence or in brackets."""
+    """Return True when a text may contain a list or object, possibly in quotes, a fence or brackets."""
     return text.lstrip("\ufeff \t\r\n")[:1] in _BEGINNINGS
 
 
@@ -177,11 +178,14 @@ Accepts = Callable[[dict[str, Any], str], bool]
 NO_JSON: Final = object()
 """Replaces the value of a text that is not JSON."""
 ReadFitting = Callable[[str], Any]
-"""Returns the object in a JSON text that fits unchanged, NO_JSON when the text is not JSON, else None."""
+"""Returns the object in a JSON text that fits unchanged.
+
+Returns NO_JSON for other text, None for other JSON.
+"""
 
 
 def make_reader(accepts: Accepts) -> ReadFitting:
-    """Return a reader of the JSON objects that `accepts` accepts."""
+    """Return a function that reads a JSON object if `accepts` returns True for this object."""
 
     def read(text: str) -> Any:
         if len(text) >= LONG and (apart := decode_around_string(text)) is not None:
@@ -196,7 +200,7 @@ def make_reader(accepts: Accepts) -> ReadFitting:
 
 
 def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
-    """Return the object in `text`, and the text with a placeholder for its longest string.
+    """Return the object in `text`, and the text with a placeholder for the longest string.
 
     Return None when the text is not a valid JSON object, or when its top level does not have exactly one long
     string.
@@ -220,7 +224,10 @@ def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
 
 
 def _find_first_long(text: str) -> int:
-    """Return the offset of the first string that is longer than `_NEAR` or has an escaped quote, or -1."""
+    """Return the offset of the first string that is longer than `_NEAR` or has an escaped quote.
+
+    Return -1 when there is no such string.
+    """
     start = text.find('"')
     for _ in range(_STRINGS):
         end = text.find('"', start + 1, start + _NEAR)
@@ -233,7 +240,10 @@ def _find_first_long(text: str) -> int:
 
 
 def _find_last_long(text: str) -> int:
-    """Return the offset after the last string that is longer than `_NEAR` or has an escaped quote, or -1."""
+    """Return the offset after the last string that is longer than `_NEAR` or has an escaped quote.
+
+    Return -1 when there is no such string.
+    """
     end = text.rfind('"')
     for _ in range(_STRINGS):
         start = text.rfind('"', max(end - _NEAR, 0), max(end, 0))
@@ -260,7 +270,10 @@ def holds_each_key_once(text: str, value: Any) -> bool:
 
 
 def count_quotes(value: Any) -> int:
-    """Return the number of quotes in a value written as JSON, or a large negative number when unknown."""
+    """Return the number of quotes in a value written as JSON.
+
+    Return a large negative number when the number of quotes is unknown.
+    """
     try:
         return orjson.dumps(value).count(b'"')
     except orjson.JSONEncodeError:  # the value is nested too deeply for orjson

@@ -1,7 +1,7 @@
 """Reads the start of a value: reads a scalar to its end, or opens an object or array.
 
 The kind of value that the definition declares helps to distinguish text from brackets. Calls and sets of
-Python are also read here.
+Python are also read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _wants_text(node: Node | None) -> bool:
 def read_value_start(reading: ScanState, node: Node | None) -> None:
     """Read the scalar at the current position, or open the object or array that begins there.
 
-    `node` is the definition of the value, None when there is none.
+    `node` is the definition of the value, or None when the value has no definition.
     """
     if reading.position >= len(reading.text):
         raise UnreadableError("truncated", reading.position)
@@ -98,7 +98,7 @@ def _pass_fence(reading: ScanState) -> str:
 
 
 def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
-    """Open the container whose bracket `sign` is at the current position; report a wrong bracket."""
+    """Open the container whose bracket `sign` is at the current position. Report a wrong bracket."""
     at = reading.position
     if len(reading.stack) >= MAX_DEPTH:
         raise UnreadableError("nested_too_deep", at)
@@ -123,8 +123,8 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
 def _is_text(reading: ScanState, node: Node | None) -> bool:
     """Return True when the bracket at the current position belongs to a string without an opening quote.
 
-    Such a string is a regular expression or begins with a remark in brackets. Raises UnreadableError for JSON
-    with escaped quotes and for words in brackets.
+    Such a string is a regular expression, or begins with words in brackets. Raises UnreadableError for JSON
+    with escaped quotes, and for other words in brackets.
     """
     if not reading.stack or reading.strings.strict:
         return False
@@ -145,7 +145,7 @@ def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
 
 
 def _is_doubled_brace(text: str, at: int) -> bool:
-    """Return True when the text at `at` has the `{{` of a template instead of one brace."""
+    """Return True when a template's `{{` replaces the brace at `at`."""
     return _DOUBLED.match(text, at) is not None
 
 
@@ -180,7 +180,7 @@ def _read_parenthesised(reading: ScanState, inside: int) -> str:
 
 
 def _read_unopened(reading: ScanState, start: int, node: Node | None) -> UnquotedValue:
-    """Read the value at `start`, which begins without a quote or with an escaped quote."""
+    """Read the value at `start`. The value begins without a quote or with an escaped quote."""
     close = reading.stack[-1].close if reading.stack else ""
     place = reading.value_place()
     if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
@@ -193,7 +193,10 @@ def _read_unopened(reading: ScanState, start: int, node: Node | None) -> Unquote
 
 
 def _find_next_name(text: str, start: int, end: int, place: StringPlace) -> int | None:
-    """Return the end of the words in `text[start:end]`, if a member with a declared name begins in them."""
+    """Return the end of the words in `text[start:end]` before a member with a declared name.
+
+    Return None when no such member begins there.
+    """
     return next((at.start() for at in _NEXT_NAME.finditer(text, start, end) if place.awaits(at[1])), None)
 
 
@@ -227,7 +230,7 @@ _STARTS = frozenset("Dcdiflsto{")
 
 
 def _read_python_value(reading: ScanState, node: Node | None) -> bool:
-    """Read the number, or open the container, that Python writes as a call at the current position.
+    """Read the number or open the container that Python writes as a call at the current position.
 
     A set in braces is also opened. Return False for any other text.
     """
@@ -252,8 +255,8 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
 def _pass_python_type(reading: ScanState) -> bool:
     """Skip and report the name and bracket of a Python container type at the current position.
 
-    Return False when there is no such name. The caller opens the container so that this bracket also closes
-    it.
+    Return False when there is no such name. The caller opens the container so that the skipped bracket also
+    closes the container.
     """
     if reading.text[reading.position] not in _STARTS or not reading.stack or reading.strings.strict:
         return False
@@ -280,7 +283,7 @@ def _open_set(reading: ScanState, node: Node | None) -> bool:
 
 
 def _put_number(reading: ScanState, number: re.Match[str], node: Node | None) -> None:
-    """Store the number that a call contains. If the definition declares text, store the number's text."""
+    """Store the number in a Python call. If the definition declares text, store the number's text."""
     start, digits = reading.position, number[2]
     wants_text = node is not None and node.kind is ValueKind.STRING
     value = digits if wants_text else float(digits) if "." in digits else int(digits)

@@ -46,14 +46,14 @@ from lenient.unwrap.wrappers import (
 )
 
 Fits = Callable[[Any, str | None], bool]
-"""Returns True when a value needs no further check. With its text, repeated keys are also detected."""
+"""Returns True when a value needs no further check. If the JSON text is given, keys must not repeat."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
-_SHORT = 4_096  # in characters; in a longer text, this search takes comparatively little time
+_SHORT = 4_096  # in characters; for a longer text, the shortcut saves comparatively little time
 
 
 def extract_value(
@@ -67,9 +67,9 @@ def extract_value(
     fits: Fits | None = None,
     broken: bool = False,
 ) -> LocatedValue:
-    """Return the value in a text, with all layers of string encoding removed.
+    """Return the value in a text, after all layers of string encoding are removed.
 
-    A value for which `fits` returns True is not checked again; it is returned with `settled` set. `broken`
+    A value for which `fits` returns True is not checked again, and is returned with `settled` set. `broken`
     means that the text is not JSON. Diagnostics are added to `findings`, the steps that changed something to
     `trace`, and the names of all tried steps to `tried`.
 
@@ -87,7 +87,7 @@ def extract_value(
 
 
 def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findings) -> LocatedValue | None:
-    """Return the object or array that is encoded in a string value, or None when there is none."""
+    """Return the object or array that is encoded in a string value, or None when there is neither."""
     if not may_hold_value(located.value):
         return None
     try:
@@ -98,7 +98,7 @@ def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findi
 
 
 def _inner_text(located: LocatedValue) -> SourceText:
-    """Return the text of a string value, whose offsets are mapped to the string's position in the source."""
+    """Return the text of a string value. Offsets in this text are mapped to the position in the source."""
     mark, piece = located.mark, located.piece
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
@@ -155,7 +155,10 @@ class _LayerReader:
         return _inner_text(located)
 
     def read_layer(self, piece: SourceText, *, broken: bool) -> LocatedValue:
-        """Return the value of a text without what surrounds it. `broken` means that the text is not JSON."""
+        """Return the value of a text, after the text around the value is removed.
+
+        `broken` means that the text is not JSON.
+        """
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
@@ -184,7 +187,8 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member.
+        """Report a member as ambiguous if the member follows a superfluous brace and repeats an earlier
+        member.
 
         The brace may have come too early, so that the member belongs to the inner object.
         """
@@ -196,7 +200,10 @@ class _LayerReader:
             Unwrapper(located.piece, self.findings, self.path).report("ambiguous", span.start, span.end)
 
     def read_anew(self, piece: SourceText) -> LocatedValue | None:
-        """Return the value of a text in which an object restarts after its own beginning, else None."""
+        """Return the value of a text in which an object breaks off and begins again.
+
+        Return None for other texts.
+        """
         anew = find_anew(piece.text) if piece.text[:1] == "{" else None
         if anew is None:
             return None
@@ -212,7 +219,10 @@ class _LayerReader:
         return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
-        """Return the repaired object when a short text contains only a broken object, else None."""
+        """Return the repaired object when a short text contains only a broken object.
+
+        Return None for other texts.
+        """
         text = piece.text
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
             return None
@@ -233,7 +243,7 @@ class _LayerReader:
         return located
 
     def read_key_values(self, piece: SourceText) -> LocatedValue | None:
-        """Return the object of a text without braces that has names and values, in lines or in a row.
+        """Return the object in a text without braces, where names and values are in lines or in a row.
 
         Return None for any other text.
         """
@@ -263,9 +273,9 @@ class _LayerReader:
         return LocatedValue({}, ValueSpan(0, len(piece.text), {}), piece, strict=False)
 
     def read_chosen(self, start: ValueStart) -> LocatedValue:
-        """Return the value at `start`, or the chosen value when several values follow one another.
+        """Return the value at `start`. If several values follow one another, return the chosen value.
 
-        Raises UnreadableError when the value is an object in narration without any declared name.
+        Raises UnreadableError when the value is an object in narration and has no declared name.
         """
         piece, ahead = start.piece, Lookahead(start.piece.text)
         wrapped = start.fenced or start.tagged
@@ -299,7 +309,7 @@ class _LayerReader:
     def join_members(
         self, first: LocatedValue, around: Unwrapper, position: int, ahead: Lookahead
     ) -> tuple[LocatedValue, int]:
-        """Add the members at `position` to the object `first`, whose closing brace came too early.
+        """Add the members at `position` to the object `first`. The closing brace of `first` came too early.
 
         Return the object and the offset after the members. If there are no members, return `first` and
         `position`, and set `around.joins` to False.
@@ -337,10 +347,10 @@ class _LayerReader:
         return LocatedValue(first.value, mark, piece, strict=False), members.end
 
     def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
-        """Return True when the text at `key`, after an object, contains members of it and not narration.
+        """Return True when the text at `key`, after an object, contains further members and not narration.
 
-        A brace closes the members, or their first key is quoted and declared, or nothing is declared and each
-        value is JSON.
+        The text contains members if a brace closes them, or if the first key is quoted and declared. If
+        nothing is declared, the first key must be quoted and each value must be JSON.
         """
         if text[members.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True
@@ -357,9 +367,10 @@ class _LayerReader:
         return mark.children if isinstance(mark.children, dict) else {}
 
     def read_wrapped(self, start: ValueStart) -> tuple[LocatedValue, int]:
-        """Read the value after an opening code fence or tag. Return the value and the offset after it.
+        """Read the value after an opening code fence or tag.
 
-        If the value would include the closing fence or tag, only the text before that mark is read again.
+        Return the value and the offset after the value. If the value would include the closing fence or tag,
+        only the text before the fence or tag is read again.
         """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
@@ -376,7 +387,8 @@ class _LayerReader:
     ) -> LocatedValue:
         """Return one of two successive values, and report the other value as dropped.
 
-        `further` contains the diagnostics in `other`. They are discarded unless `other` is returned.
+        `further` contains the diagnostics in `other`. These diagnostics are discarded unless `other` is
+        returned.
         """
         code, is_first = choose_value(first, other, self.node)
         dropped, chosen = (other, first) if is_first else (first, other)
@@ -386,9 +398,9 @@ class _LayerReader:
         return chosen
 
     def read_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at `start`. Valid JSON stays unchanged; other text is repaired.
+        """Read the value at `start`. Valid JSON stays unchanged, and other text is repaired.
 
-        Return the value and the offset after it.
+        Return the value and the offset after the value.
         """
         end = None if start.opened else find_valid_end(start.piece.text, start.position)
         if end is None:
@@ -444,7 +456,9 @@ class _LayerReader:
         return scanned
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
-        """Return the value of `piece.text[start:end]` with its spans, or None when it is not valid JSON."""
+        """Return the value of `piece.text[start:end]` with its spans, or None when the text is not valid
+        JSON.
+        """
         text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
         try:
             value = orjson.loads(text)
@@ -494,15 +508,15 @@ _AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
 
 
 def _may_read_rest(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Return True when brackets or quotes are missing at the end, and something else was also repaired."""
+    """Return True when brackets or quotes are missing at the end, and another repair was also made."""
     codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_OPEN) and not codes <= _AT_END
 
 
 def _find_rest(text: str, start: int, end: int) -> int | None:
-    """Return the offset of a fence, a tag or a sentence on its own line between `start` and `end`, or None.
+    """Return the offset of a fence, a tag or a sentence on its own line between `start` and `end`.
 
-    The text after this offset closes no more brackets than it opens.
+    Return None without such text. The text after the offset closes no more brackets than it opens.
     """
     starts = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
     if not starts:
@@ -520,6 +534,6 @@ def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
 
 
 def is_whole(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Return True when an object lacks only its brackets and nothing else is in doubt."""
+    """Return True when only brackets of an object are missing and nothing else is in doubt."""
     codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_LACKS) and codes.isdisjoint(_DOUBTS)

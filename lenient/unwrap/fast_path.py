@@ -4,12 +4,12 @@
 layer of string encoding, raw newlines in strings, a comma after the last member, or missing closing brackets
 at the end.
 
-`read_plain_text` reads a whole object in which brackets match and each string ends at its first closing
-quote. It repairs missing and trailing commas, single quotes, keys without quotes, Python literals, raw line
-breaks, and comments after commas.
+`read_plain_text` reads a whole object in which brackets match and each string ends at the first closing
+quote. The function repairs missing and trailing commas, single quotes, keys without quotes, Python literals,
+raw line breaks, and comments after commas.
 
-Both functions read a text only when it has no other meaning. `lenient.unwrap.extraction` and the scanner read
-all other texts. They would return the same result for these texts, but more slowly.
+Both functions read a text only when the text has no other meaning. `lenient.unwrap.extraction` and the
+scanner read all other texts. The scanner would give the same result for the simple texts, but more slowly.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LONGEST_NUMBER = 40  # in characters
 _REPAIR = Stage.REPAIR  # a lookup on the enum is slow
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CLOSERS = {
-    # the last letters of true, false and null are e and l
+    # a value may end with a quote or with the last letter of true, false or null
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),
     "}": ("]}", "}", "}}"),
     "]": ("}", "}}", "}]}"),
@@ -47,7 +47,7 @@ _CLOSERS = {
 
 
 class FastResult(NamedTuple):
-    """The arguments, their diagnostics, and the step for the trace."""
+    """The arguments, the diagnostics, and the step for the trace."""
 
     arguments: dict[str, Any]
     diagnostics: tuple[Diagnostic, ...]
@@ -114,9 +114,9 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     """Read an object with raw newlines and tabs in strings. Return None for other texts.
 
-    All newlines and tabs are escaped before decoding. If one is outside of strings, the escape is invalid
-    JSON and the text is rejected. Also return None when a string has only escaped newlines or tabs: then it
-    is uncertain which strings have raw ones.
+    All newlines and tabs are escaped before decoding. If a newline or tab is outside of strings, the escape
+    is invalid JSON and the text is rejected. Also return None when a string has only escaped newlines or
+    tabs, because it is then uncertain which strings have raw newlines or tabs.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None
@@ -179,7 +179,7 @@ def _collect_broken(value: Any, path: Path, into: list[Path]) -> bool:
 
 
 def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
-    """Read an object with a comma after its last member. Its strings may contain raw newlines."""
+    """Read an object with a comma after its last member. Strings may contain raw newlines."""
     body = text[:-1].rstrip(" \t\r\n")
     if body[-1:] != ",":
         return None
@@ -211,7 +211,7 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the diagnostic for the number at the end of the text, which may be incomplete.
+    """Return the diagnostic for the number at the end of the text, because the number may be incomplete.
 
     This number is the last in `value`.
     """
@@ -251,7 +251,7 @@ _LONGEST_PATH = 400  # in characters; a longer path may be cut
 
 
 def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] | None:
-    """Return the object in the text, and its diagnostics, or None when a part of the text is too complex."""
+    """Return the object in the text, and the diagnostics. Return None when the text is too complex."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
@@ -266,7 +266,7 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
 
 
 class _PlainReader:
-    """Reads one text. `container` is the current object or array, `where` is its path.
+    """Reads one text. `container` is the current object or array, and `where` is the path of this container.
 
     `filled` is True when a value was read since the opening bracket or the last comma. `is_whole` is True
     when the whole text has been read. `steps` caches the form of each name in a path.
@@ -284,7 +284,10 @@ class _PlainReader:
         self.steps: dict[str, str] = {}
 
     def read_members(self, position: int) -> int:
-        """Read members up to the next bracket. Return the offset after it, or -1 when reading stops."""
+        """Read members up to the next bracket.
+
+        Return the offset after the bracket, or -1 when reading stops.
+        """
         text, members, match_member = self.text, self.container, _MEMBER.match
         where, steps, add, filled = self.where, self.steps, self.findings.append, self.filled
         while (match := match_member(text, position)) is not None:
@@ -375,7 +378,7 @@ class _PlainReader:
         return position
 
     def close(self, end: int, position: int) -> int:
-        """Close the innermost bracket, which ends at `end`.
+        """Close the innermost bracket at the offset `end`.
 
         `position` is the offset after the last member or item.
         """
@@ -393,7 +396,7 @@ class _PlainReader:
     def add_comma_before_key(self, match: re.Match[str], position: int) -> bool:
         """Report the missing comma before a member, and return True.
 
-        Return False, without a report, before a key without quotes or after an empty string. `position` is
+        Before a key without quotes or after an empty string, report nothing and return False. `position` is
         the offset after the last member.
         """
         if match[_BARE_KEY] is not None or self.text[position - 2 : position] in _EMPTY:
@@ -403,9 +406,10 @@ class _PlainReader:
         return True
 
     def add_comma_before_item(self, match: re.Match[str], position: int) -> bool:
-        """Report the missing comma before an item. Return False when the item may belong to the last item.
+        """Report the missing comma before an item, and return True.
 
-        `position` is the offset after the last item.
+        Return False when the item may be a part of the previous item. `position` is the offset after the
+        previous item.
         """
         group = match.lastindex or 0
         start, before = match.start(group), self.text[position - 2 : position]
@@ -420,7 +424,10 @@ class _PlainReader:
         return True
 
     def pass_comment(self, position: int) -> int:
-        """Skip and report a comment after a comma or opening bracket. Return the offset after it, else -1."""
+        """Skip and report a comment after a comma or opening bracket.
+
+        Return the offset after the comment, or -1 when there is no comment.
+        """
         comment = None if self.filled else _COMMENT.match(self.text, position)
         if comment is None:
             return -1

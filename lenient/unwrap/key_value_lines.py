@@ -1,7 +1,8 @@
 """Reads text without braces: lines of `key=value`, several pairs on one line, YAML block style, XML elements.
 
-Such text is read only when every line fits and the keys may belong to a call: one key is declared, or there
-are several keys and no line looks like prose. Values are JSON literals, numbers, or quoted or unquoted text.
+Such text is read only when every line fits and the keys may belong to a call. The keys may belong to a call
+if one key is declared, or if there are several keys and no line looks like prose. Values are JSON literals,
+numbers, or quoted or unquoted text.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _MAX_LINES = 20_000
 
 
 class KeyValueObject(NamedTuple):
-    """An object read from text without braces, its span (`mark`), and the code of its notation.
+    """An object read from text without braces, the object's span (`mark`), and the code of the notation.
 
     `fence` is the span of an opening code fence. `doubtful` are spans with another possible meaning: removed
     comments that may belong to a value, and values that may contain another pair.
@@ -63,14 +64,16 @@ class KeyValueObject(NamedTuple):
 
 
 def lacks_braces(text: str, declared: Collection[str]) -> bool:
-    """Return True when the whole text is `name: "value", other: 1` and the names can belong to a call."""
+    """Return True when the whole text has the form `name: "value", other: 1` and the names can belong to a
+    call.
+    """
     pairs = _find_pairs(text)
     names = {pair.group(1) for pair in pairs}
     return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)
 
 
 def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
-    """Return the object that the lines or pairs of the text form, else None.
+    """Return the object that the lines or pairs of the text form, or None when the text has another form.
 
     `declared` are the names of the tool's parameters.
     """
@@ -286,7 +289,7 @@ _UNCERTAIN = re.compile(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
 
 
 def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:
-    """Return the name of each element and the span of its text, or [] when the text has another form."""
+    """Return the name of each XML element and the span of its text, or [] when the text has another form."""
     if not declared or not text.lstrip().startswith("<"):
         return []
     for form in _FORMS:

@@ -1,8 +1,8 @@
-"""Classifies the text around an object: narration, source code, members outside of the braces, values.
+"""Classifies the text around an object: narration, source code, members outside of the braces, or values.
 
-Narration may precede an object; source code, a log line or a sentence that contains braces may not. Members
-are outside of the braces when a brace closes too early, or when the first brace is missing. The definition
-decides which of several values is read.
+Narration may precede an object. Source code, a log line or a sentence that contains braces must not precede
+an object. Members are outside of the braces when a brace closes too early, or when the first brace is
+missing. The definition decides which of several values is read.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _LOOK_BACK = 200  # in characters
 
 
 def find_object(text: str, at: int, declared: Collection[str]) -> tuple[int, int | None]:
-    """Return the offset of the first object after `at`, and the offset of a code fence before it, or None.
+    """Return the offset of the first object after `at`, and the offset of the code fence before the object.
 
-    `declared` are the names of the parameters. Raises UnreadableError with the reason when there is no
-    object.
+    The second offset is None when there is no fence. `declared` are the names of the parameters. Raises
+    UnreadableError with the reason when there is no object.
     """
     if _LOG_LINE.match(text, at):
         raise UnreadableError("log_line", at)
@@ -73,7 +73,10 @@ def holds_variables(text: str, at: int) -> bool:
 
 
 def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | None:
-    """Return the offset of the first object that is not part of the surrounding text, else None."""
+    """Return the offset of the first object that is not a part of the surrounding text.
+
+    Return None when there is no such object.
+    """
     line_end = text.find("\n", at)
     line_end = line_end if line_end >= 0 else len(text)
     match = OBJECT_START.search(text, at)
@@ -152,9 +155,10 @@ def find_member(text: str, at: int) -> int | None:
 
 
 def find_colonless_member(text: str, at: int) -> int | None:
-    """Return the offset of the quoted key at `at` if a value follows without a colon, else None.
+    """Return the offset of the quoted key at `at` if a value follows without a colon.
 
-    A comma or semicolon may precede the key. A brace that was never opened must close the member.
+    A comma or semicolon may precede the key. A brace that was never opened must close the member. Return None
+    when there is no such member.
     """
     separator = _SEPARATOR.match(text, at)
     start = separator.end() if separator else at
@@ -179,8 +183,8 @@ def find_told_member(text: str, at: int, declared: Collection[str]) -> int | Non
 def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]` contains a member.
 
-    The key must be quoted, or it must begin a line and be declared. If any name is declared, a quoted key
-    must also be declared.
+    The key must be quoted, or must be declared and begin a line. If any name is declared, a quoted key must
+    also be declared.
     """
     return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
         name in declared for name in _TOLD_LINE.findall(text, start, end)
@@ -190,8 +194,8 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
 def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]`, the text after the value, contains another value or a member.
 
-    The text may begin with a list, a quoted text, a number or an argument of a call. It may contain a list of
-    texts or a member anywhere, or close a brace that it did not open.
+    The text may begin with a list, a quoted text, a number or an argument of a call. A list of texts or a
+    member may be anywhere in the text. The text may also close a brace that was opened before.
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
@@ -210,9 +214,9 @@ def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> b
 def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]` contains the members of an object without its opening brace.
 
-    The first member must have the form of JSON. In addition, its line must end with a comma or contain a
-    comma and another quoted key, or a brace that was never opened must be closed. A word and a colon before
-    an object or a key are narration, unless the word is in `declared`.
+    The first member must have the form of JSON. In addition, the text must close a brace that was never
+    opened, or the line of this member must have a comma at the end or before another quoted key. A word and a
+    colon before an object or a key are narration, unless the word is in `declared`.
     """
     first = find_member(text, start)
     if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):
@@ -229,9 +233,10 @@ def _closes_more(text: str) -> bool:
 
 
 def find_announced_members(text: str, at: int) -> int | None:
-    """Return the offset of the members of an object without its opening brace, after prose.
+    """Return the offset of an object's members after prose. The opening brace of the object is missing.
 
-    Return None when there are none. The first key must begin a line, and no object may precede it.
+    Return None when there are no such members. The first key must begin a line, and no object may precede the
+    key.
     """
     brace = text.find("{", at)
     first = _KEY_LINE.search(text, at, brace if brace >= 0 else len(text))
@@ -264,7 +269,7 @@ _MOST, _MAX_BEGINNING = 64, 4_096
 
 
 def find_anew(text: str) -> int | None:
-    """Return the offset where an object restarts, as in `{"a": "x{"a": "xy"}`, else None.
+    """Return the offset where an object breaks off and restarts, as in `{"a": "x{"a": "xy"}`, or None.
 
     The text after this offset is valid JSON that begins with the text before this offset.
     """
@@ -301,7 +306,7 @@ def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) ->
 def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
     """Return True when a non-empty object has none of the fields that the tool declares.
 
-    An object of this kind within narration is not the arguments.
+    Such an object within narration does not contain the arguments.
     """
     if node is None or not node.fields or not isinstance(located.value, dict):
         return False
@@ -310,9 +315,10 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
 
 
 def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
-    """Return the span of a member that belongs in the object before it, else None.
+    """Return the span of a member that should be in the object before the member, or None.
 
-    The object before it contains or declares this member, and the object around it does not declare it.
+    The object before the member contains or declares a member of this name. The object around the member does
+    not declare this name.
     """
     if not isinstance(value, dict) or not isinstance(mark.children, dict):
         return None
@@ -337,6 +343,6 @@ def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
 def _extends_value(value: Any, part: Any) -> bool:
     """Return True when the object `value` has all members of the object `part`.
 
-    A stream may repeat an object that grows in this way.
+    A stream may repeat an object, each time with more members.
     """
     return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()

@@ -1,7 +1,7 @@
 """Finds the start of the value in a model's text, and reports what surrounds the value.
 
 Handles byte order marks, code fences, tags, narration, quotes around an object, incomplete escaping, and
-Gemma's tokens for quotes. The caller reads the value itself and passes the offset of its end.
+Gemma's tokens for quotes. The caller reads the value itself and passes the offset where the value ends.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Unwrapper:
         self.report(code, start, end)
 
     def find_start(self) -> ValueStart:
-        """Return where the value begins. Raises UnreadableError when the text contains no value."""
+        """Return the start of the value. Raises UnreadableError when the text contains no value."""
         if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
             raise UnreadableError("not_text", 0)  # UTF-16 or binary data was decoded as UTF-8
         while True:
@@ -174,7 +174,7 @@ class Unwrapper:
         return self.position
 
     def pass_blanks(self) -> None:
-        """Skip whitespace. Report whitespace that JSON does not allow, unless nothing follows."""
+        """Skip whitespace. Report whitespace that JSON does not allow, unless no other text follows."""
         match = _BLANK.match(self.text, self.position)
         self.position = match.end() if match else self.position
         odd = _ODD.match(self.text, self.position)
@@ -202,7 +202,7 @@ class Unwrapper:
         return True
 
     def pass_tag(self) -> bool:
-        """Skip an opening tag, or a whole block of reasoning. Return False when there is neither.
+        """Skip an opening tag, or a whole block of reasoning. Return False for other text.
 
         Raises UnreadableError when a block of reasoning is not closed.
         """
@@ -224,7 +224,7 @@ class Unwrapper:
         return True
 
     def pass_comments(self) -> bool:
-        """Skip comments directly before a value. Return False when there are none."""
+        """Skip comments directly before a value. Return False when there are no comments."""
         run = _COMMENTS.match(self.text, self.position)
         if run is None:
             return False
@@ -234,7 +234,7 @@ class Unwrapper:
         return True
 
     def pass_escaped_blanks(self) -> bool:
-        """Skip escaped line breaks and tabs before a value. Return False when there are none."""
+        """Skip escaped line breaks and tabs before a value. Return False when nothing was skipped."""
         end = find_escaped_blanks_end(self.text, self.position)
         if end == self.position:
             return False
@@ -263,8 +263,9 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def read_entities(self, at: int) -> ValueStart:
-        """Return the start of a value whose quotes are XML entities. All entities in the value are
-        decoded.
+        """Return the start of a value whose quotes are XML entities.
+
+        All entities in the value are decoded.
         """
         self.report("xml_entities_decoded", at, len(self.text))
         piece = SourceText(unescape(self.text[at:]), self.piece, at, len(self.text))
@@ -273,8 +274,8 @@ class Unwrapper:
     def find_quoted_start(self, at: int) -> ValueStart:
         """Return the start of the value when the text at `at` opens with a quote that never closes properly.
 
-        The quote may precede an object (`"{"a": 1}"`), belong to its first key (`"a": 1}`), or open a string
-        without an end. Raises UnreadableError when no value follows.
+        The quote may precede an object (`"{"a": 1}"`), belong to the object's first key (`"a": 1}`), or open
+        a string without an end. Raises UnreadableError when no value follows.
         """
         text, opening = self.text, self.text[at]
         named = _NAMED_OBJECT.match(text, at)
@@ -301,9 +302,9 @@ class Unwrapper:
         return self.finish_start(at) if opening == '"' else self.find_after_prose(at)
 
     def find_after_prose(self, at: int) -> ValueStart:
-        """Return the start of the first object after prose, which is reported as narration.
+        """Return the start of the first object after prose. The prose is reported as narration.
 
-        The object may lack its opening brace if its first key begins a line.
+        The object may lack its opening brace if the first key begins a line.
         """
         if (members := find_announced_members(self.text, at)) is not None:
             self.report("narration_removed", at, members)
@@ -344,7 +345,7 @@ class Unwrapper:
         """Skip and report the text from `position` on, after the value.
 
         Stop at the next object, at a member outside of the object, or at the end of the text. Return the
-        offset there.
+        offset where reading stopped.
         """
         self.position = position
         while True:
@@ -367,7 +368,7 @@ class Unwrapper:
     def pass_repeated_end(self, start: ValueStart, end: int) -> int:
         """Skip and report a repetition of the object's end before `end`.
 
-        Return the offset after the repetition, or `end`.
+        Return the offset after the repetition, or `end` when nothing is repeated.
         """
         text = self.text
         if not 0 < len(text) - end <= end - start.position:
@@ -380,7 +381,7 @@ class Unwrapper:
         return len(text)
 
     def pass_closing(self, start: ValueStart) -> bool:
-        """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.
+        """Skip the closing half of a fence, tag or pair of quotes. Return False for other text.
 
         The closing half is reported when the opening half is missing.
         """
@@ -430,7 +431,7 @@ class Unwrapper:
 
 
 def find_closing(text: str, start: ValueStart) -> int | None:
-    """Return the offset of the code fence or tag that ends the text, else None.
+    """Return the offset of the code fence or tag that ends the text, or None when the text has no such end.
 
     Only a fence or tag of the kind that precedes the value counts.
     """
@@ -451,9 +452,9 @@ _BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
 
 
 def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> SourceText | None:
-    """Return the text with JSON strings instead of the strings between tokens, and report these tokens.
+    """Return the text with JSON strings instead of the strings between quote tokens. Report the tokens.
 
-    Return None without such tokens, or when a token is where no string can be.
+    Return None when there are no quote tokens, or when a token is where no string can be.
     """
     text = piece.text
     if _TOKEN.search(text) is None:

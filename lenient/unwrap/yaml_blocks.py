@@ -45,9 +45,9 @@ class YamlLine(NamedTuple):
 
 
 class _OpenBlock:
-    """An open mapping or list, and its indentation.
+    """An open mapping or list, and the width of its indentation.
 
-    `key` is the key whose value the next lines contain, None when no value is expected.
+    `key` is the key whose value the next lines contain, or None when no value is expected.
     """
 
     __slots__ = ("indent", "key", "marks", "start", "value")
@@ -63,7 +63,7 @@ class _OpenBlock:
 class YamlReader:
     """Reads lines in block style into one object.
 
-    `doubtful` holds the spans of ` #` and the text after it, which was removed as a comment.
+    A ` #` and the text after it were removed as a comment. `doubtful` contains the spans of such texts.
     """
 
     def __init__(self, piece: SourceText, lines: list[YamlLine]) -> None:
@@ -89,7 +89,10 @@ class YamlReader:
         return root.value, ValueSpan(root.start, self.end, root.marks)
 
     def close_deeper(self, indent: int) -> None:
-        """Close the blocks indented deeper than `indent`. Raises UnfitError for a key without a value."""
+        """Close the blocks that are indented deeper than `indent`.
+
+        Raises UnfitError for a key without a value.
+        """
         while self.stack and self.stack[-1].indent > indent:
             frame = self.stack.pop()
             if frame.key is not None:
@@ -115,7 +118,7 @@ class YamlReader:
         self.stack.append(_OpenBlock(indent, start, value))
 
     def read_item(self, line: YamlLine, following: int) -> int:
-        """Read a list item, a line that starts with a dash. Return the index of the next line."""
+        """Read a list item, which is a line that starts with a dash. Return the index of the next line."""
         match = _ITEM.fullmatch(line.text)
         waits = self.stack[-1].key is not None and line.indent >= self.stack[-1].indent
         if waits:
@@ -163,7 +166,7 @@ class YamlReader:
         return self.read_scalar(written, YamlLine(line.start, at, written), following)
 
     def read_scalar(self, written: str, line: YamlLine, following: int) -> int:
-        """Read the value after a key or dash, including its block lines.
+        """Read the value after a key or dash, including the block lines of the value.
 
         Return the index of the next line.
         """
@@ -206,12 +209,12 @@ class YamlReader:
 
 
 def _fold_lines(lines: list[str]) -> str:
-    """Return the text of a `>` block: blanks join lines, and empty lines separate paragraphs."""
+    """Return the text of a `>` block. Blanks join the lines, and empty lines separate paragraphs."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(lines)).replace("\n\n", "\n")
 
 
 def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
-    """Return the object or array in `piece.text[start:end]`, and its span.
+    """Return the object or array in `piece.text[start:end]`, and the span of the value.
 
     The text is JSON, possibly with unquoted words or single quotes. Raises UnfitError for other texts.
     """

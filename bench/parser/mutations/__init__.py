@@ -1,7 +1,8 @@
 """Mutation testing of parsers: realistic calls of 20 tools with one, two or three seeded defects each.
 
-Every defect records how it changes the right answer. If the text still shows the arguments, these are the
-right answer. If not, a refusal is right, and so are the remaining arguments with a report of the loss.
+Every defect records how it changes the right answer. If the text still shows the arguments, the right answer
+is these arguments. Otherwise a refusal is right. The remaining arguments are also right if the parser reports
+the loss.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def written_calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 
 def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator[tuple[str, Mutant]]:
-    """Yield `each` texts of every kind of defect, and `many` texts with two and with three defects.
+    """Yield `each` texts of every kind of defect, `many` texts with two defects and `many` texts with three.
 
     The same seed gives the same texts. A new kind does not change the texts of other kinds.
     """

@@ -14,14 +14,14 @@ from bench.parser.scoring import Verdict, comparable, same, without_nulls
 class Mutant:
     """A call with defects. `intended` is the call without the defects.
 
-    `certain` is True when a person can tell the arguments from the text, `certain_if_defined` when a person
-    who knows the definition can. `unmarked` is True when the intended object is right without a report.
-    `loose` are the parameters whose value is unknown.
+    `certain` is True when a person can tell the arguments from the text. `certain_if_defined` is True when a
+    person can tell the arguments from the text and the definition. `unmarked` is True when the intended
+    object is right without a report. `loose` are the parameters whose value is unknown.
 
     If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
-    the result if only closing brackets at the end are missing. `any_mark` is True when any object with a
-    report is right in case of doubt. `as_spelled` is the object with the names in the text, which is right
-    for a parser without the definition.
+    the result if only closing brackets at the end are missing. If the answer is uncertain and `any_mark` is
+    True, any object with a report is right. `as_spelled` is the object with the names in the text. It is
+    right for a parser without the definition.
     """
 
     kinds: tuple[str, ...]
@@ -92,7 +92,7 @@ def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: 
 
 
 def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> bool:
-    """Return True when the result contains only intended values, or their beginnings.
+    """Return True when the result contains only intended values, or the beginnings of intended values.
 
     Loose parameters do not count.
     """

@@ -1,6 +1,6 @@
 """Calls that lost one to four characters at the boundary of a member, as when a stream loses a piece.
 
-A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and its value
+A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and the value
 (`": "`). If a string or a number lost characters, the right answer lacks these characters, too.
 """
 
@@ -102,7 +102,7 @@ def _quoted(token: Token) -> bool:
 
 
 def _before(token: Token) -> int:
-    """Return the length of a token without its closing quote, which belongs to the boundary."""
+    """Return the length of a token without its closing quote. The quote belongs to the boundary."""
     return len(token.text) - _quoted(token)
 
 
@@ -118,9 +118,9 @@ class _Loss:
     values: dict[int, Any] = field(default_factory=dict)
     brackets: bool = False
     unknown: bool = False
-    """True when the text no longer shows what a value was."""
+    """True when the original value of a parameter can no longer be known from the text."""
     untold: bool = False
-    """True when the rest is ambiguous: the end of a literal, or a blank or sign outside of quotes."""
+    """True when the remaining text is ambiguous: a literal's end, or a blank or sign outside of quotes."""
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -184,7 +184,7 @@ class _Loss:
         return bool(between.strip()) or '"' in sides
 
     def _clear(self) -> bool:
-        """Return True when the ends of both texts at the boundary are clear without the declared names."""
+        """Return True when the ends of both texts at the boundary can be found without the declared names."""
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:
@@ -204,7 +204,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the object with the remaining parts of its values, and with changed names if any."""
+        """Return the object with the remaining parts of the values and with the changed names."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(

@@ -11,8 +11,6 @@ from typing import Any
 
 
 class Kind(Enum):
-    """The kind of a token."""
-
     OPEN = auto()
     CLOSE = auto()
     KEY = auto()
@@ -39,7 +37,7 @@ class Token:
 
 
 class ImpossibleError(Exception):
-    """Raised when a call has no place for a defect."""
+    """Raised when a defect cannot be made in a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ LAYOUTS = (Layout(), Layout(), Layout(), Layout("", ""), Layout(indent=2), Layou
 class Draft:
     """One call to which defects are applied.
 
-    `certain` is True while a person can tell the arguments from the text. If not, `loose` lists the
+    `certain` is True while a person can tell the arguments from the text. Otherwise `loose` lists the
     parameters that may have any value if the loss is reported. `unmarked` means that the intended object is
     right without a report. `readings` are the possible results after a defect of brackets.
     """
@@ -97,7 +95,7 @@ class Draft:
         return self.pick(lambda _, token: token.kind in kinds)
 
     def change(self, index: int, text: str) -> None:
-        """Change the text of a token, which other defects then no longer select."""
+        """Change the text of a token. Other defects no longer select this token."""
         old = self.tokens[index]
         self.tokens[index] = Token(Kind.DEFECT, text, old.value, old.member, old.inside)
 
@@ -105,7 +103,7 @@ class Draft:
         self.tokens.insert(index, Token(Kind.DEFECT, text))
 
     def beside(self, index: int, step: int) -> int:
-        """Return the index of the next token in a direction that is not space.
+        """Return the index of the next token in a direction. Skip tokens that are blank space.
 
         Raises ImpossibleError at the end.
         """

@@ -47,7 +47,7 @@ class JudgedMutant:
 
     @property
     def restored(self) -> bool:
-        """True when the result is a right object, reported or not."""
+        """True when the result is a right object, with or without a report."""
         got = self.reading.arguments
         right = answers(self.mutant, defined=self.defined).right
         return got is not None and any(same(answer, got) for answer in right)
@@ -102,7 +102,10 @@ def tally(judged: Iterable[JudgedMutant]) -> Tally:
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per parser: shares of all texts, of texts without and of texts with the definition."""
+    """Return one row per parser, with shares of all texts.
+
+    The row also has separate shares for texts read with a definition and for texts read without a definition.
+    """
     rows = []
     for reader in dict.fromkeys(judgement.reader for judgement in judged):
         ours = [judgement for judgement in judged if judgement.reader == reader]
@@ -119,7 +122,8 @@ def readers_table(judged: list[JudgedMutant]) -> list[str]:
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
     """Return one row per kind of defect.
 
-    The row has all shares of our parser, but only the right and silently wrong shares of other parsers.
+    The row has all shares of our parser. For other parsers it has only the shares of right and of silently
+    wrong results.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]
@@ -139,9 +143,9 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return the share of results that are the intended object.
+    """Return a table with the share of results that are the intended object.
 
-    A refusal or another object with a report does not count.
+    A refusal does not count. Another object does not count either, even with a report.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     rows = []

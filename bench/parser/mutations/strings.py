@@ -50,14 +50,14 @@ def _missing_last_quote(draft: Draft) -> None:
 
 
 def _escaped_last_quote(draft: Draft) -> None:
-    """Put a backslash before the last quote, which may be a mistake or the end of a path."""
+    """Put a backslash before the last quote. The backslash may be a mistake or the end of a path."""
     at = _value(draft, len)
     _doubt_from(draft, at)
     draft.change(at, draft.tokens[at].text[:-1] + '\\"')
 
 
 def _doubt_from(draft: Draft, at: int) -> None:
-    """Mark the end of this text as unknown, because it may include the next parameter."""
+    """Mark the end of a text as unknown, because the text may include the next parameter."""
     member = draft.tokens[at].member
     following = (token.member for token in draft.tokens[at:] if token.member not in (None, member))
     draft.doubt(member)
@@ -133,7 +133,7 @@ def _raw(escape: str, sign: str) -> Callable[[Draft], None]:
 
 
 def _single_backslashes(draft: Draft) -> None:
-    """Remove the escapes in Windows paths and patterns, if no backslash then starts a JSON escape."""
+    """Remove the escapes in Windows paths and patterns, unless a remaining backslash starts a JSON escape."""
     at = _value(draft, lambda value: "\\" in value and not _misread(value) and '"' not in value)
     draft.change(at, f'"{draft.tokens[at].value}"')
 

@@ -1,11 +1,12 @@
-"""Reads calls in Gemma's own notation: `call:name{key:<escape>text<escape>,number:3}` between two tokens.
+"""Reads calls in Gemma's own notation: `call:name{key:<escape>text<escape>,number:3}` between two delimiter
+tokens.
 
 Sources: Google's FunctionGemma formatting guide; vLLM's parsers `functiongemma` and `gemma4` (strings in
 `<|"|>`). In long contexts, Gemma 4 also writes a namespace before the name (`call:ns:name{…}`), round
 brackets (`call:name(key=…)`) and plain quotes (issue 53642 of vLLM, issues 1830 and 1846 of oMLX).
 
-The raw arguments are built as JSON. Keys and the texts between delimiters get double quotes; all other text
-stays as the model wrote it.
+The raw arguments are built as JSON. Keys and the texts between string delimiters get double quotes; all other
+text stays as the model wrote it.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls in the notation of Gemma.
 
     The notation is `<start_function_call>call:name{…}<end_function_call>` or
-    `<|tool_call>call:name{…}<tool_call|>`. A call without tokens counts if its tool was offered and its lines
-    contain no other text. Tokens between two string delimiters are ordinary text.
+    `<|tool_call>call:name{…}<tool_call|>`. A call without these tokens counts if the tool was offered and the
+    lines of the call contain no other text. Tokens between two string delimiters are ordinary text.
     """
     done = 0
     for opening in reply.find_tokens(_CALL):
@@ -83,7 +84,10 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _remove_namespace(reply: ModelText, name: str) -> str:
-    """Return the name without its namespace (`ns:`) if only the short name is an offered tool."""
+    """Return the name without its namespace (`ns:`) if only the short name is an offered tool.
+
+    Otherwise return the name unchanged.
+    """
     rest = name = reply.plain_name(name)
     while reply.catalog is not None and not reply.offers(rest) and ":" in rest:
         rest = rest.partition(":")[2]
@@ -91,7 +95,10 @@ def _remove_namespace(reply: ModelText, name: str) -> str:
 
 
 def _find_closer(text: str, start: int, limit: int) -> int:
-    """Return the offset after the partner of the bracket at `start`, or `limit` when there is none."""
+    """Return the offset after the bracket that closes the bracket at `start`.
+
+    Return `limit` when the closing bracket is missing.
+    """
     depth = 0
     for bracket in _find_outside_quotes(_BRACKETS, text, start, limit):
         depth += bool(bracket["opener"]) - bool(bracket["closer"])
@@ -105,7 +112,7 @@ def _find_outside_quotes(
 ) -> Iterator[re.Match[str]]:
     """Yield the matches of `parts` outside of strings in plain quotes.
 
-    The group `quote` of `parts` matches the opening quote of such a string.
+    The group `quote` of `parts` matches the opening quote of a string.
     """
     unclosed, position = "", start
     while (part := parts.search(text, position, limit)) is not None:
@@ -126,7 +133,7 @@ def _stands_alone(reply: ModelText, name: str, start: int, end: int) -> bool:
 
 
 def _write_as_json(body: str, *, complete: bool) -> str:
-    """Return the body as JSON: the texts between delimiters become strings, keys get double quotes.
+    """Return the body as JSON. Texts between string delimiters become strings, and keys get double quotes.
 
     Round brackets around all parameters become braces, and `=` after a key becomes a colon. When `complete`
     is False and the last delimiter is missing, the last string is not closed.

@@ -1,4 +1,4 @@
-"""Dialects that write calls as a JSON object, or as a list of objects, between two tokens.
+"""Dialects that write calls as a JSON object, or as a list of objects, between two delimiter tokens.
 
 Valid JSON ends where the JSON value ends, so a closing token inside a string does not end the call.
 """
@@ -28,7 +28,7 @@ _VALUE = re.compile(r"[{\[\"｛]")
 def read_json_blocks(
     reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]
 ) -> Iterator[FoundCall]:
-    """Yield the calls of a dialect that writes JSON between the tokens `opening` and `closing`."""
+    """Yield the calls of a dialect that writes JSON between the delimiter tokens `opening` and `closing`."""
     done = 0
     for block in find_blocks(reply, opening, closing):
         if block.start < done:
@@ -57,8 +57,8 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
     """Return the JSON value at the offset `start` of a block, or None when no value can be read.
 
-    Valid JSON may extend beyond the block. Broken JSON is repaired; it ends at the closing token after which
-    it is least broken.
+    Valid JSON may extend beyond the block. Broken JSON is repaired, and ends at the closing token that leaves
+    the JSON least broken.
     """
     end = reply.find_strict_end(start)
     if end is not None:
@@ -90,7 +90,7 @@ def _read_slice(reply: ModelText, start: int, end: int) -> JsonInText | None:
 def hermes(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 
-    Hermes 2 Pro, Qwen 2.5 and 3, ERNIE 4.5 and Granite 3.1 write this. Source: the chat templates of
+    Models: Hermes 2 Pro, Qwen 2.5 and 3, ERNIE 4.5 and Granite 3.1. Source: the chat templates of
     NousResearch/Hermes-2-Pro and Qwen/Qwen2.5-Instruct; vLLM's parser `hermes`.
     """
     yield from read_json_blocks(reply, _HERMES, _HERMES_END)
@@ -103,8 +103,8 @@ _HERMES_END = re.compile(r"</tool_call>|<\|im_end\|>")
 def granite(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<|tool_call|>[{…}]` or `<function_call>{…}`.
 
-    Granite 3.0, Granite 20B and Phi-4 mini write this; Phi-4 mini closes with `<|/tool_call|>`. Sources:
-    vLLM's parsers `granite` and `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
+    Models: Granite 3.0, Granite 20B and Phi-4 mini. Phi-4 mini closes with `<|/tool_call|>`. Sources: vLLM's
+    parsers `granite` and `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
     """
     yield from read_json_blocks(reply, _GRANITE, _GRANITE_END)
 
@@ -116,7 +116,7 @@ _GRANITE_END = re.compile(r"<\|/tool_call\|>|</function_call>|<\|end_of_text\|>|
 def tool_calls_tag(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_calls>[{…}]</tool_calls>`.
 
-    Jamba, Hunyuan A13B and MiniMax M1 write this. MiniMax M1 writes one object per line instead of a list.
+    Models: Jamba, Hunyuan A13B and MiniMax M1. MiniMax M1 writes one object per line instead of a list.
     Sources: vLLM's parsers `jamba`, `hunyuan_a13b` and `minimax`.
     """
     yield from read_json_blocks(reply, _TOOL_CALLS, _TOOL_CALLS_END)
@@ -226,8 +226,8 @@ _GIGACHAT_END = re.compile(r"<\|message_sep\|>|</s>")
 def llama3_json(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Llama 3.1 and 3.2: `<|python_tag|>{"name": …, "parameters": {…}}; {…}`.
 
-    `lenient.calls.dialects.plain_json.bare_json` reads the calls that these models write without the tag.
-    Sources: Meta's prompt format for Llama 3.1; vLLM's parser `llama3_json`.
+    `lenient.calls.dialects.plain_json.bare_json` reads the calls that Llama writes without the tag. Sources:
+    Meta's prompt format for Llama 3.1; vLLM's parser `llama3_json`.
     """
     yield from read_json_blocks(reply, _PYTHON_TAG, _PYTHON_TAG_END)
 

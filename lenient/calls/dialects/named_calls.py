@@ -40,7 +40,10 @@ def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern
 
 
 def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
-    """Return the call whose raw arguments begin at the block's body, with or without a Markdown fence."""
+    """Return the call whose raw arguments begin at the block's body.
+
+    A Markdown fence may surround the arguments.
+    """
     text, start = reply.text, block.body
     fence = _FENCE_OPEN.match(text, start)
     start = pass_blanks(text, fence.end() if fence else start)
@@ -128,7 +131,8 @@ _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>name`, followed by the arguments as a JSON object.
 
-    Models that mix up two notations write this. The opening token may be missing if the tool was offered.
+    Models write this when they mix up two notations. The opening token may be missing if the tool was
+    offered.
     """
     begun = list(read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END))
     yield from begun

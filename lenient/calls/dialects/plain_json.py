@@ -1,8 +1,8 @@
-"""Reads calls without tokens: JSON objects in a Markdown fence, or in plain text.
+"""Reads calls without delimiter tokens: JSON objects in a Markdown fence, or in plain text.
 
 `CallEvidence.TEXT` lists the conditions under which an object counts as a call. An object does not count when
-the words before it announce an example, when a line of prose quotes it, or when it is in a fence of program
-code.
+the words before the object announce an example. An object in a fence of program code, or in a line of prose,
+does not count either.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
 def bare_json(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as JSON objects in plain text.
 
-    Llama 3.2 writes this, and so do models without a chat template for calls. Sources: vLLM's parser
-    `llama3_json`; replies of models whose prompt asks for JSON.
+    Models: Llama 3.2, and models without a chat template for calls. Sources: vLLM's parser `llama3_json`;
+    replies of models whose prompt asks for JSON.
     """
     done = 0
     for read in _read_objects(reply, reply.text, 0):

@@ -1,8 +1,8 @@
-"""Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a line of its own.
+"""Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a separate line.
 
 Calls inside a Python program are not tool calls and do not count. A value in plain Python is rewritten as
-JSON. Any other value is copied unchanged, and `lenient.arguments.parse` repairs and reports it. No code is
-run.
+JSON. Any other value is copied unchanged, and `lenient.arguments.parse` repairs and reports the value. No
+code is run.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ _KEYWORDS = frozenset(
 def pythonic(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as a Python list, `[f(a=1), g(b="x")]`, or as single Python calls.
 
-    Llama 3.2, Llama 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this.
-    Sources: Meta's prompt format for Llama 3.2 and 4; vLLM's parsers `pythonic`, `llama4_pythonic` and
-    `lfm2`.
+    Models: Llama 3.2, Llama 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE. Sources:
+    Meta's prompt format for Llama 3.2 and 4; vLLM's parsers `pythonic`, `llama4_pythonic` and `lfm2`.
 
-    When the caller named this dialect, all lists and single calls count. Otherwise a list counts if its tools
-    were offered or if the list is the whole reply. A single call counts if its tool was offered and its lines
-    contain no other text.
+    When the caller named this dialect, all lists and single calls count. Otherwise a list counts if all tools
+    in the list were offered, or if the list is the whole reply. A single call counts if the tool was offered
+    and the lines of the call contain no other text.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -54,7 +53,7 @@ _TOKENS = re.compile(
 
 
 def marked_python(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the Python calls that follow an opening token.
+    """Yield the Python calls that follow an opening delimiter token.
 
     Llama 4, LFM2 and the built-in tools of Llama 3 use such tokens. A call of a built-in tool is a method
     call: `brave_search.call(query="…")`. Source: Meta's prompt format for Llama 3.1.
@@ -113,8 +112,8 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
 def _is_meant(reply: ModelText, calls: list[FoundCall], start: int, end: int) -> bool:
     """Return True when a list of Python calls is meant as tool calls.
 
-    Either all tools were offered and no words before the list announce an example, or the list is plausible
-    and is the whole reply.
+    A list counts if all tools were offered and no words before the list announce an example. A plausible list
+    that is the whole reply also counts.
     """
     if reply.catalog is not None and all(reply.offers(call.name) for call in calls):
         return not reply.is_example(start)
@@ -129,7 +128,7 @@ def _stands_alone(reply: ModelText, start: int, end: int) -> bool:
 
 
 def _is_plausible(calls: list[FoundCall]) -> bool:
-    """Return True when no function is a Python keyword or built-in, and at least one call has arguments."""
+    """Return True when no name is a Python keyword or built-in, and at least one call has arguments."""
     return all(call.name not in _KEYWORDS for call in calls) and any(call.raw for call in calls)
 
 
@@ -170,7 +169,7 @@ def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
 
 
 def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the Python calls in `tool_code` fences, as Gemma 2 and 3 write them.
+    """Yield the Python calls that Gemma 2 and 3 write in `tool_code` fences.
 
     A call may be inside `print(…)` or follow `default_api.`. Source: Google's function calling guide for
     Gemma 3.
@@ -228,7 +227,7 @@ class _WrittenArgument:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenCall:
-    """A Python call as the model wrote it; `complete` is False when the closing bracket is missing."""
+    """A Python call as the model wrote it. `complete` is False when the closing bracket is missing."""
 
     name: str
     start: int
@@ -238,16 +237,16 @@ class _WrittenCall:
 
 
 def _read_call_at(reply: ModelText, position: int) -> FoundCall | None:
-    """Return the Python call that begins at the offset `position`, or None when there is none.
+    """Return the Python call that begins at the offset `position`.
 
-    Also return None when a positional argument has no known parameter name.
+    Return None when no call begins there, or when a positional argument has no known parameter name.
     """
     call = _read_written_call(reply, position)
     return None if call is None else _make_call(reply, call)
 
 
 def _read_call_list(reply: ModelText, position: int) -> tuple[list[FoundCall], int]:
-    """Return the calls of a list from `position` on, and the offset where reading stopped."""
+    """Return the list's calls that follow the offset `position`, and the offset where reading stopped."""
     calls: list[FoundCall] = []
     while True:
         call = _read_written_call(reply, position)
@@ -306,8 +305,8 @@ def _find_argument_end(reply: ModelText, position: int, keyword: bool) -> int:
 def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> int:
     """Return the offset after the string whose opening quote is at `start`.
 
-    A quote ends the string only when the argument also ends there, because a model may not escape inner
-    quotes. `outer` is True for the value of a keyword argument outside of brackets.
+    A quote ends the string only when the argument also ends there, because models often leave inner quotes
+    unescaped. `outer` is True for the value of a keyword argument outside of brackets.
     """
     text = reply.text
     if text.startswith(quote * 3, start):
@@ -335,7 +334,7 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
-    """Return the call with its raw arguments as JSON.
+    """Return the call with its arguments, which are written as JSON.
 
     Return None when a positional argument has no known parameter name.
     """

@@ -39,8 +39,8 @@ _NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "r
 def react(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `Action: name` and `Action Input: …`.
 
-    The input contains the arguments as JSON, or the plain text of the tool's only parameter or only required
-    parameter.
+    The input is JSON with the arguments, or plain text. Plain text is the value of the tool's only parameter,
+    or of the only required parameter.
     """
     actions = list(reply.find_tokens(_ACTION))
     if not actions:
@@ -67,7 +67,8 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
     """Return the call of an action without an `Action Input:`, or None when the action is not a call.
 
-    A call has the form `Action: search[query]` and names an offered tool, or the text ends within the action.
+    An action with the form `Action: search[query]` and the name of an offered tool is a call. An action is
+    also a call if the text ends within the action.
     """
     name, after = action["name"], action["after"].strip()
     if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):
@@ -98,7 +99,7 @@ def _read_with_input(
 
 
 def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str, int | None]:
-    """Return the raw arguments of an input, and their offset in the text.
+    """Return the raw arguments of an input, and the offset of the arguments in the text.
 
     When the input is the plain text of a single parameter, the arguments are built as JSON and the offset is
     None.

@@ -1,8 +1,8 @@
 """Dialects that write each parameter between an opening and a closing tag.
 
-The raw arguments are built as JSON. A value is text unless the tool's definition says otherwise. A closing
-tag ends a value only when another tag of the dialect or the end of the call follows. So code that contains
-such tags stays whole.
+The raw arguments are built as JSON. A value is text unless the tool's definition declares another type. A
+closing tag ends a value only when another tag of the dialect or the end of the call follows. So code that
+contains such tags stays whole.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class DialectTags:
     """The tags of one dialect, and how the dialect's values are read.
 
     `pattern` has four main groups: `call` (the opening tag of a call), `parameter` (the opening tag of a
-    parameter), `value_end` and `call_end`. The group `name` is in `call`; if an optional group `begin`
-    matched nothing, the opening token is missing. The group `key` is in `parameter`; an optional group `text`
-    is "true" when the model says that the value is text, "false" when it is JSON.
+    parameter), `value_end` and `call_end`. The group `name` is in `call`. If an optional group `begin`
+    matched nothing, the opening token is missing. The group `key` is in `parameter`. An optional group `text`
+    in `parameter` is "true" when the model declares the value as text, and "false" when the model declares it
+    as JSON.
 
     `entities` is True when the reference parser of the dialect decodes XML entities. `undeclared` is the type
     of a value whose type neither the definition nor the model declares.
@@ -64,7 +65,7 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
 
 
 class _TagWalk:
-    """Reads the calls of one reply while it goes through the tags.
+    """Goes through the tags of one reply and reads the calls.
 
     `marks` are the matches of the dialect's pattern. A budget limits how much of the reply is read again.
     """
@@ -153,7 +154,7 @@ class _TagWalk:
         return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
 
     def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall | None:
-        """Return the call whose arguments are one text, usually a JSON object.
+        """Return the call whose body contains all arguments in one text, usually JSON.
 
         Return None when the closing tag is missing and the text is prose.
         """
@@ -183,9 +184,9 @@ class _TagWalk:
         return WrittenParameter(key, value, is_text, closed, cut, layout, end, doubtful), after
 
     def trim_layout(self, value: str, closed: bool, cut: bool) -> tuple[str, bool]:
-        """Return the value without the line breaks that are layout, and True when this was a guess.
+        """Return the value without the line breaks that are layout, and True when the removal was a guess.
 
-        `closed` is False when the closing tag is missing; `cut` is True when the text ends within the value.
+        `closed` is False when the closing tag is missing. `cut` is True when the text ends within the value.
         """
         layout = self.tags.layout
         if layout is _ValueLayout.LINES:
@@ -201,14 +202,15 @@ class _TagWalk:
 def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
-    The tags may have any prefix. Claude writes `antml:` or none, MiniMax M2 none (inside
-    `<minimax:tool_call>`), Step 3 `steptml:` and Muse Glimmer `atem:`. MiniMax M3 writes `]<]minimax[>[`
-    before each tag and uses parameter names as tag names; see `lenient.calls.reading.child_elements`.
+    The tags may have any prefix. Claude writes `antml:` or no prefix. MiniMax M2 writes no prefix, and
+    surrounds the calls with `<minimax:tool_call>`. Step 3 writes `steptml:`, and Muse Glimmer writes `atem:`.
+    MiniMax M3 writes `]<]minimax[>[` before each tag and uses parameter names as tag names; see
+    `lenient.calls.reading.child_elements`.
 
     Sources: Anthropic's published system prompt ("string and scalar parameters should be specified as is,
-    while lists and objects should use JSON"); vLLM's parsers `minimax_m2` and `step3`. SGLang decodes XML
-    entities here, and so do some agents. A value is decoded, and the decoding is reported, if it contains
-    entities and no plain `<` or `&`.
+    while lists and objects should use JSON"); vLLM's parsers `minimax_m2` and `step3`. SGLang and some agents
+    decode XML entities in this notation. A value with entities is decoded and reported, unless the value also
+    contains a plain `<` or `&`.
     """
     yield from _read_tagged(reply, _INVOKE)
 
@@ -230,9 +232,9 @@ _INVOKE = DialectTags(
 def deepseek_v32(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of DeepSeek V3.2 and V4.
 
-    The notation is `<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`.
-    `string="true"` marks text, which stays unchanged; any other value is JSON. Sources: encoding/
-    of deepseek-ai/DeepSeek-V3.2; vLLM's parser `deepseek_v32`.
+    The notation is `<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`. A parameter with
+    `string="true"` is text and stays unchanged. Every other parameter is JSON. Sources: encoding/ of
+    deepseek-ai/DeepSeek-V3.2; vLLM's parser `deepseek_v32`.
     """
     yield from _read_tagged(reply, _DSML)
 
@@ -252,12 +254,13 @@ _DSML = DialectTags(
 def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<function=name><parameter=key>value</parameter></function>`.
 
-    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo write this inside `<tool_call>` or `<seed:tool_call>`. Llama 3.1
-    writes one JSON object as the body: `<function=name>{…}`. Sources: the chat template and
+    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo surround the calls with `<tool_call>` or `<seed:tool_call>`.
+    Llama 3.1 writes one JSON object as the body: `<function=name>{…}`. Sources: the chat template and
     qwen3coder_tool_parser.py of Qwen/Qwen3-Coder, where one line break before and one after a value is
     layout. SGLang decodes XML entities; see `anthropic_invoke`.
 
-    In `<function name="…">`, the tool must have been offered, because documents contain such tags, too.
+    A call with the tag `<function name="…">` counts only if the tool was offered, because documents contain
+    such tags, too.
     """
     for call in _read_tagged(reply, _QWEN):
         if not _NAMED_FUNCTION.match(reply.text, call.start) or reply.offers(call.name):
@@ -282,8 +285,8 @@ def glm(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of GLM 4.5 to 4.7 and LongCat.
 
     The notation is `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. A value that is
-    declared as text stays unchanged. Any other value is read as JSON if it is valid JSON. Sources: the chat
-    template of zai-org/GLM-4.5; vLLM's parsers `glm45` and `glm47`.
+    declared as text stays unchanged. Any other valid JSON is read as JSON. Sources: the chat template of
+    zai-org/GLM-4.5; vLLM's parsers `glm45` and `glm47`.
     """
     yield from _read_tagged(reply, _GLM)
 
@@ -305,10 +308,10 @@ _GLM = DialectTags(
 
 
 def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls of Kimi K3, in its notation XTML.
+    """Yield the calls of Kimi K3, written in the notation XTML.
 
-    The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`.
-    `type="string"` marks text, which stays unchanged. Source: SGLang's parser `kimi_k3` (kimik3_format.py).
+    The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`. An argument
+    with `type="string"` is text and stays unchanged. Source: SGLang's parser `kimi_k3` (kimik3_format.py).
     """
     yield from _read_tagged(reply, _KIMI_K3)
 
@@ -342,7 +345,7 @@ _REST = re.compile(
 class _ValueEnd(NamedTuple):
     """The end of a value, the index of the tag to read next, and whether a closing tag ended the value.
 
-    `doubtful` is True when a later end is possible, too.
+    `doubtful` is True when the value could also end later.
     """
 
     stop: int
@@ -363,8 +366,9 @@ class _ValueEndSearch:
         self.marks = marks
         self.unseen = unseen
         self.depth = self.calls = 0  # numbers of opening tags of parameters and of calls inside the value
-        self.closing = -1  # index of the first closing tag that may end the value, if none certainly ends it
-        # index of the first closing tag that may end the value, if the opening tags before it are only text
+        # index of the first closing tag that may end the value, used if no tag certainly ends the value
+        self.closing = -1
+        # index of the first closing tag that may end the value, if opening tags in the value are only text
         self.nested = -1
         self.cut = -1  # index of the tag before which the value may have been cut off
 

@@ -1,8 +1,9 @@
 """Reads parameters whose names are the tag names of XML-like elements: `<city>Oslo</city>`.
 
 An object is an element that contains elements. A list is several `<item>` elements, or one repeated element.
-MiniMax M3 writes a token before each of its tags, so tags without the token are text. In other dialects, a
-value contains elements only when the definition says so; without a definition, the value is text.
+MiniMax M3 writes a token before each tag, so tags without the token are text. In other dialects, a value
+contains elements only when the definition declares an object or a list. Without a definition, the value is
+text.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?</(?P<name>parameters|params|argume
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
 _MAX_DEPTH = 32
 _Written = tuple[str, list[str]]
-"""The JSON text of a value, and the codes of the changes made to it."""
+"""The JSON text of a value, and the codes of the changes made to the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class _Element:
 
 
 def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
-    """Return True when the parameters of a call are separate elements, and not JSON in one element.
+    """Return True when each parameter of a call is an element. Return False when JSON is the call's content.
 
     `root` is the compiled definition, or None when the definition is unknown.
     """
@@ -67,7 +68,7 @@ def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
 
 
 def _is_holder(name: str, root: Node | None) -> bool:
-    """Return True for the name of an element that contains all parameters.
+    """Return True when an element with this name contains all parameters.
 
     Return False when a parameter has this name.
     """
@@ -75,7 +76,7 @@ def _is_holder(name: str, root: Node | None) -> bool:
 
 
 class ElementReader:
-    """Reads the elements of one call, which begin at `position`.
+    """Reads the elements of one call, beginning at `position`.
 
     `undeclared` is the type of values without a declared type. `marked` is True when the dialect's token
     precedes the tags. `end` is the offset after the last element. `dropped` is the span of the last text
@@ -94,9 +95,10 @@ class ElementReader:
         self.call_end = -1  # offset of the closing tag that the latest search found for the call
 
     def read_parameters(self, position: int, root: Node | None) -> list[WrittenParameter]:
-        """Return the elements from `position` on as parameters; `root` is the compiled definition.
+        """Return the elements from `position` on as parameters.
 
-        One undeclared element such as `<parameters>` may surround the parameters.
+        One undeclared element such as `<parameters>` may surround the parameters. `root` is the compiled
+        definition.
         """
         self.declared = frozenset(root.fields) if root is not None else frozenset()
         holder = _OPENING.match(self.text, position)
@@ -131,7 +133,7 @@ class ElementReader:
             position = element.end
 
     def find_opening(self, position: int, limit: int) -> re.Match[str] | None:
-        """Return the next opening tag. Skip text before the tag only if a token marks each tag."""
+        """Return the next opening tag. Text before the tag is skipped only if the dialect marks each tag."""
         opening = _OPENING.match(self.text, position, limit)
         if self.marked and (opening is None or opening["token"] is None):
             token = _TOKEN.search(self.text, position, limit)
@@ -168,7 +170,7 @@ class ElementReader:
         return min(self.call_end, limit)
 
     def end_unclosed(self, name: str, body: int, stop: int) -> _Element:
-        """Return an element without a closing tag, which ends where the next tag begins."""
+        """Return an element without a closing tag. The element ends where the next tag begins."""
         if not self.marked:
             lines = _LINE_TAG.finditer(self.text, body, stop)
             end = next((line.start() for line in lines if line["name"] in self.declared), stop)
@@ -181,7 +183,10 @@ class ElementReader:
         return _Element(name, body, end, end, False, doubtful=opens)
 
     def group(self, elements: list[_Element], node: Node | None) -> list[list[_Element]]:
-        """Return the elements in groups: elements with the same name form one group if they may be a list."""
+        """Return the elements in groups.
+
+        Elements with the same name form one group if the group may be a list.
+        """
         groups: dict[tuple[str, int], list[_Element]] = {}
         for position, element in enumerate(elements):
             inner = find_node(node, element.name)
@@ -190,7 +195,7 @@ class ElementReader:
         return list(groups.values())
 
     def write_all(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of all elements with one name; several elements become a list."""
+        """Return the JSON text of all elements with one name. Several elements become a list."""
         if len(elements) == 1:
             return self.write_content(elements[0], node, depth)
         items = node.items if node is not None else None
@@ -220,7 +225,9 @@ class ElementReader:
         return text, [*codes, "ambiguous"] if doubtful else codes
 
     def write_inner(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of the elements inside an element, and the codes of repairs at their ends."""
+        """Return the JSON text of the elements inside an element, and the codes of the repairs at element
+        ends.
+        """
         text, codes = self.write_all(elements, node, depth + 1)
         for element in elements:
             if not element.closed:
@@ -230,10 +237,10 @@ class ElementReader:
         return text, codes
 
     def find_children(self, element: _Element, node: Node | None) -> list[_Element]:
-        """Return the elements inside an element, or [] when its content is a value.
+        """Return the elements inside an element, or [] when the element's content is a value.
 
-        There are none when the definition declares text. If the dialect has no token before tags, the
-        definition must declare another type.
+        Text that the definition declares as text has no elements. If the dialect has no token before tags,
+        the definition must declare another type.
         """
         if self.marked:
             holds_elements = _allows(node, ValueKind.JSON_OBJECT) or _allows(node, ValueKind.JSON_ARRAY)

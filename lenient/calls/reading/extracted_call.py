@@ -1,4 +1,4 @@
-"""Calls found in a text: `FoundCall` with raw arguments, `TextCall` with parsed arguments."""
+"""Tool calls found in a text: `FoundCall` has raw arguments, and `TextCall` has parsed arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lenient.diagnostics.codes import Severity
 
 @dataclass(frozen=True, slots=True)
 class FoundCall:
-    """One call that a dialect found: its name, its raw arguments `raw` and its span `start:end` in the text.
+    """One tool call that a dialect found: the tool's name, the raw arguments `raw` and the span `start:end`.
 
     `complete` is False when the text ends before the call does. `offset` is where `raw` begins in the text,
     or None when `raw` was built from separately written parameters. `built` contains the diagnostics of
@@ -34,17 +34,17 @@ class FoundCall:
 
 @dataclass(frozen=True, slots=True)
 class TextCall:
-    """One call found in a text, with its arguments parsed.
+    """One tool call found in a text, with the parsed arguments.
 
-    `text[start:end]` is the call: its name, its arguments and the tokens that belong only to this call.
-    `complete` is False when the text ends before the call does. `request` contains the parsed arguments; the
-    spans of its diagnostics point into `request.raw_arguments`.
+    `text[start:end]` is the call: the name, the arguments and the delimiter tokens that belong only to this
+    call. `complete` is False when the text ends before the call does. `request` contains the parsed
+    arguments, and diagnostics whose spans point into `request.raw_arguments`.
 
     `offset` is where the raw arguments begin in the text, so `offset + span` is a position in the text. Some
-    dialects (tags, Python, Gemma) write each parameter separately. There, the raw arguments are built,
-    `offset` is None and spans cannot point into the text.
+    dialects (tags, Python, Gemma) write each parameter separately. For such dialects, the raw arguments are
+    built, `offset` is None and spans cannot point into the text.
 
-    `diagnostics` are the repairs outside of the arguments; their spans point into the text.
+    `diagnostics` are the repairs outside of the arguments, with spans that point into the text.
     """
 
     dialect: str
@@ -63,7 +63,7 @@ def missing_opening(start: int) -> Diagnostic:
 
 
 def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> TextCall:
-    """Return the found call with its arguments parsed.
+    """Return the found call with parsed arguments.
 
     A name that is not in the catalog gets the diagnostic `unknown_tool`.
     """
@@ -76,7 +76,7 @@ def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> Tex
 
 
 def _add_findings(request: ToolCallRequest, built: tuple[Diagnostic, ...]) -> ToolCallRequest:
-    """Return the request with the diagnostics of building its raw arguments at the front.
+    """Return the request with the diagnostics of building the raw arguments before all other diagnostics.
 
     Building counts as a repair: the outcome becomes REPAIRED, or FAILED when the request has an error.
     """

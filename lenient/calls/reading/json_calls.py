@@ -1,7 +1,7 @@
-"""Recognises calls in a JSON value, in the many shapes in which models write them.
+"""Recognises tool calls in a JSON value. Models write calls in many shapes.
 
 The keys of the name and the arguments vary. A call may be in a list of calls or inside another object.
-`CallEvidence` lists the evidence that a call needs in text without tokens.
+`CallEvidence` lists the evidence that a call needs in text without delimiter tokens.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _MAX_CALLS = 10_000
 
 
 class CallEvidence(Enum):
-    """The evidence that an object needs to count as a call.
+    """The evidence that an object needs to count as a tool call.
 
-    `TOKENS`: the tokens around the object mark a call, so no more evidence is needed. `TEXT`: the tool was
-    offered, or the object is the whole reply and contains only a name and an arguments object. Without a
-    catalog, only this shape decides.
+    `TOKENS`: the delimiter tokens around the object mark a call, so no more evidence is needed. `TEXT`: the
+    tool was offered, or the object is the whole reply and contains only a name and an arguments object.
+    Without a catalog, `TEXT` only requires that the object contains a name and an arguments object.
     """
 
     TOKENS = "tokens"
@@ -124,7 +124,10 @@ class _CallFinder:
         yield from self.find_in_named(part, name_key)
 
     def find_in_nameless(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
-        """Yield the calls in an object without a name: in an inner object, or under a tool's name."""
+        """Yield the calls in an object without a name.
+
+        A call may be an inner object, or the arguments may be under the tool's name as the key.
+        """
         value = part.value
         for key in _HOLDER_KEYS:
             if isinstance(value.get(key), dict):
@@ -147,9 +150,9 @@ class _CallFinder:
             yield from self.find_in_encoded(part)
 
     def find_in_encoded(self, part: _JsonPart) -> Iterator[FoundCall]:
-        """Yield the calls in `{"content": "<a call as JSON>"}`, where a string contains the call.
+        """Yield the call in `{"content": "<a call as JSON>"}`, where a string contains the call.
 
-        Models write this when they were asked for JSON content.
+        Models that were asked for JSON content write this.
         """
         [(key, text)] = part.value.items()
         if key not in _STRING_HOLDERS or not isinstance(text, str) or text.lstrip()[:1] != "{":
@@ -183,7 +186,7 @@ class _CallFinder:
             yield self.make_call(part, name, None, call_id)
 
     def is_meant(self, value: Mapping[str, Any], name_key: str, holder: str | None) -> bool:
-        """Return True when an object without tokens is a call, and not data, a definition or a log."""
+        """Return True when an object without delimiter tokens is a call, not data, a definition or a log."""
         name = value[name_key]
         if _REPORTS & value.keys():
             return False
@@ -202,9 +205,9 @@ class _CallFinder:
     def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
         """Return True when an object without a key for the arguments is a call of the tool.
 
-        `besides` are the keys other than the name. All of them must be declared parameters, and they must
-        include all required parameters. An object with only a name counts when no parameter is required, or
-        when the object is the whole reply.
+        `besides` are the keys other than the name. All keys in `besides` must be declared parameters, and all
+        required parameters must be in `besides`. An object with only a name counts when no parameter is
+        required, or when the object is the whole reply.
         """
         if tool is None:
             return False
@@ -239,9 +242,10 @@ class _CallFinder:
         return FoundCall(name, "{" + raw + "}", start, end, True, None, call_id)
 
     def mends_around(self, part: _JsonPart, inside: ValueSpan | None) -> Iterator[Diagnostic]:
-        """Yield the diagnostics of repairs inside a call's object but outside of its arguments.
+        """Yield the diagnostics of repairs inside a call's object but outside of the call's arguments.
 
-        `inside` is the span of the arguments, whose repairs are reported when the arguments are parsed.
+        `inside` is the span of the arguments. Repairs in this span are reported when the arguments are
+        parsed.
         """
         closed = inside is not None and is_json(self.read.piece[inside.start : inside.end])
         for repair in self.read.repairs:
@@ -269,7 +273,7 @@ class _CallFinder:
 
 
 def _is_schema(arguments: Any) -> bool:
-    """Return True when the arguments are a JSON Schema: then the object is a tool definition, not a call."""
+    """Return True when the arguments are a JSON Schema, so the object is a tool definition and not a call."""
     return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
 
 
@@ -278,5 +282,5 @@ def _declares(tool: ToolDefinition, name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """Return True when the text can be a tool's name: at most 128 characters, without whitespace."""
+    """Return True when the text can be a tool's name. A name has at most 128 characters and no whitespace."""
     return len(name) <= 128 and not any(sign.isspace() for sign in name)

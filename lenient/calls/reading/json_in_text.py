@@ -43,7 +43,7 @@ class JsonInText:
 
     @property
     def damage(self) -> int:
-        """The damage in the text: 0 = none, 1 = brackets are not closed, 2 = meaning was lost."""
+        """The damage in the text: 0 = none, 1 = a bracket or string is not closed, 2 = meaning was lost."""
         return 2 if any(repair.lossy for repair in self.repairs) else 0 if self.complete else 1
 
 
@@ -63,10 +63,11 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at `start`, or None when the text there is not valid.
+    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not valid.
 
-    The decoder sees a window of the text that grows while the value continues. On the whole text, many
-    failures would take quadratic time, because a failing decoder counts the lines of its input.
+    The decoder sees only a window of the text. The window grows while the value continues. Without the
+    window, many failures would take quadratic time, because a failing decoder counts the lines of the whole
+    input.
     """
     size = _WINDOW
     while True:
@@ -81,7 +82,7 @@ def find_json_end(text: str, start: int) -> int | None:
 
 
 def _goes_beyond(piece: str) -> bool:
-    """Return True when the piece is valid JSON, or nearly so, up to the end of the window."""
+    """Return True when the piece is valid, or nearly valid, JSON up to the end of the window."""
     try:
         _DECODER.raw_decode(piece)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""A model's text, and the positions where a call may begin: outside of reasoning and quoted examples.
+"""A model's text, and the positions outside of reasoning and quoted examples, where a tool call may begin.
 
 `ModelText` also contains the offered tools. A budget for reading text again keeps the search for calls
 linear.
@@ -71,8 +71,8 @@ class ModelText:
     """A model's text, and the tools that were offered to the model.
 
     `told` is True when the caller named the dialect of the text. `left` is the remaining budget for reading
-    parts of the text again. At 0, the search stops, so the time stays linear. `json_end` is the end of the
-    valid JSON object or array at the start of the text, or 0 if there is none.
+    text again. At 0, the search stops, so the time stays linear. `json_end` is the end of the valid JSON
+    object or array at the start of the text, or 0 if there is none.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
@@ -96,14 +96,17 @@ class ModelText:
         return self.catalog.get(name) if self.catalog is not None else None
 
     def offers(self, name: str) -> bool:
-        """Return True when a tool of this name was offered; case and underscores may differ."""
+        """Return True when a tool of this name was offered.
+
+        Differences in case and underscores are ignored.
+        """
         return normalise_name(name) in self._spellings
 
     def may_name(self, name: str, position: int) -> bool:
-        """Return True when the name between tokens at the offset `position` may be the name of a tool.
+        """Return True when the name between delimiter tokens at `position` may be the name of a tool.
 
-        An offered name always may, a placeholder never. With a catalog, a name in an announced example may
-        not.
+        An offered name always may, and a placeholder never may. With a catalog, a name in an announced
+        example may not.
         """
         if self.offers(name):
             return True
@@ -121,7 +124,7 @@ class ModelText:
         return name
 
     def arguments_node(self, name: str) -> Node | None:
-        """Return the compiled node for the arguments of a tool, None when the tool was not offered."""
+        """Return the compiled node for the arguments of a tool, or None when the tool was not offered."""
         tool = self.find_tool(name)
         return compile_tool(tool).root if tool is not None else None
 
@@ -136,14 +139,14 @@ class ModelText:
         return (match for match in matches if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
-        """Return the end of the reasoning around the offset `position`, or None outside of reasoning."""
+        """Return the end of the reasoning block around the offset `position`, or None outside of blocks."""
         index = bisect_right(self._thought_starts, position) - 1
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 
     def is_quoted(self, position: int) -> bool:
         """Return True when `position` is in reasoning, inline code, or a fence announced as an example.
 
-        Also return True inside the valid JSON at the start of the text.
+        Also return True when `position` is inside the valid JSON at the start of the text.
         """
         if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
@@ -171,7 +174,8 @@ class ModelText:
     def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE, *, since: int = 0) -> bool:
         """Return True when the words before `position` announce an example.
 
-        `words` matches the words that announce an example; words before the offset `since` do not count.
+        `words` is the pattern of the words that announce an example. Words before the offset `since` do not
+        count.
         """
         before = self.text[max(since, position - _LEAD_IN) : position].rstrip()
         paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
@@ -215,11 +219,14 @@ class ModelText:
     # --- values ---------------------------------------------------------------------------------------
 
     def find_strict_end(self, start: int) -> int | None:
-        """Return the end of the valid JSON object or array at `start`, None when there is none."""
+        """Return the end of the valid JSON object or array at `start`, or None when there is none."""
         return find_json_end(self.text, start)
 
     def spend_budget(self, steps: int) -> bool:
-        """Subtract `steps` from the budget for reading again; return False when the budget is used up."""
+        """Subtract `steps` from the budget for reading text again.
+
+        Return False when the budget is used up.
+        """
         self.left -= steps
         return self.left >= 0
 
@@ -255,12 +262,12 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
 def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
     """Yield the spans of inline code, including the backticks.
 
-    As in Markdown, a run of backticks ends at the next run with the same length in the same paragraph. A run
-    inside a word opens nothing, and three backticks at a line start are a fence. Braces in inline code must
-    be balanced, so that two backticks in different calls do not form inline code.
+    As in Markdown, a run of backticks ends at the next run with the same length in the same paragraph.
+    Backticks inside a word open no inline code, and three backticks at a line start are a fence. Braces in
+    inline code must be balanced, so that two backticks in different calls do not form inline code.
     """
     runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
-    following: dict[int, int] = {}  # maps the length of a run to the index of the next such run
+    following: dict[int, int] = {}  # maps the length of a run of backticks to the index of the next such run
     partners = [-1] * len(runs)
     for index in range(len(runs) - 1, -1, -1):
         length = runs[index][1] - runs[index][0]

@@ -1,4 +1,4 @@
-"""Finds the blocks of a reply between an opening token and a closing token of a dialect.
+"""Finds the blocks of a reply between an opening and a closing delimiter token of a dialect.
 
 In broken JSON, a token may be part of a string. If there are several closing tokens, the block ends at the
 token that leaves the JSON least broken.
@@ -22,11 +22,11 @@ from lenient.scan.strings.string_end import Lookahead
 
 @dataclass(frozen=True, slots=True)
 class TokenBlock:
-    """A block of a reply that begins with an opening token.
+    """A block of a reply that begins with an opening delimiter token.
 
     `ends` are the first and the last closing token in the block, or () when there is none. `limit` is the
     latest possible end: the offset of the next opening token, or the length of the text. `closing` matches
-    the closing tokens of the dialect, `tokens` the opening and closing tokens.
+    the closing tokens of the dialect, and `tokens` matches the opening and the closing tokens.
     """
 
     opening: re.Match[str]
@@ -54,8 +54,8 @@ class TokenBlock:
     def find_ends(self, reply: ModelText, start: int) -> Iterator[int]:
         """Yield the offsets where broken JSON that begins at `start` may end, the likeliest first.
 
-        The first and the last closing token of the block may be part of a string. If an opening token is part
-        of a string, the real closing token may be after the block.
+        A closing token of the block may be part of a string. If an opening token is part of a string, the
+        real closing token may be after the block.
         """
         yield self.end
         outside = find_outside_strings(reply, start, self.tokens)
@@ -67,7 +67,7 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block without the tokens before `position`, which are part of strings."""
+        """Return the block without the delimiter tokens before `position`. They are part of strings."""
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))
@@ -99,7 +99,7 @@ def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[
 def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) -> re.Match[str] | None:
     """Return the first match of `tokens` after `start` that is outside of strings in double quotes.
 
-    Also return None when the budget of the reply is used up.
+    Return None without a match, and when the budget of the reply is used up.
     """
     if not reply.spend_budget(0):
         return None
@@ -115,9 +115,11 @@ def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
-    """Return True when ending the JSON at `end`, with this damage, is better than the damage `least`.
+    """Return True when a possible end of the JSON, the offset `end`, is better than the best end so far.
 
-    If the JSON is badly broken at every end, a later end is better: earlier tokens may be part of a string.
+    `damage` is the damage of the JSON that ends at `end`, and `least` is the damage of the best JSON so far.
+    If the JSON is badly broken with either end, the later end is better, because earlier tokens may be part
+    of a string.
     """
     return damage < least or (damage == least == 2 and end < len(reply.text))
 
@@ -125,7 +127,7 @@ def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
 def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> int | None:
     """Return the end that leaves the arguments from `start` on least broken, or None if `ends` is empty.
 
-    `name` is the name of the tool, whose definition helps to find the ends of strings.
+    `name` is the name of the tool. The tool's definition helps to find the ends of strings.
     """
     node, best, least = reply.arguments_node(name), None, 3
     for end in ends:

@@ -1,7 +1,7 @@
 """Builds the raw arguments as JSON for dialects that write each parameter separately.
 
-A value is text unless the tool's definition or the dialect says otherwise. Other values are copied unchanged;
-`lenient.arguments.parse` reads, converts and checks them.
+A value is text unless the tool's definition or the dialect declares another type. Values that are not text
+are copied unchanged; `lenient.arguments.parse` reads, converts and checks these values.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ class UndeclaredType(Enum):
     """The type of a value for which neither the definition nor the model declares a type."""
 
     TEXT = "text"
-    JSON = "json"  # read as JSON if it is valid JSON
+    JSON = "json"  # the value is read as JSON if it is valid JSON
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenParameter:
     """One parameter as the model wrote it.
 
-    `is_text` is True when the model marks the value as text, False when the model marks another type, else
-    None. `closed` is False when the closing tag is missing. `cut` is True when the text ends within the
-    value. `layout` is True when line breaks around the value were removed as layout. `end` is the offset
-    where the parameter ends in the reply; `doubtful` is True when the parameter could also end elsewhere.
-    `written` is the JSON text of a value that was already read, with the codes of the changes made to the
-    value.
+    `is_text` is True when the model declares text, False when the model declares another type, and None when
+    the model declares no type. `closed` is False when the closing tag is missing. `cut` is True when the text
+    ends within the value. `layout` is True when line breaks around the value were removed as layout. `end` is
+    the offset where the parameter ends in the reply. `doubtful` is True when the parameter could also end
+    elsewhere. `written` is the JSON text of a value that was already read, with the codes of the changes made
+    to the value.
     """
 
     name: str
@@ -74,10 +74,10 @@ def build_arguments(
 ) -> tuple[str, tuple[Diagnostic, ...]]:
     """Return the parameters as the text of one JSON object, and the diagnostics of building the text.
 
-    Parameters keep their order, and repeated names stay. The spans of the diagnostics point into the JSON
-    text. `root` is the compiled definition, or None when unknown. `undeclared` is the type of values without
-    a declared type. `entities` is True when XML entities are decoded. `cut` is True when the call was not
-    closed, so parameters may be missing at the end.
+    The order of parameters is kept, and repeated names stay. The spans of the diagnostics point into the JSON
+    text. `root` is the compiled definition, or None when the definition is unknown. `undeclared` is the type
+    of values without a declared type. `entities` is True when XML entities are decoded. `cut` is True when
+    the call was not closed, so parameters may be missing at the end.
     """
     parts, findings, length = list[str](), list[Diagnostic](), 1
     for parameter in parameters:
@@ -102,7 +102,10 @@ def build_arguments(
 
 
 def find_node(root: Node | None, name: str) -> Node | None:
-    """Return the node of a parameter, for any spelling of its name, or None when it is not declared."""
+    """Return the node of a parameter, or None when the parameter is not declared.
+
+    The name of the parameter may have any spelling.
+    """
     if root is None:
         return None
     declared = name if name in root.fields else root.spellings.get(normalise_name(name))
@@ -134,7 +137,7 @@ def write_parameter(
 
 
 def is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
-    """Return True when the definition says that a value is text.
+    """Return True when the definition declares a value as text.
 
     If the definition is missing or also allows other types, valid JSON is not text.
     """

@@ -29,7 +29,7 @@ _REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
 
 
 class ValueRule(NamedTuple):
-    """One constraint: `code` and `detail` are reported when `holds(value)` is False.
+    """One constraint. `code` and `detail` are reported when `holds(value)` is False.
 
     `on_numbers` is a faster form of `holds` for a value that is certainly a number.
     """
@@ -42,7 +42,7 @@ class ValueRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompiledPattern:
-    """A regular expression: `text` is the source, `regex` is the compiled pattern.
+    """A regular expression. `text` is the source, and `regex` is the compiled pattern.
 
     A match against n characters takes at most about n ** `degree` steps.
     """
@@ -55,7 +55,10 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Return True when the text does not match, False when it matches or a match would cost too much."""
+        """Return True when the text certainly does not match.
+
+        Return False when a match would cost too much.
+        """
         return self.is_affordable(value) and self.regex.search(value) is None
 
 
@@ -71,7 +74,10 @@ def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
 
 
 def compile_pattern(text: Any) -> CompiledPattern | None:
-    """Compile a regular expression; return None when Python cannot compile it, or when it may run forever."""
+    """Compile a regular expression.
+
+    Return None when Python cannot compile the expression, or when the expression may run forever.
+    """
     if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
         return None
     try:

@@ -18,8 +18,8 @@ MAX_SCHEMA_DEPTH = 64
 class Flattener:
     """Flattens the schemas in one document.
 
-    `count` is the number of parts flattened so far, which `MAX_NODES` limits. The caller may reset `count` to
-    0.
+    `count` is the number of schema parts flattened so far. `MAX_NODES` limits this number. The caller may
+    reset `count` to 0.
     """
 
     def __init__(self, root: Any) -> None:
@@ -29,7 +29,7 @@ class Flattener:
         self.count = 0
 
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-        """Return the target of a schema that consists only of a reference, else None.
+        """Return the target of a schema that consists only of a reference. Return None for other schemas.
 
         All references to one target share one node. The target of the root schema is the root itself.
         """
@@ -44,7 +44,10 @@ class Flattener:
         return target if isinstance(target, Mapping) else None
 
     def flatten(self, schema: Any, depth: int) -> Any:
-        """Return the prepared schema with its references and its `allOf` merged, or a boolean schema."""
+        """Return the prepared schema after references and `allOf` are merged.
+
+        The result may be a boolean schema.
+        """
         if not isinstance(schema, Mapping):
             return schema is not False
         if id(schema) in self.opening:  # a reference to itself sets no constraint
@@ -105,7 +108,9 @@ class _References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema that the reference in `holder` names, or NOWHERE when there is none."""
+        """Return the schema to which the reference in `holder` points, or NOWHERE when there is no such
+        schema.
+        """
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):
@@ -115,7 +120,7 @@ class _References:
         return self._resolve("#", self.bases.get(id(holder), ""))
 
     def _find_dynamic(self, holder: Mapping[str, Any]) -> Any:
-        """Return the target of a `$dynamicRef`, or NOWHERE when several schemas have its anchor."""
+        """Return the target of a `$dynamicRef`, or NOWHERE when several schemas have the same anchor."""
         reference = holder["$dynamicRef"]
         places = self.dynamic.get(urldefrag(reference).fragment, [])
         if len(places) > 1:
@@ -132,7 +137,7 @@ class _References:
         return _follow_pointer(resource, unquote(fragment))
 
     def _register_all(self) -> None:
-        """Go through the document once and register the names of its schemas, up to a limit."""
+        """Go through the document once and register the names of schemas, up to a limit."""
         self.resources[""] = self.root
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         for _ in range(_MAX_INDEXED):
@@ -144,7 +149,7 @@ class _References:
             waiting.extend((inner, base) for inner in _iterate_inner(schema))
 
     def _register_names(self, schema: Mapping[str, Any], base: str) -> str:
-        """Register the names of one schema; return the base address for the schemas inside it."""
+        """Register the names of one schema. Return the base address for the schemas inside the schema."""
         sibling_of_ref = self.old and "$ref" in schema
         for key in () if sibling_of_ref else ("$id", "id"):
             name = schema.get(key)
@@ -168,7 +173,10 @@ class _References:
 
 
 def _split_reference(reference: str, base: str) -> tuple[str, str]:
-    """Split a reference into the document's address, resolved against a base, and the fragment."""
+    """Split a reference into the document's address and the fragment.
+
+    The address is resolved against a base address.
+    """
     if reference.startswith("#"):
         return base, reference[1:]
     try:
@@ -255,7 +263,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Move the constraints that apply only when a field is present to `GatheredKey.WHEN`."""
+    """Move constraints to `GatheredKey.WHEN` if they apply only when a field is present."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
         for name, requirement in entries.items() if isinstance(entries, Mapping) else ():
@@ -268,11 +276,11 @@ def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
-    """Return a schema that accepts what both schemas accept, or False when no value can fit both.
+    """Return a schema that accepts what both schemas accept, or False when no value can fit both schemas.
 
-    Each schema may or may not be prepared by `_prepare_schema`. Annotations of `base` win.
-    `unevaluatedProperties` and `unevaluatedItems` are merged only from `base`: in `over` they cannot see the
-    fields and items of `base`.
+    Each schema may or may not be prepared by `_prepare_schema`. If the schemas have different annotations,
+    the annotations of `base` are kept. `unevaluatedProperties` and `unevaluatedItems` are merged only from
+    `base`, because in `over` they do not cover the fields and items of `base`.
     """
     if base is False or over is False:
         return False
@@ -367,9 +375,9 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` restricts only names that its own schema does not list. If one schema forbids names
-    that the other schema lists, no merged schema is exact. Then the properties of both are allowed, and the
-    keyword is listed as unsupported.
+    `additionalProperties` restricts only names that the same schema does not list. If one schema forbids
+    names that the other schema lists, no merged schema is exact. Then the properties of both schemas are
+    allowed, and the keyword is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]
@@ -402,7 +410,7 @@ def _combine_schemas(schema: Any, other: Any) -> Any:
 
 
 def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:
-    """Merge the schemas for all items of a list, in place. Schemas of tuples are checked separately."""
+    """Merge the schemas that apply to all items of a list, in place. Tuple schemas are checked separately."""
     theirs = {keyword: other.pop(keyword) for keyword in _ARRAY_SHAPE if keyword in other}
     mine = [keyword for keyword in _ARRAY_SHAPE if keyword in result]
     if not mine:

@@ -1,4 +1,4 @@
-"""JSON values: writes them as text, compares them, and decides whether JSON can represent a value."""
+"""Writes JSON values as text, compares values, and decides whether JSON can represent a value."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def to_json_text(value: Any) -> str:
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Return True when two values are equal as JSON: true is not 1, but 1 is 1.0."""
+    """Return True when two values are equal as JSON. True does not equal 1, but 1 equals 1.0."""
     waiting = [(left, right)]
     while waiting:
         first, second = waiting.pop()

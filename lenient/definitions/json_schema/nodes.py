@@ -36,7 +36,10 @@ class EnumChoices:
 
 @dataclass(slots=True)
 class Contains:
-    """The number of list items that must fit the node `item`: `least` to `most` (None = no upper limit)."""
+    """At least `least` and at most `most` list items must fit the node `item`.
+
+    If `most` is None, there is no upper limit.
+    """
 
     item: Node
     least: int
@@ -47,8 +50,9 @@ class Contains:
 class Conditions:
     """Constraints that apply only to some values.
 
-    `base` is the node without these constraints. Each of `tests` is matched against the value; the answer is
-    True, False or None (unknown). `choose` returns the node for these answers and compiles it on first use.
+    `base` is the node without the conditional constraints. Each of `tests` is matched against the value; the
+    answer is True, False or None (unknown). `choose` maps the answers to a node and compiles this node on
+    first use.
     """
 
     base: Node
@@ -62,8 +66,8 @@ class Demands:
 
     The fast check leaves such values to the validator. `patterns` are the nodes for fields whose name matches
     a pattern. Every field name must fit `names`. A list must meet all of `contains`. A value must fit no node
-    of `forbidden` and every node of `also`, which is listed with its keyword. `exclusive` means that only one
-    of the branches may fit.
+    of `forbidden`, and must fit every node of `also`. Each node of `also` is listed with its keyword.
+    `exclusive` means that only one of the branches may fit.
     """
 
     patterns: tuple[tuple[CompiledPattern, Node], ...] = ()
@@ -83,13 +87,13 @@ class Node:
     imply the kind. `holds_json` is True for a text that must contain JSON. A node with `never` allows no
     value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (undeclared
     fields are reported, and forbidden if `closed`). `spellings` maps normalised names to declared names.
-    `tag` is the field that distinguishes the branches, with the branch for each of its values. `remarks` are
-    diagnostics as (code, detail) for keywords that are not checked.
+    `tag` is the field whose value distinguishes the branches, with a dict from values to branches. `remarks`
+    are diagnostics as (code, detail) for keywords that are not checked.
 
     `lenient.coerce.compiled_tool` fills the last four fields on first use. `accepted` contains the types of
-    values that need no conversion; `accepted_fields` contains these types for each field. `is_scalar` is True
-    when the node requires only a scalar kind. `is_listed_text` is True when the node requires only one of
-    several texts.
+    values that need no conversion, and `accepted_fields` contains such types for each field. `is_scalar` is
+    True when the node requires only a scalar kind. `is_listed_text` is True when the node requires only one
+    of several texts.
     """
 
     kind: ValueKind | None = None
@@ -120,7 +124,7 @@ class Node:
 
 
 def normalise_name(name: str) -> str:
-    """Return the name case-folded, so that spellings can be compared.
+    """Return the name without case, so that different spellings of one name are equal.
 
     Underscores, hyphens, backslashes, whitespace, and quotes and brackets around the name are removed.
     """
@@ -128,7 +132,9 @@ def normalise_name(name: str) -> str:
 
 
 def inner_nodes(node: Node, name: str) -> list[Node]:
-    """Return the nodes that the field `name` must fit: its own node, then the nodes of matching patterns."""
+    """Return the nodes that the field `name` must fit: the field's own node, then the nodes of matching
+    patterns.
+    """
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [
@@ -140,7 +146,7 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
 
 
 def known_fields(node: Node | None) -> Mapping[str, Node]:
-    """Return the declared fields of a node and of all its branches; {} for None."""
+    """Return the declared fields of a node and of all its branches. Return {} if the node is None."""
     if node is None:
         return {}
     if node.fields or not node.branches:
@@ -171,8 +177,8 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
 def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when no value can fit both nodes.
 
-    Either the types or allowed values of the nodes differ, or the allowed values of a field that both nodes
-    require.
+    Either the types or the allowed values of the nodes differ, or the nodes require a field whose allowed
+    values differ.
     """
     if node.never or other.never:
         return True
@@ -205,7 +211,7 @@ def _are_values_disjoint(node: Node, other: Node) -> bool:
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
-    """Return the first field whose allowed texts differ in each branch, and the branch for each text.
+    """Return the first field whose allowed texts differ in each branch, and a dict from texts to branches.
 
     Return None when there is no such field.
     """
@@ -230,7 +236,10 @@ def _map_values(name: str, branches: Sequence[Node]) -> Mapping[Any, Node] | Non
 
 
 def select_branches(node: Node, value: Any) -> Sequence[Node]:
-    """Return the branches to try for a value: the branch that its tag field names, else all branches."""
+    """Return the branches to try for a value.
+
+    If the tag field of the value selects a branch, try only this branch. Otherwise try all branches.
+    """
     if node.tag is not None and isinstance(value, dict):
         name, branches = node.tag
         named = value.get(name)

@@ -1,6 +1,6 @@
 """Compiles a JSON Schema to a graph of nodes, once per definition.
 
-An unsupported keyword becomes a remark of its node, which the validator reports with every value.
+An unsupported keyword becomes a remark of the node. The validator reports the remark with every value.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _SchemaCompiler:
     # --- one node ------------------------------------------------------------------------------------
 
     def fill(self, node: Node, flat: Any, depth: int) -> None:
-        """Write a flattened schema into `node`, which other nodes may already refer to."""
+        """Write a flattened schema into `node`. Other nodes may already refer to `node`."""
         if not isinstance(flat, Mapping):
             node.never = flat is False
             return
@@ -250,7 +250,7 @@ class _SchemaCompiler:
     def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
         """Return the node of a schema merged with the `then` or `else` branch of each condition.
 
-        `answers` are the answers of the conditions.
+        The answer for each condition in `answers` selects the branch.
         """
         self.count = self.schemas.count = 0
         for (test, when, otherwise), holds in zip(conditions, answers, strict=True):
@@ -290,7 +290,7 @@ def _is_null(branch: Any) -> bool:
 def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
     """Return True when keywords other than `items` may also evaluate items of a list.
 
-    In this case, `unevaluatedItems` cannot be checked.
+    `unevaluatedItems` cannot be checked next to such keywords.
     """
     beside = {"anyOf", "oneOf", GatheredKey.WHEN, GatheredKey.CONTAINS, GatheredKey.ALSO}
     return not beside.isdisjoint(flat)
@@ -310,7 +310,7 @@ def _takes_null(schema: Mapping[Any, Any]) -> bool:
 def _admits_null(schema: Mapping[Any, Any]) -> bool:
     """Return True when `type`, `enum` and `const` permit null.
 
-    A schema without `type` permits null. `enum` and `const` must contain null.
+    A schema without `type` permits null. An `enum` or `const` must contain null.
     """
     types = type_names(schema)
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
@@ -328,7 +328,7 @@ def _find_kind(schema: Mapping[Any, Any], type_name: str | None) -> ValueKind | 
 
 
 def _infer_kind(schema: Mapping[Any, Any]) -> ValueKind | None:
-    """Infer the kind of a schema without a type from its listed values, properties or items."""
+    """Infer the kind of a schema that has no type. The listed values, properties or items show the kind."""
     if isinstance(schema.get("properties"), Mapping):
         return ValueKind.JSON_OBJECT
     if "items" in schema or "prefixItems" in schema:
@@ -365,7 +365,10 @@ def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
 
 
 def _fold_texts(listed: list[Any]) -> dict[str, Any]:
-    """Return a dict from case-folded texts to allowed texts. A key that two texts share maps to None."""
+    """Return a dict from case-folded texts to allowed texts.
+
+    A key maps to None if two allowed texts have this key.
+    """
     folded: dict[str, Any] = {}
     for value in listed:
         if isinstance(value, str):
@@ -375,12 +378,15 @@ def _fold_texts(listed: list[Any]) -> dict[str, Any]:
 
 
 def is_of_kind(kind: ValueKind, value: Any) -> bool:
-    """Return True when the value has the JSON type of the kind, whatever its format."""
+    """Return True when the value has the JSON type of the kind. The format does not matter."""
     return _TYPES[kind](value)
 
 
 def lists_its_type(node: Node) -> bool:
-    """Return True unless the node's `enum` contains a value that is neither null nor of the node's type."""
+    """Return False if the node's `enum` contains a value, other than null, that is not of the node's type.
+
+    Otherwise return True.
+    """
     kind = node.kind
     if node.choices is None or kind is None:
         return True
@@ -412,7 +418,7 @@ _TYPES: Mapping[ValueKind, Callable[[Any], bool]] = {
 def _map_spellings(fields: Mapping[str, Node]) -> dict[str, str | None]:
     """Return a dict from normalised spellings to declared names.
 
-    A spelling that two names share maps to None.
+    A spelling maps to None if two names have this spelling.
     """
     result: dict[str, str | None] = {}
     for name in fields:

@@ -39,7 +39,7 @@ class SchemaPlace:
 
 
 def walk_places(schema: Mapping[str, Any]) -> Iterator[SchemaPlace]:
-    """Yield every part of a schema; an outer part comes before its inner parts."""
+    """Yield every part of a schema. An outer part comes before its inner parts."""
     flattener = Flattener(schema)
     waiting: list[tuple[Path, str | None, Any, bool, int, tuple[int, ...]]] = [
         (None, None, schema, False, 0, ())

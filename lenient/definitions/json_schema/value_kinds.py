@@ -45,7 +45,10 @@ _PYTHON_TYPES: Mapping[str, Any] = {
 
 
 def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an example in the declared type if it is JSON text of that type, else unchanged."""
+    """Return an example in the declared type if the example is JSON text of this type.
+
+    Return any other example unchanged.
+    """
     types = type_names(schema)
     if not isinstance(example, str) or "string" in types:
         return example
@@ -72,7 +75,7 @@ _SAYS_JSON = re.compile(
 def says_json_text(schema: Mapping[Any, Any]) -> bool:
     """Return True when the schema of a text declares that the text contains JSON.
 
-    The media type, `contentSchema`, the format, the description, the default or an example may declare this.
+    The media type, `contentSchema`, the format, the description, the default or an example may show that.
     """
     if schema.get("contentEncoding") not in _PLAIN_ENCODINGS:
         return False

@@ -1,7 +1,7 @@
 """Decodes the body of a string and reports everything that is not valid JSON.
 
-Escapes that JSON does not define keep their backslash, because they are usually part of a path or pattern and
-rarely a mistake.
+If JSON does not define an escape, its backslash stays, because the escape usually belongs to a path or
+pattern.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ _STAND_IN = "\x7f"  # temporarily replaces two backslashes, or a quote
 
 
 class StringRepair(NamedTuple):
-    """All repairs with one code in a string: the span from the first to the last repair, and their number.
+    """All repairs with one code in a string: the span from the first to the last repair, and the number of
+    repairs.
 
-    `found` and `became` show the first repair. `doubt` describes another possible meaning.
+    `found` and `became` show the first repair. `doubt` describes another possible meaning of the string.
     """
 
     code: str
@@ -92,9 +93,9 @@ def _decode_strictly(body: str, *, allow_controls: bool = False) -> str | None:
 
 
 def _decode_quickly(body: str, start: int) -> DecodedBody | None:
-    """Return the decoded body when only its quotes and control characters are invalid in JSON, else None.
+    """Return the decoded body when `str.replace` can repair the body quickly.
 
-    `str.replace` repairs such a body quickly.
+    Only quotes and control characters may be invalid in JSON. Return None for other bodies.
     """
     repairs = list[StringRepair]()
     single = "\\'" in body
@@ -129,7 +130,7 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
 
 
 def _find_controls(body: str, times: int) -> tuple[int, int]:
-    """Return the offset of the first of `times` control characters, and the offset after the last."""
+    """Return the offset of the first of `times` control characters, and the offset after the last one."""
     usual = [sign for sign in "\n\t\r" if sign in body]
     if sum(map(body.count, usual)) == times:
         return min(map(body.index, usual)), max(map(body.rindex, usual)) + 1
@@ -138,7 +139,7 @@ def _find_controls(body: str, times: int) -> tuple[int, int]:
 
 
 def _find_quote_escapes(marked: str) -> tuple[int, int]:
-    r"""Return the offset of the first `\'`, and the offset after the last.
+    r"""Return the offset of the first `\'`, and the offset after the last `\'`.
 
     Each `_STAND_IN` before these offsets replaces two characters.
     """
@@ -147,7 +148,7 @@ def _find_quote_escapes(marked: str) -> tuple[int, int]:
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:
-    """Return the end of a body without its last escape, if the text ended in the middle of this escape."""
+    """Return the end of a body. Leave out the last escape if the text ended in the middle of this escape."""
     half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
     if half is None:
         return end
@@ -158,8 +159,8 @@ def trim_half_escape(text: str, start: int, end: int) -> int:
 def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | None:
     r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, or None when there is none.
 
-    In single quotes and back-ticks, `\v`, `\0` and an escaped line break also count. They do not count after
-    another escape that JSON does not define.
+    In single quotes and back-ticks, `\v`, `\0` and an escaped line break also count. These three do not count
+    after another escape that JSON does not define.
     """
     escape = _CHARACTER.search(text, start, end)
     if escape is None and text[start - 1 : start] in ("'", "`"):
@@ -168,7 +169,7 @@ def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | 
 
 
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    repairs: dict[str, StringRepair] = {}  # end and count of each repair are added later
+    repairs: dict[str, StringRepair] = {}  # the end and the number of each repair are added later
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []
@@ -198,7 +199,8 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
         last = end
         if code is not None:
             written, times = body[match.start() : last], 1
-            # one repair for several control characters in a row; the diagnostic shows the first
+            # several control characters in a row count as one repair; the diagnostic shows the first
+            # character
             if code == "raw_control_character":
                 written, became, times = written[0], written[0], len(written)
             if code not in repairs:
@@ -223,9 +225,10 @@ def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
 
 
 def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
-    r"""Return the text and the code of an escape that only the opening quote's language defines, else None.
+    r"""Return the text and the code of an escape that only the opening quote's language defines.
 
-    Such escapes are `\x41` in single quotes or back-ticks, and `\$` in back-ticks.
+    Such escapes are `\x41` in single quotes or back-ticks, and `\$` in back-ticks. Return None for other
+    escapes.
     """
     if match.group() == "\\x" and opening in "'`" and (digits := _HEX.match(body, match.end())):
         return chr(int(digits.group(), 16)), "foreign_escape"
@@ -235,7 +238,7 @@ def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tup
 
 
 def _decode_escape(written: str) -> tuple[str, str | None]:
-    """Return the text of one special sequence, and a code when the sequence is not valid JSON."""
+    """Return the text of one special sequence. Also return a code when the sequence is not valid JSON."""
     if written[0] != "\\":
         return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
     sign = written[1:2]

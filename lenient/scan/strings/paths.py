@@ -1,9 +1,9 @@
-r"""Finds Windows paths with unescaped backslashes, where `\t` is a backslash and the start of a name.
+r"""Finds Windows paths with unescaped backslashes.
 
-A path begins with a drive, a network share, a folder such as `.` or a variable. The author of a string
-escapes either all backslashes or none. So if a string contains an escape that JSON does not define, the
-backslashes of its paths are literal. If every escape is valid, only a drive, or `.` at the start, indicates a
-path.
+In such a path, `\t` is a backslash and the start of a name. A path begins with a drive, a network share, a
+folder such as `.` or a variable. The author of a string escapes either all backslashes or none. So if a
+string contains an escape that JSON does not define, the backslashes in the string's paths are literal. If
+every escape is valid, only a drive, or `.` at the start, indicates a path.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _VALID_PATH = compile_regex(
 )
 """A path in which every backslash begins a JSON escape. After one letter and a colon, `\\n` may be real."""
 _HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
-"""The beginning of such a path. The pattern begins with fixed characters, because they are found faster."""
+"""The beginning of a `_VALID_PATH`. The pattern begins with fixed characters, so the search is fast."""
 _ESCAPED = ("\b", "\f", "\n", "\r", "\t")
 _INNER = re.compile(rb"\"(?:[A-Za-z]:|\.\.?)\\[bfnrt]")
 _LONG = 4_096  # in characters
@@ -48,9 +48,10 @@ _FORMULA = re.compile(
 
 
 class LiteralBackslashes(NamedTuple):
-    """The literal backslashes of a body: those before a letter in `letters`, and all inside `paths`.
+    """The literal backslashes of a body.
 
-    `doubtful` is True when a line break or tab may be meant instead.
+    A backslash is literal before a letter in `letters`, and inside `paths`. `doubtful` is True when a line
+    break or tab may be meant instead.
     """
 
     letters: str = ""
@@ -59,7 +60,7 @@ class LiteralBackslashes(NamedTuple):
 
 
 def may_hold_path(text: str, start: int, end: int) -> bool:
-    """Return True when a body may contain a path although all its escapes are valid."""
+    """Return True when a body may contain a path although all escapes in the body are valid."""
     may_be = text[start] == "." or text.startswith(":\\", start + 1) or _HINT.search(text, start, end)
     return bool(may_be) and _VALID_PATH.search(text[start:end]) is not None
 
@@ -67,7 +68,7 @@ def may_hold_path(text: str, start: int, end: int) -> bool:
 def any_may_hold_path(text: str, value: dict[str, Any]) -> bool:
     """Return True when a string in the object decoded from `text` may contain a path.
 
-    The result may be wrongly True: in a long text, only the starts of strings are examined, to save time.
+    The result may be wrongly True for a long text, because only the starts of strings are examined.
     """
     return _begins_with_path(value) or (len(text) < _LONG and _HINT.search(text) is not None)
 
@@ -85,9 +86,9 @@ def _begins_with_path(value: dict[str, Any]) -> bool:
 
 
 def find_literal_backslashes(body: str) -> LiteralBackslashes:
-    r"""Return the backslashes of a body that do not start an escape.
+    r"""Return those backslashes of a body that do not start an escape.
 
-    If the body contains `\d`, `\b` is a word boundary. `\f` in a path belongs to the name of a folder.
+    If the body contains `\d`, then `\b` is a word boundary. `\f` in a path belongs to the name of a folder.
     """
     whole = ((0, len(body)),)
     if _WHOLE.fullmatch(body):
@@ -109,6 +110,6 @@ def find_literal_backslashes(body: str) -> LiteralBackslashes:
 
 
 def _is_unescaped(body: str, path: re.Match[str]) -> bool:
-    """Return True when a path has a root, or holds an escape that JSON does not define."""
+    """Return True when a path has a root, or contains an escape that JSON does not define."""
     valid = _VALID.match(body, *path.span())
     return _ROOTED.match(path.group()) is not None or (valid is not None and valid.end() < path.end())

@@ -1,6 +1,6 @@
 """Reads strings in quotes, and strings whose opening quote is missing or escaped.
 
-`lenient.scan.strings.string_end` finds the end of a string, and `lenient.scan.strings.escapes` decodes its
+`lenient.scan.strings.string_end` finds the end of a string, and `lenient.scan.strings.escapes` decodes the
 body.
 """
 
@@ -43,7 +43,7 @@ _LONG = 4_000  # maximum length of a string after which an index such as `[0]` i
 _INDEX = re.compile(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
-"""An index or a slice of the string before it, at the end of a value."""
+"""An index or a slice that follows a string at the end of a value."""
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
 _SIDE_BY_SIDE = compile_regex(
@@ -61,13 +61,13 @@ _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", 
 
 
 def _ignore_report(*_: object, **__: object) -> None:
-    """Ignore a report; used until `StringReader.report` is set."""
+    """Ignore a report. This function is used until `StringReader.report` is set."""
 
 
 class StringReader:
     """Reads the strings of one text.
 
-    `strict` means that the text is valid JSON, so each string ends at its first unescaped quote.
+    `strict` means that the text is valid JSON, so each string ends at the first unescaped quote.
     """
 
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
@@ -95,10 +95,10 @@ class StringReader:
         return match.end()
 
     def closes_word(self, at: int, place: StringPlace) -> bool:
-        """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
+        """Return True when the quote at `at` closes a key or value that lacks its opening quote.
 
         A colon must follow a key. The text after a value must fit the end of a string. In addition, a comma
-        must follow directly, or the text must not fit at the next quote.
+        must directly follow a value, or the text after the next quote must not fit the end of a string.
         """
         if place.role is StringRole.KEY:
             return _COLON_AFTER.match(self.text, at + 1) is not None
@@ -110,7 +110,8 @@ class StringReader:
         return following < 0 or score_end(self.text, following + 1, place) is EndFit.NO
 
     def pass_joint(self, position: int) -> int | None:
-        """Return the offset of the next string when it is concatenated to the string before `position`.
+        """Return the offset of the next string if this string is concatenated to the string before
+        `position`.
 
         `+` or only blanks concatenate two strings. Return None for anything else.
         """
@@ -127,7 +128,11 @@ class StringReader:
         return match.end()
 
     def find_sum(self, start: int) -> list[tuple[int, int]]:
-        """Return the spans of the strings added at `start`, or [] unless one is a template literal."""
+        """Return the spans of the strings that program code adds with `+`, from the first string at `start`
+        on.
+
+        Return [] unless one of the strings is a template literal.
+        """
         joined = _SUM.match(self.text, start) if self.has_templates else None
         if joined is None or "`" not in joined.group():
             return []
@@ -138,7 +143,10 @@ class StringReader:
         return "".join(self.read_between(*span, role) for span in spans)
 
     def find_parenthesised(self, at: int) -> int | None:
-        """Return the offset of the first string when the brackets at `at` hold only strings, else None."""
+        """Return the offset of the first string if the round brackets at `at` contain only strings.
+
+        Return None for other brackets.
+        """
         match = None if self.strict else _PARENTHESISED.match(self.text, at)
         if match is None:
             return None
@@ -148,14 +156,14 @@ class StringReader:
     def read_to_first_quote(self, start: int) -> tuple[str, int]:
         """Read the string at `start` up to the next unescaped quote of the same kind.
 
-        Return the text of the string and the offset after it.
+        Return the text of the string and the offset after the string.
         """
         match = _WHOLE.match(self.text, start)
         end = match.end() if match else start + 1
         return self.decode(start + 1, end - 1), end
 
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the string whose opening quote is at `start`. Return its text and its end.
+        """Read the string whose opening quote is at `start`. Return the text and the end of the string.
 
         Raises UnreadableError when program code indexes or slices the string.
         """
@@ -191,7 +199,7 @@ class StringReader:
         return self.finish_string(start, end, place.role)
 
     def read_between(self, start: int, after: int, role: StringRole) -> str:
-        """Return the text of the string `self.text[start:after]`, in quotes of any kind."""
+        """Return the text of the string `self.text[start:after]`. The string may have quotes of any kind."""
         text = self.text
         if text.startswith("**", start):
             self.report("narration_removed", start, start + 2, found="**")
@@ -207,7 +215,7 @@ class StringReader:
         return self.finish_string(start, end, role)[0]
 
     def is_certain(self, plain: re.Match[str], role: StringRole) -> bool:
-        """Return True when the string in the match `plain` certainly ends at its quote.
+        """Return True when the string in the match `plain` certainly ends at the quote of this match.
 
         A colon must follow a key. A comma and the next key or item must follow a value.
         """
@@ -220,9 +228,9 @@ class StringReader:
         return following.match(self.text, plain.end(2)) is not None
 
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
-        """Decode the body of the string at `start`, report its repairs, and return the text and `end`.
+        """Decode the body of the string at `start`, and report the repairs. Return the text and `end`.
 
-        Raises UnreadableError for a template literal, because the values for its placeholders were not sent.
+        Raises UnreadableError for a template literal, because the values for the placeholders were not sent.
         """
         if self.text[start] == "`" and "${" in self.text[start : end.body]:
             self.check_template(start, end.body)
@@ -251,9 +259,10 @@ class StringReader:
         self.report("ambiguous", *first.span(), hint="Or a program fills in a value.")
 
     def read_escaped(self, start: int) -> tuple[str, int] | None:
-        """Read the string at `start`, whose quotes are escaped although it is not inside another string.
+        """Read the string at `start` if its quotes are escaped although the string is not inside another
+        string.
 
-        Return the text and the offset after the string, None when there is no such string.
+        Return the text and the offset after the string. Return None when there is no such string.
         """
         span = _find_escaped_span(self.text, start)
         if span is None:
@@ -383,13 +392,16 @@ def is_bracketed_word(text: str, position: int) -> bool:
 
 
 def _find_doubled_end(text: str, start: int) -> int | None:
-    """Return the offset of the closing pair when two apostrophes or back-ticks replace a quote, else None."""
+    """Return the offset of the closing pair if two apostrophes or back-ticks replace each quote of a string.
+
+    Return None when there is no such pair.
+    """
     match = _DOUBLED_PAIR.match(text, start)
     return None if match is None else match.end() - 2
 
 
 def _find_escaped_span(text: str, start: int) -> tuple[int, int, int] | None:
-    """Return the body's start and end, and the offset after a string whose two quotes have the same escape.
+    """Return the span of the body, and the offset after the string, if both quotes have the same escape.
 
     Return None when there is no such string at `start`.
     """

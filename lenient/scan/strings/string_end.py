@@ -40,10 +40,11 @@ class StringClosing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StringEnd:
-    """The end of a string: its body is `text[start:body]`, and reading continues at `after`.
+    """The end of a string.
 
-    `inner` is the number of unescaped quotes in the body; `first_inner` is the offset of the first such
-    quote. `ambiguous` is True when the text may equally well continue after the quote.
+    The body is `text[start:body]`, and reading continues at `after`. `inner` is the number of unescaped
+    quotes in the body, and `first_inner` is the offset of the first such quote. `ambiguous` is True when the
+    text may equally well continue after the quote.
     """
 
     body: int
@@ -54,9 +55,9 @@ class StringEnd:
     ambiguous: bool = False
 
     def find_doubled_quote(self, text: str, start: int) -> int | None:
-        """Return the offset of a quote that was typed twice at either end of the body, else None.
+        """Return the offset of a quote that was typed twice at either end of the body, or None.
 
-        A quote after a digit at the end of the body does not count, because it means feet or inches.
+        A quote after a digit at the end of the body does not count, because the quote means feet or inches.
         """
         if self.inner != 1 or self.closing is not StringClosing.QUOTE or self.body - start < 2:
             return None
@@ -115,7 +116,7 @@ class _PassedQuotes:
     def keep_as_text(self, at: int, fit: EndFit, string_end: StringEnd) -> None:
         """Count the quote at `at` as text.
 
-        If `fit` is the best score so far, keep `string_end` as fallback.
+        If `fit` is the best score so far, `string_end` is kept as the fallback.
         """
         if fit > max(self.fallback_fit, EndFit.IF_FIRST):
             self.fallback, self.fallback_fit = replace(string_end, ambiguous=True), fit
@@ -127,7 +128,7 @@ class _PassedQuotes:
             self.last = at
 
     def keep_quotes(self, last: int, times: int) -> None:
-        """Count `times` double quotes up to `last` as text; no string can end at them."""
+        """Count `times` double quotes up to `last` as text. No string can end at these quotes."""
         self.count_brackets(last)
         self.inner += times
         self.odd ^= times % 2 == 1
@@ -161,7 +162,7 @@ _EXPRESSION = re.compile(
     r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
-"""An operation of a program on the string before it."""
+"""An operation that program code performs on the preceding string."""
 _OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
 """Maps quotes that may close a string of another kind to the corresponding opening quotes."""
 _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
@@ -198,11 +199,11 @@ _LOOK = 32  # examining a quote takes as long as skipping this many characters
 
 
 class Lookahead:
-    """Results of earlier searches in one text, kept so that reading the text takes linear time.
+    """Results of earlier searches in one text. The results are kept so that reading takes linear time.
 
     `tail` is the offset where the closing brackets at the end of the text begin. `left` is how many
     characters the searches for string ends may still pass. At 0, a string ends at its first quote.
-    `left_again` is how many characters second readings may still examine.
+    `left_again` is how many characters may still be examined when values are read a second time.
     """
 
     __slots__ = ("left", "left_again", "no_close_from", "part", "part_from", "tail", "text")
@@ -211,7 +212,7 @@ class Lookahead:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         if text[self.tail :].isspace():
-            self.tail = len(text)  # no bracket is open that the brackets after this offset could close
+            self.tail = len(text)  # the text does not end with closing brackets, only with whitespace
         self.left = 200_000 + 3 * len(text)
         self.left_again = 60_000 + 2 * len(text)
         self.no_close_from: dict[str, int] = {}
@@ -223,14 +224,14 @@ class Lookahead:
         return start < self.no_close_from.get(opening, len(self.text) + 1)
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
-        """Return the match of the next comma, key and colon from `start` on, None when there is none."""
+        """Return the match of the next comma, key and colon from `start` on, or None without a match."""
         is_searched = self.part_from <= start and (self.part is None or start <= self.part.start())
         if not is_searched:
             self.part, self.part_from = NEXT_PART.search(self.text, start), start
         return self.part
 
     def find_triple_end(self, quotes: str, start: int) -> int | None:
-        """Return the offset of the closing triple quotes, None when there are none."""
+        """Return the offset of the closing triple quotes, or None when there are none."""
         end = self.text.find(quotes, start) if self.can_close(quotes, start) else -1
         if end < 0:
             self.no_close_from.setdefault(quotes, start)
@@ -240,7 +241,7 @@ class Lookahead:
 def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
     """Return the end of the string whose body starts at `start`.
 
-    Raises UnreadableError when the string is part of an expression of a program.
+    Raises UnreadableError when the string is part of a program expression.
     """
     run = _RUNS[opening]
     passed = _PassedQuotes(text, start)
@@ -274,7 +275,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
 def _has_odd_signs(place: StringPlace) -> bool:
     """Return True when an equals sign acts as a colon, or two characters can close the innermost bracket.
 
-    Otherwise many quotes can be skipped together.
+    Otherwise quotes that cannot end a member are skipped in groups.
     """
     return place.assigns() or any(frame.also for frame in place.stack[-1:])
 
@@ -291,7 +292,7 @@ def _find_last_end(
 
 
 def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
-    """Return True when the last quote of a text ends its last string and other words follow."""
+    """Return True when a text's last string ends at the last quote and other words follow."""
     before = text[quote - 1]
     if before.isspace() or before.isdigit() or before in OPENING:
         return False
@@ -300,7 +301,7 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
 
 
 def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahead) -> int:
-    """Count quotes from `at` on as text, as long as no end of a string can follow them.
+    """Count quotes from `at` on as text, as long as the text after each quote cannot follow a string.
 
     Return the offset of the first character to examine, or -1 when `ahead.left` is used up.
     """
@@ -321,7 +322,7 @@ def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahe
 def end_of_path(text: str, start: int, at: int) -> int:
     """Return the end of a string that has a backslash at `at`, directly before the closing quote.
 
-    The backslash belongs to the string only if the string is a Windows folder.
+    The backslash belongs to the string only if the string is the path of a Windows folder.
     """
     is_path = at == start or (
         not text.endswith("\\\\", start, at)
@@ -334,8 +335,7 @@ def end_of_path(text: str, start: int, at: int) -> int:
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
     """Return the end of a string before the next member or item at `end`.
 
-    If the text before `end` ends with another kind of quote, this quote closes the string, unless the string
-    contains such a quote.
+    A quote of another kind before `end` closes the string, unless the string contains another such quote.
     """
     comment = find_last_comment(text, start, end)
     end = end if comment is None else comment
@@ -348,7 +348,7 @@ def _end_before_part(text: str, start: int, end: int) -> StringEnd:
 
 
 def find_last_comment(text: str, start: int, end: int) -> int | None:
-    """Return the end of a text before its last comment, or None without a comment.
+    """Return the end of a text before its last comment, or None when there is no comment.
 
     A line comment must end at the end of its line.
     """
@@ -363,15 +363,18 @@ def find_last_comment(text: str, start: int, end: int) -> int | None:
 
 
 def find_ends_of_values(text: str, start: int) -> list[int]:
-    """Return the possible ends of a text without its last quote at which a whole value ends."""
+    """Return the offsets at which a text without its last quote may end, because the whole value may end
+    there.
+    """
     matches = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
     return [after.start() for _, after in matches if after.start() > start]
 
 
 def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
-    """Return the end of a string without its last quote if a whole value ends there, else None.
+    """Return the end of a string without its last quote if the whole value ends there.
 
-    All open brackets must be closed there. The text before must open no bracket, and no JSON may follow.
+    All open brackets must be closed after this end. The string must open no brace, and no JSON may follow.
+    Return None when there is no such end.
     """
     ahead.left -= len(text) - start
     if ahead.left < 0:
@@ -398,7 +401,7 @@ def _find_end_without_quote(
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
     ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
-    # otherwise the quote closes a pair inside the text
+    # if the number is even, the quote closes a pair inside the text
     if ends_so and text.count(escaped, start, closers) % 2:
         return StringEnd(end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
     following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None

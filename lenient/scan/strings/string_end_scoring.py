@@ -56,7 +56,7 @@ NARRATION = re.compile(
     r"(?![\w$.\-]++\s*+(?:[,;}]|[\d\-]|(?:true|false|null|True|False|None)\b))"
     r"[^\s\"“”`{}\[\]:=,;][^\"“”`{}\[\]:=]{0,200}+(?:(?<!\w)[\[{][^\"“”`{}\[\]:=]{0,60}+[\]}]\s*+)?[:=]?\s*+(?=\"([^\"\\\n]{1,64})\"\s*+:)"
 )
-"""Words before a key, where only a key may be. The group is the name of the key."""
+"""Words before a key, at a position where only a key is possible. The group is the name of the key."""
 REMARK = re.compile(
     r"\s*+(?:\([^()\"“”`{}\[\]\n]{0,80}+\)|[^\s,:=\"'“”`{}\[\]()][^,:=\"“”`{}\[\]()\n]{0,60}+(?<!\s))"
 )
@@ -97,8 +97,8 @@ class StringRole(Enum):
 class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
-    `equals` is True when an equals sign or an arrow was used as a colon in the object. `doubled` is True when
-    the brace was written twice. `also` is another character that closes the bracket. `wrapped` is True when a
+    `equals` is True when an equals sign or an arrow acts as a colon in the object. `doubled` is True when the
+    brace was written twice. `also` is another character that closes the bracket. `wrapped` is True when a
     round bracket follows the closing bracket.
     """
 
@@ -117,7 +117,7 @@ class EnclosingBracket(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StringPlace:
-    """The context of a string: its role and the open brackets around it.
+    """The context of a string: its role and the open brackets around the string.
 
     `closers` is the offset where the closing brackets at the end of the text begin.
     """
@@ -127,7 +127,7 @@ class StringPlace:
     closers: int = 0
 
     def awaits(self, name: str) -> bool:
-        """Return True when a surrounding object declares `name` and has no such member yet."""
+        """Return True when a surrounding object declares `name` and has no member with this name yet."""
         for frame in self.stack[-1:-9:-1]:
             if name in frame.fields:
                 return name not in frame.children and name != frame.key
@@ -146,8 +146,8 @@ class EndFit(IntEnum):
     """The score for how well the text after a quote fits the end of a string."""
 
     NO = 0
-    IF_FIRST = 1  # ends the string only if no earlier quote was counted as text
-    RANDOM = 2  # a key follows that the definition does not name
+    IF_FIRST = 1  # the quote ends the string only if no earlier quote was counted as text
+    RANDOM = 2  # the quote precedes a key that the definition does not name
     LIKELY = 3
     SURE = 4
 
@@ -169,9 +169,9 @@ def pass_blanks(text: str, at: int) -> int:
 
 
 def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
-    """Return the offset after characters that replace a comma between members or items, else None.
+    """Return the offset after characters that replace a comma between members or items, or None.
 
-    A key must follow. Between items, a whole string may follow instead.
+    A key must follow the characters. In an array, a whole string may follow instead.
     """
     if text[at : at + 1] not in _ODD_SIGNS:
         return None
@@ -180,7 +180,10 @@ def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
 
 
 def _pass_fence(text: str, at: int) -> int:
-    """Return the offset after a code fence at `at` if a comma or closing bracket follows, else `at`."""
+    """Return the offset after a code fence at `at` if a comma or closing bracket follows.
+
+    Return `at` for other text.
+    """
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None else at
 
@@ -219,7 +222,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
-    """Score the text after a comma as the next member or item of the bracket at `level` of the stack."""
+    """Score how well the text after a comma fits a member or item of the bracket at `level` of the stack."""
     following = pass_blanks(text, at)
     sign = text[following : following + 1]
     frame = place.stack[level] if place.stack else None
@@ -243,7 +246,7 @@ def _is_due(close: str, place: StringPlace, level: int) -> bool:
 
 
 def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score a quote before the next key, which may be declared, undeclared, or without a colon."""
+    """Score a quote before the next key. The key may be undeclared or lack its colon."""
     key = NEXT_KEY.match(text, at)
     if key is None and (prefix := _PREFIX.match(text, at)) is not None:
         key = QUOTED_KEY.match(text, prefix.end())
@@ -265,7 +268,7 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _if_first(name: str, place: StringPlace) -> EndFit:
-    """Score a quote before words, a comma and the key `name`, or before a comma, words and this key."""
+    """Score a quote if words and the key `name` follow. A comma is before or after the words."""
     return EndFit.IF_FIRST if place.awaits(name) or not place.declares_fields() else EndFit.NO
 
 
@@ -304,7 +307,7 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     """Score a quote before the closing brackets at `at`.
 
-    These must be the expected brackets, and the text after them must be possible after a value.
+    The brackets must be the expected ones, and the text after the brackets must be possible after a value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers
@@ -359,7 +362,7 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
 def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) -> EndFit:
     """Score a quote before text without a comma.
 
-    A key must follow, or, in an array, a value after a blank.
+    In an object, a key must follow. In an array, a blank and a value may follow instead.
     """
     if place.role is StringRole.ITEM:
         if at == position:

@@ -9,7 +9,7 @@ from lenient.regex import compile_regex
 
 
 class RepairReport(Protocol):
-    """A callback for one repair: its code, its span, the text at the span and the text that replaces it."""
+    """A callback that reports one repair: code, span, the text at the span and the replacement."""
 
     def __call__(
         self,
@@ -29,7 +29,7 @@ _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u2
 _COMMENT = compile_regex(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
 _LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
-_LOOK = 500  # number of comment characters that may contain a member
+_LOOK = 500  # number of characters of a comment in which a member is searched
 _LOOK_FOR_END = 5_000  # maximum number of characters between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
@@ -42,7 +42,7 @@ _CONTROLS = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
 """Control characters, and the colour codes of a terminal."""
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-"""These characters are never whitespace or comments; most members and items have nothing before them."""
+"""These characters never begin whitespace or comments. They begin most members and items."""
 
 
 def pass_trivia(
@@ -90,7 +90,7 @@ def find_escaped_blanks_end(text: str, position: int) -> int:
 
 
 def _pass_comment(text: str, start: int, report: RepairReport) -> int:
-    """Report the comment at `start` and return the offset after it.
+    """Report the comment at `start` and return the offset after the comment.
 
     A comment without its end mark ends before the next member, or before the last closing brackets.
     """
@@ -114,9 +114,9 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:
-    """Return the offset after the code fence at `at` if a character in `following` or the end comes next.
+    """Return the offset after the code fence at `at`. Return None for other text.
 
-    Otherwise return None.
+    After the fence, a character in `following` or the end of the text must come.
     """
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None and text[fence.end() : fence.end() + 1] in following else None

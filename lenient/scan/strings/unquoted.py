@@ -1,7 +1,7 @@
 """Reads text without quotes as a value: a literal, a number, or words.
 
 Numbers and literals of Python and JavaScript have only one meaning. Words may be a string without quotes. An
-ellipsis, an arithmetic expression or a call is rejected, because the parser does not invent its value.
+ellipsis, an arithmetic expression or a call is rejected, because the parser would have to invent a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
-"""The maximum number of digits, because Python does not read integers with more than 4,300 digits."""
+"""The maximum number of digits of an integer. Python reads at most 4,300 digits."""
 
 _HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = compile_regex(
@@ -93,10 +93,10 @@ _NON_FINITE = {
 
 @dataclass(frozen=True, slots=True)
 class UnquotedValue:
-    """A value written without quotes; `end` is the offset after it.
+    """A value written without quotes. `end` is the offset after the value.
 
     `code` is the code of the repair, or None when the text is valid JSON. `absent` is True when no value was
-    sent. `doubt` describes another possible meaning, or "" if there is none.
+    sent. `doubt` describes another possible meaning, or "" when there is no other meaning.
     """
 
     value: Any
@@ -107,7 +107,7 @@ class UnquotedValue:
 
 
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
-    """Read the value at `start`, which begins with neither a quote nor a bracket.
+    """Read the value at `start`. The value begins with neither a quote nor a bracket.
 
     `wants_text` means that the definition declares a string. Then words of any kind are accepted unchanged.
     `close` is the bracket that ends the surrounding container, or "" at the root.
@@ -139,9 +139,9 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
-    """Return the first word when it is a whole number or literal, else None.
+    """Return the first word when it is a whole number or literal.
 
-    A comma may be missing after the first word.
+    A comma may be missing after the first word. Return None for other words.
     """
     match = _HEAD.match(text, start)
     head = match.group() if match else ""
@@ -190,10 +190,10 @@ def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the new end of the token when the character at `end` belongs to it, else None.
+    """Return the new end of the value when the character at `end` belongs to the value.
 
-    A closing bracket belongs to the token if the token opened it. A comma belongs to the token if no key
-    follows.
+    A closing bracket belongs to the value if the value opened the bracket. A comma belongs to the value if no
+    key follows. Return None for other characters.
     """
     sign = text[end : end + 1]
     if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
@@ -233,7 +233,10 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 
 
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
-    """Return the value of a literal or number that is cut off at the text's end, None for other tokens."""
+    """Return the value of a literal or number that is cut off at the text's end.
+
+    Return None for other text.
+    """
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
     for literal, value in _LITERALS.items():
@@ -248,7 +251,7 @@ def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_wide_number(token: str) -> int | float | None:
-    """Return a number in full-width digits or with a typographic minus sign, None for other tokens."""
+    """Return a number in full-width digits or with a typographic minus sign. Return None for other text."""
     if token.isascii() or len(token) > 100:
         return None
     plain = normalize("NFKC", token).replace("−", "-")
@@ -275,7 +278,7 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return the token as a string without quotes. Raises UnreadableError when the token is not a string."""
+    """Return the text as a string without quotes. Raises UnreadableError when the text is not a string."""
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
