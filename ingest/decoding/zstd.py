@@ -1,4 +1,4 @@
-"""zstd (RFC 8878): the standard library's module from Python 3.14 on, a backport for older versions."""
+"""Makes zstd (RFC 8878) available. Python 3.14 has the module; older versions of Python need a backport."""
 
 import sys
 
