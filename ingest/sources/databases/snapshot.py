@@ -1,9 +1,9 @@
 """Copies an SQLite database that may be in use, with its write-ahead log, and opens the copy.
 
-The database itself is never opened with SQLite, so it is not locked and its files do not change. Committed
+SQLite never opens the database itself, so the database is not locked and its files do not change. Committed
 data may be partly in `-wal` (https://sqlite.org/walformat.html), or must be restored from `-journal`
-(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions: the file reads the same
-before and after its side file is copied, and the side file was not restarted meanwhile.
+(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions. The database file must be
+the same before and after its side file is copied. SQLite must not have restarted the side file meanwhile.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ OpenSide = Callable[[str], io.RawIOBase | None]
 def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3.Connection:
     """Return a connection to a copy of a database that other programs may be writing.
 
-    `size` is its size in bytes, or None. Raises OSError when there is no room for the copy or the database
-    changes all the time, and DamagedFileError when it is damaged or encrypted.
+    `size` is the size of the database in bytes, or None. Raises OSError when there is no room for the copy or
+    the database changes all the time. Raises DamagedFileError when the database is damaged or encrypted.
     """
     folder = Path(tempfile.mkdtemp(prefix="callgauge-database-"))
     try:
@@ -82,7 +82,7 @@ def _check_room(folder: Path, size: int | None) -> None:
 
 
 def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
-    """Copy the database and its side files; return False when another program wrote meanwhile."""
+    """Copy the database and its side files. Return False when another program wrote to them meanwhile."""
     with closing(main()) as stream:
         first = _copy(stream, folder / _NAME)
     headers = {suffix: _copy_side(side, suffix, folder / (_NAME + suffix)) for suffix in SIDE_FILES}
@@ -92,7 +92,7 @@ def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
 
 
 def _copy_side(side: OpenSide, suffix: str, target: Path) -> bytes:
-    """Copy a side file and return its first bytes; empty when it does not exist or is empty."""
+    """Copy a side file and return its first bytes. They are empty when the file is missing or empty."""
     target.unlink(missing_ok=True)
     stream = side(suffix)
     if stream is None:
@@ -128,7 +128,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
     try:
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "locking_mode = EXCLUSIVE"):
             connection.execute(f"PRAGMA {pragma}")
-        # Merges the side files into the copy, so that the copy is one file.
+        # Merges the side files into the copy, so that the copy consists of one file.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA query_only = ON")
