@@ -1,7 +1,8 @@
-"""Moves fact rows between the store file being built and its segment files, and makes new segment files.
+"""Moves fact rows between the store file being built and its segment files. Makes new segment files.
 
 A published segment file is never changed. A load that must move rows out of it works on a copy with a new
-name. When the main file has many fact rows, they move to segment files, which later loads need not copy.
+name. When the main file has many fact rows, the rows move to segment files. Later loads need not copy segment
+files.
 """
 
 from __future__ import annotations
@@ -140,8 +141,8 @@ class BuildingSegments:
     def narrow_search(self) -> None:
         """Restrict `searched_tool_calls` and `searched_turns` to segments that may contain the searched ids.
 
-        The searched ids are in `latest_calls` and `latest_turns`. Each segment file has a list of the hashes
-        of its ids. Searching that list takes an eighth of the time.
+        The searched ids are in `latest_calls` and `latest_turns`. Each segment file has a list of hashes of
+        ids. To search this list takes an eighth of the time.
         """
         if not self._segments:
             return
@@ -158,13 +159,13 @@ class BuildingSegments:
     # --- rows that this load will change -------------------------------------------------------
 
     def pull_sessions(self, query: str) -> None:
-        """Move all rows of sessions into the main file; `query` selects their source and session_id."""
+        """Move all rows of sessions into the main file. `query` selects their source and session_id."""
         if self._segments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_sessions AS {query}")
             self._pull(_OF_SESSIONS)
 
     def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
-        """Move all rows of files into the main file; `query` selects their file_id."""
+        """Move all rows of files into the main file. `query` selects their file_id."""
         if self._segments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_files AS {query}", values)
             self._pull(_OF_FILES)
@@ -195,7 +196,10 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
 
     def _own(self, segment: Segment) -> Segment:
-        """Copy a segment file unless this load has done so already; return the segment with its new name."""
+        """Copy a segment file, unless this load has already copied it.
+
+        Return the segment with its new name.
+        """
         if segment.number in self._changed:
             return self._segments[segment.number]
         own = replace(segment, name=new_name())
@@ -211,10 +215,10 @@ class BuildingSegments:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Move the fact rows to segment files if they take over `SEAL_AT` bytes; return whether they moved.
+        """Move the fact rows to segment files if they take over `SEAL_AT` bytes. Return whether they moved.
 
         The rows are copied, so the new files contain no deleted rows. Deleted rows still take space in the
-        main file, so the caller must rewrite it.
+        main file, so the caller must rewrite the main file.
         """
         if self._building.stat().st_size <= SEAL_AT:
             return False
@@ -244,9 +248,9 @@ class BuildingSegments:
     def _copy_facts(
         self, source: str, target: str, chosen: str = "", values: Mapping[str, Any] | None = None
     ) -> None:
-        """Copy fact rows of one attached file into another one, which is empty.
+        """Copy fact rows of one attached file into another attached file, which is empty.
 
-        `chosen` is a WHERE clause with its values.
+        `chosen` is a WHERE clause. `values` are the values for its parameters.
         """
         make_tables(self._con, target, FACT_TABLES)
         for table in FACT_TABLES:
@@ -280,7 +284,7 @@ class BuildingSegments:
             self._with_deleted.discard(number)
 
     def finish(self) -> None:
-        """Complete the segment files that this load changed or made, and enter them in table `segments`."""
+        """Complete the segment files that this load changed or made, and add them to the table `segments`."""
         for number, path in self._changed.items():
             segment = self._segments[number]
             self._on_write("segment checkpoint")
@@ -331,5 +335,5 @@ def new_name() -> str:
 
 
 def private_path(building: Path, name: str) -> Path:
-    """Return the path of a segment file until it is published, see `StoreFolder.publish`."""
+    """Return the path of a segment file before the file is published. See `StoreFolder.publish`."""
     return building.with_name(f"{BUILDING}.{name}")
