@@ -224,9 +224,6 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
 
 
 def _read_newest(place: BackupPlace, names: Sequence[str]) -> Manifest | None:
-    """Return the manifest of the newest backup. Return None if there is no backup or the manifest is
-    unreadable.
-    """
     try:
         return read_manifest(place, names[-1]) if names else None
     except BackupError:
@@ -249,7 +246,6 @@ def _check_segments(earlier: Manifest, manifest: Manifest, place: BackupPlace) -
 
 
 def _holds_the_same(earlier: Manifest, manifest: Manifest, present: Collection[str]) -> bool:
-    """Return True when a backup contains the same files, and all of its pieces exist."""
     return set(earlier.files) == set(manifest.files) and earlier.pieces() <= set(present)
 
 

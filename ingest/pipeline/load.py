@@ -308,9 +308,6 @@ class LogLoader:
         )
 
     def _find_past(self, log_file: LogFile, decision: ChangeDecision) -> PastSessions | None:
-        """Return the stored sessions of the file's earlier content. Return None when there are no such
-        sessions.
-        """
         row, left = decision.known, decision.left
         if self._replacing or not log_file.place.can_reopen:
             return None

@@ -177,7 +177,6 @@ class WholeValues:
 
 
 def _goes_on(joined: View, start: int, end: int) -> bool:
-    """Return True when the beginning of a line looks like the rest of a value."""
     part = joined.text[start:end]
     if "=" in part.rstrip("=") or ":" in part:
         return False

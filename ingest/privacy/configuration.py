@@ -63,7 +63,6 @@ ALL = PrivacyOptions()
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:
-    """Raise OptionError when these options would keep data that earlier loads removed."""
     left_out = {word.split(":")[0] for words in before for word in (words or "").split()}
     if missing := sorted(left_out - set(words)):
         options = " and ".join(_OPTION[kind] for kind in missing if kind in _OPTION)
@@ -91,7 +90,6 @@ def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
 
 
 def _write_private_file(path: Path, text: str) -> None:
-    """Write a file atomically. Only its owner can read the file."""
     new = path.with_name(f"{path.name}.new")
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="ascii") as file:

@@ -83,7 +83,6 @@ def find_random_text(looked: SearchedText) -> Iterator[Match]:
 
 
 def _entropy(text: str) -> float:
-    """Return the Shannon entropy of a text, in bits per character."""
     shares = [count / len(text) for count in Counter(text).values()]
     return -sum(share * math.log2(share) for share in shares)
 

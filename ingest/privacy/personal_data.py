@@ -155,7 +155,6 @@ def find_ibans(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_iban_end(text: str, match: re.Match[str]) -> int | None:
-    """Return the end of the IBAN at the start of a match. Return None when the match has no valid IBAN."""
     length, end = _IBAN_LENGTHS.get(match[1]), match.start()
     signs: list[str] = []
     while length and end < match.end() and len(signs) < length:

@@ -150,17 +150,12 @@ class FileRows:
         self.add("probes", event.where, {**row, "model": named, "model_name": named})
 
     def _name_model(self, model: str | None) -> tuple[str | None, FactSource | None]:
-        """Return the model and the source of the model's name.
-
-        The model comes from the log if possible, otherwise from the facts.
-        """
         if model is not None:
             return model, FactSource.LOG
         fact = self._facts.model
         return (fact.value, fact.source) if fact else (None, None)
 
     def _name_prompt(self, turn: OpenTurn) -> None:
-        """Set the prompt of a turn and its calls from the facts if the log has no prompt."""
         if self._facts.prompt is None:
             return
         row = prompt_row(PromptSeen(session_id="", where=turn.where), self._facts)

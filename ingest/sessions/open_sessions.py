@@ -183,7 +183,6 @@ def _temporary_file() -> sqlite3.Connection:
 
 
 def _key_bytes(key: str) -> bytes:
-    """Encode a key as UTF-8. The key may contain lone surrogates."""
     return key.encode("utf-8", "surrogatepass")
 
 

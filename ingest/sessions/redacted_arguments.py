@@ -61,7 +61,6 @@ def _is_redacted_text(text: str) -> bool:
 
 
 def _is_redacted_value(value: Any) -> bool:
-    """Return True for a placeholder. Also return True for an object in which all texts are placeholders."""
     if isinstance(value, str):
         return is_placeholder(value)
     if not isinstance(value, dict):

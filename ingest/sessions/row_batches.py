@@ -108,7 +108,6 @@ class TableColumns:
             return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
 
     def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
-        """Shorten names that are too long. Add one reject to `unfit` for each file and name."""
         reported: set[tuple[Any, str]] = set()
         shown: list[str | None] = []
         for number, name in enumerate(names.to_pylist()):

@@ -196,10 +196,6 @@ def _sum_known(numbers: Iterable[float | None]) -> float | None:
 
 
 def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
-    """Return the number of steps with known input and output tokens.
-
-    Also return their tokens by price class.
-    """
     counted = fresh = cached = written = output = 0
     for step in steps:
         if step.input_tokens is not None and step.output_tokens is not None:

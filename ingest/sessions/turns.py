@@ -236,7 +236,6 @@ class OpenTurn(msgspec.Struct):
         return any(step.answers for step in self.steps.values())
 
     def _add_leaked_calls(self, definitions: Sequence[CallDefinitions]) -> None:
-        """Add the calls that the model wrote as text in steps without a regular tool call."""
         made = {call.step for call in self.calls}
         for number, step in self.steps.items():
             if number not in made:

@@ -88,9 +88,6 @@ class ArchiveMember:
 
 @lru_cache(maxsize=1)
 def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
-    """Return the members by path, for finding siblings of a member. Return no members if the archive is
-    unreadable.
-    """
     try:
         with closing(archive.open()) as file:
             tape = None if archive.is_zip else tar_archive.ForwardStream(file)
@@ -150,7 +147,6 @@ def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> 
 
 
 def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -> Iterator[Packed]:
-    """Yield the members that are not hidden. Raises DamagedFileError if there are more than `MEMBERS`."""
     if tape:
         listed: Iterable[Packed] = tar_archive.list_tar_members(tape)
     else:

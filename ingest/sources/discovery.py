@@ -159,7 +159,6 @@ def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[Lo
 
 
 def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
-    """Yield the logs of known agents in a hidden folder, and record the skipped files."""
     if not _is_folder(entry):
         hidden.files += 1
         return

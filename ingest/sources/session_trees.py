@@ -193,7 +193,6 @@ class _Tree:
             yield self._make_log(session, group, files)
 
     def _look_up_groups(self) -> dict[str, str]:
-        """Return the session of each group in a local tree. The names of files show the sessions."""
         tree_paths = self._list_files("{session}", {"session": "*"}, {})
         return {
             tree_path.group: tree_path.session for tree_path in tree_paths if tree_path.session is not None

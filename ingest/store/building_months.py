@@ -196,7 +196,6 @@ class BuildingMonths:
             raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
 
     def _add_up(self, segment: Segment, table: DailyTable) -> None:
-        """Insert the month's totals into a segment file that has the days of the month."""
         days = f"{segment.alias}.{table.name}"
         columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
         for part, sort in self._find_parts(f"FROM {days}", table.order):

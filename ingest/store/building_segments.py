@@ -184,7 +184,6 @@ class BuildingSegments:
             self._with_deleted.add(own.number)
 
     def _holds(self, segment: Segment, chosen: str) -> bool:
-        """Return True when the `sessions` table of a segment has rows of the chosen sessions or files."""
         rows = chosen.format(source=f"{segment.alias}.sessions")
         return self._con.execute(f"SELECT EXISTS ({rows})").fetchone() == (True,)
 
@@ -235,7 +234,6 @@ class BuildingSegments:
         return True
 
     def _make_segment(self, low: int | None, high: int | None) -> None:
-        """Copy the fact rows of the files with ids from `low` to below `high` into a new segment file."""
         number = next_number(self._con)
         segment = Segment(number, new_name())
         path = private_path(self._building, segment.name)

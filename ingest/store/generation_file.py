@@ -393,16 +393,13 @@ class GenerationBuilder:
             self._con.execute("CHECKPOINT")
 
     def abandon(self) -> None:
-        """Close the connection without publishing the file."""
         self._con.close()
 
     def has_rows(self, *sources: str) -> bool:
-        """Return whether one of these tables has a row. See `ingest.store.connection.has_rows`."""
         with explain_duckdb_errors(self._path):
             return has_rows(self._con, *sources)
 
     def is_true(self, question: str) -> bool:
-        """Return the result of a query that selects a single truth value."""
         return bool(self._fetch_number(question))
 
     def fetch_rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:

@@ -271,7 +271,6 @@ def lock_store(
 def _hold_shared(
     store_dir: Path, wait: Callable[[str], None], on_write: OnWrite
 ) -> AbstractContextManager[SharedLoad | None]:
-    """Hold the load lease of a folder's shared store. Do nothing if the folder has no shared store."""
     link = read_link(store_dir)
     if link is None:
         return nullcontext()

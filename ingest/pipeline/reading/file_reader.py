@@ -409,7 +409,6 @@ class FileReader:
         self._output.add("rejects", TableRows.from_dicts([row]))
 
     def _add_member_files(self, files: FileRecords) -> None:
-        """Add a row for each session file that began in the batch, with the position of its content."""
         starts, files.starts = files.starts, []
         tree = self._job.found.place
         if not starts or not isinstance(tree, SessionTree):
@@ -476,7 +475,6 @@ class FileReader:
         )
 
     def _list_missing(self) -> tuple[str, ...]:
-        """Return the facts that the format searches for but neither the log nor the load has."""
         facts = self._job.facts
         supplied_facts = {
             "model": facts.model,

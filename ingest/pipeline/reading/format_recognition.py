@@ -214,7 +214,6 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
 def _read_objects_up_to(
     content: LogContent, max_line: int, objects: int, at_most: int, mapping: RecordMapping | None
 ) -> LogHead:
-    """Read up to `objects` objects that begin in the first `at_most` bytes. Raises OSError."""
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
@@ -282,7 +281,6 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
-    """Return a suggested field mapping for a file that no format reads. Return None if it has no messages."""
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
@@ -334,7 +332,6 @@ def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str
 
 
 def _collect_explanations(about: About, head: LogHead) -> list[str]:
-    """Return what the formats say about a file that none of them reads."""
     return [_one_line(explanation) for explanation in explain_unread(about, head.objects)]
 
 
@@ -377,10 +374,6 @@ class SiblingFiles:
 
 
 def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
-    """Return the kind of a file without JSON objects, and a sentence about the file.
-
-    The kind is None if the file may be a log.
-    """
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"

@@ -81,7 +81,6 @@ class TaskQueue:
         self._task: ReadTask | None = None
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
-        """Take the logs of a load, as described for `LogExecutor.expect`."""
         self._files, self._likely, self._job_of = files, likely, job_of
 
     def reach(self, position: int) -> None:

@@ -146,7 +146,6 @@ class ProcessExecutor:
     # --- tasks of the workers ------------------------------------------------------------------
 
     def _give_tasks(self) -> None:
-        """Receive the messages of all workers, and give each as many tasks as it accepts."""
         for worker in self._workers.copy():
             while self._receive_from(worker):
                 pass
@@ -171,7 +170,6 @@ class ProcessExecutor:
         return self._on_tape[log_file.archive]
 
     def _skip_unwanted(self, worker: WorkerProcess) -> None:
-        """Discard the parts that a worker has sent of files that are no longer needed."""
         while worker.parcels and (ticket := worker.parcels[0].ticket) not in self._ahead:
             if ticket is None:
                 worker.parcels.popleft()

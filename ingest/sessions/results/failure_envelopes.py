@@ -147,7 +147,6 @@ def _read_object(text: str) -> Mapping[str, Any] | None:
 
 
 def _read_part(text: str) -> str:
-    """Return the text of a content list that has exactly one item. Return '' for any other list."""
     try:
         parts = orjson.loads(text)
     except ValueError:

@@ -126,7 +126,6 @@ def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
 
 
 def _read_header(tape: ForwardStream) -> tarfile.TarInfo | None:
-    """Read the next header. Return None at the block of zeros that ends the archive."""
     block = tape.read(_BLOCK)
     if len(block) < _BLOCK:
         raise DamagedFileError("it ends in the middle: the end mark is missing")

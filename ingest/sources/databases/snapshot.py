@@ -92,7 +92,6 @@ def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
 
 
 def _copy_side(side: OpenSide, suffix: str, target: Path) -> bytes:
-    """Copy a side file and return its first bytes. They are empty when the file is missing or empty."""
     target.unlink(missing_ok=True)
     stream = side(suffix)
     if stream is None:

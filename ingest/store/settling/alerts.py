@@ -229,7 +229,6 @@ class _WatchedSeries:
 
 
 def _name_rows(source: str) -> str:
-    """Return the query for the rows of a table, with the name of each row's series."""
     parts = []
     for dimension, second in DIMENSIONS:
         by_tool = "tool" in (dimension, second)
@@ -247,7 +246,6 @@ def _name_rows(source: str) -> str:
 
 
 def _read_series(con: Connection) -> list[_WatchedSeries]:
-    """Return the series with enough observations, by their number in the table `alert_series`."""
     parameters = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
     con.execute(_SERIES.format(named=_name_rows("alert_rows")), parameters)
     return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]

@@ -131,7 +131,6 @@ def _view_whole_store(con: Connection) -> None:
 
 
 def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> None:
-    """Make the views `counted_…` of the affected sessions in `rows_after`."""
     for fact, table in _FACTS.items():
         chosen = _OF_CALLS if fact == "findings" else _OF_ROWS
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('{table}') {chosen}"  # noqa: S608 - our own names

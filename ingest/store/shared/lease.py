@@ -56,7 +56,6 @@ class Lease:
                 wait(who)
 
     def _describe_holder(self, content: bytes, state: FileState) -> str | None:
-        """Return who has the lease and until when, as text. Return None when nobody has the lease."""
         try:
             fields = json.loads(content)
             holder, owner, since = (str(fields[name])[:80] for name in ("holder", "owner", "since"))
