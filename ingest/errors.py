@@ -79,7 +79,7 @@ def store_error(store_dir: Path, error: OSError) -> StoreError:
 class DamagedFileError(OSError):
     """The file can be read, but its content is damaged.
 
-    `str()` of the error gives the words that follow "cannot be read: " in a message.
+    In messages, `str()` of the error follows the words "cannot be read: ".
     """
 
 

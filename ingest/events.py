@@ -45,7 +45,7 @@ class FaultLayer(StrEnum):
 class ResultStatus(StrEnum):
     """How a call ended according to the log.
 
-    `unknown` means that the result shows neither success nor failure.
+    `unknown` means that the log has a result which shows neither success nor failure.
     """
 
     OK = "ok"

@@ -1,4 +1,4 @@
-"""The interface of a log format: its description, its input records, and its translator."""
+"""The interface of a log format. It defines a format's description, input records and translator."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class BadMappingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """A path into a record: `steps` are keys of objects and indexes of arrays."""
+    """A path into a record. `steps` are the keys and array indexes from the record to the value."""
 
     text: str
     steps: tuple[str | int, ...]
@@ -154,7 +154,7 @@ class RecordMapping:
         return {name: value for name, value in values if value is not None}
 
     def apply(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record with the values of `find_fields` under the keys of their fields."""
+        """Return a copy of a record in which the keys of the fields have the values of `find_fields`."""
         return put_fields(record, self.find_fields(record))
 
     def apply_all(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -243,7 +243,6 @@ def _take_step(value: Any, step: str | int, opened: dict[int, Any] | None) -> An
 
 
 def _open_text(value: Any) -> Any:
-    """Return the object or array in a JSON text. Return any other value unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:

@@ -91,7 +91,6 @@ def read_range(text: str, today: date | None = None) -> TimeRange:
 
 
 def _split_range(words: str) -> list[str]:
-    """Return the first and the last day of a range as text. Raises ValueError for more than two days."""
     ends = _BETWEEN.split(words)
     if len(ends) == 1 and len(dates := _DAY.findall(words)) == 2:
         return dates

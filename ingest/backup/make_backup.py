@@ -114,7 +114,7 @@ def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
 
 @dataclass(slots=True)
 class PieceSender:
-    """Sends the pieces that the backup location lacks, and reads each of them back."""
+    """Sends the pieces that the backup location lacks, and reads back each sent piece."""
 
     place: BackupPlace
     on_write: OnWrite

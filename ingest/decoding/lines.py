@@ -94,7 +94,7 @@ def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) ->
 def read_blocks(
     stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK, begin: LogLine = BEGIN
 ) -> Iterator[Block | Rejected]:
-    """Yield all lines in blocks, one block per read of `size` bytes.
+    """Yield all lines in blocks. Each read of `size` bytes gives one block.
 
     A line over `max_line` bytes is yielded as a `Rejected`. `begin` is the position of the stream in its
     file.
@@ -169,7 +169,7 @@ def _reject_long_line(where: LogLine, head: bytes, length: int, max_line: int) -
 def decode_object(line: Line) -> dict[str, Any] | Rejected:
     """Return the JSON object on a line. If there is none, return a `Rejected` with the reason.
 
-    orjson decodes the line. If orjson fails, the standard library decodes the line; it also accepts NaN, lone
+    orjson decodes the line. If orjson fails, the standard library tries. The library also accepts NaN, lone
     surrogates and deeper nesting. A line that both decoders reject is not repaired, because a repaired log
     line would be invented data.
     """

@@ -23,7 +23,7 @@ ONE_LINE = bytes.maketrans(b"\r\n", b"\t\r")
 
 
 def is_session_files(head: bytes) -> bool:
-    """Return True when these first bytes begin the files of a session."""
+    """Return True when these are the first bytes of a log in the container `files`."""
     return head.startswith(_START)
 
 

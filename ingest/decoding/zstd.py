@@ -1,4 +1,4 @@
-"""Makes zstd (RFC 8878) available. Python 3.14 has the module; older versions of Python need a backport."""
+"""Imports zstd (RFC 8878) from the standard library (Python 3.14 or later) or from a backport."""
 
 import sys
 

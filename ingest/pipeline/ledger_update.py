@@ -43,11 +43,11 @@ class LedgerUpdate:
         self._writer = writer
 
     def note_became_archive(self, row: LedgerRow) -> None:
-        """Update the row of a file that was loaded as a log and is an archive now."""
+        """Update the row of a file that is an archive now but was loaded as a log."""
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove the rows for earlier content of the files with these names."""
+        """Remove the rows of files with these names whose content is earlier content."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)

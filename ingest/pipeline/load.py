@@ -211,7 +211,7 @@ class LogLoader:
             self._executor.close()
 
     def drop_rows(self) -> None:
-        """After the load is published, remove rows that are kept outside the store."""
+        """Remove rows that are kept outside the store. Call this after the load is published."""
         self._executor.drop_rows()
         self._folder.remove_shared_rows()
 
@@ -255,7 +255,6 @@ class LogLoader:
         )
 
     def _try_load_log(self, log_file: LogFile, base: Progress) -> bool:
-        """Load a file. Return False if the user stopped the load before the file was read completely."""
         try:
             self._load_log(log_file, base)
         except LoadCancelled:

@@ -213,13 +213,16 @@ def publish(
 
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
-    """Apply the aliases to the models of the store. A table `touched_days` (day) must exist."""
+    """Count the models of the store again, with the aliases.
+
+    A table `touched_days` (day) must exist.
+    """
     names = [row["model_name"] for row in building.fetch_rows(MODEL_NAMES)]
     rename_models(building, [asdict(alias) for alias in find_aliases(names, aliases)])
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would change under which model name the store counts a call.
+    """Return True when the aliases would change the model for which the store counts a call.
 
     Raises StoreError.
     """

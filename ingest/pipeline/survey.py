@@ -54,7 +54,7 @@ def survey_machine(
 
 
 def list_readable_logs() -> list[str]:
-    """Return the paths of all logs of known agents on this machine that a format reads."""
+    """Return the paths of all readable logs of known agents on this machine."""
     return [path for survey in survey_machine() if survey.is_read for path in survey.paths]
 
 

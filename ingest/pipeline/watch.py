@@ -1,4 +1,4 @@
-"""Repeats a load whenever the files have changed, until Ctrl-C (`--watch`)."""
+"""Repeats a load (`--watch`) whenever the files have changed. Ctrl-C ends the repetition."""
 
 from __future__ import annotations
 

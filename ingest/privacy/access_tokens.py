@@ -186,7 +186,6 @@ class TokenDetector:
         self._types = types
 
     def detectors(self) -> Iterator[Detector]:
-        """Yield the detectors for the given types of access tokens."""
         yield Detector(self.find_torn, guard=_ends_in_run)
         if "azure" in self._types:
             yield Detector(_find_azure_secrets, ("q~",))

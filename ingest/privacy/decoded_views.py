@@ -273,7 +273,7 @@ def _within_quotes(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_command(items: Sequence[Any]) -> bool:
-    """Return True for a list of texts in which one text is an option."""
+    """Return True for a list of texts if one of the texts is a command-line option."""
     return (
         len(items) > 1
         and all(type(item) is str for item in items)

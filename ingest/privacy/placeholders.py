@@ -1,7 +1,7 @@
 """Replaces the matches in a text by placeholders of the same length and shape.
 
-Letters become letters of the same case, digits become digits (0 stays, so that no number gains a leading
-zero), and all other characters stay. A backslash escape stays an escape of the same kind.
+Letters become letters of the same case, and digits become digits. A zero stays zero, so that no number gets a
+leading zero. All other characters stay. A backslash escape becomes an escape of the same kind.
 """
 
 from __future__ import annotations
@@ -143,7 +143,6 @@ def _restore_escapes(text: str, start: int, end: int, replacement: str, *, neste
 
 
 def _is_same_form(body: str, chosen: str) -> bool:
-    """Return True when two escapes have hexadecimal digits of the same form."""
     return (
         len(body) in (3, 5)
         and _HEX_BODY.fullmatch(body) is not None

@@ -138,8 +138,8 @@ class Redactor:
     def _find_spots(self, text: str) -> list[Spot]:
         """Return the matches in the plain text, in decoded views, and in joined lines and word lists.
 
-        They are ordered by start. At the same start, they are ordered by detector; then the most decoded view
-        comes first.
+        The matches are ordered by start. At the same start, they are ordered by detector. Then the match in
+        the most decoded view comes first.
         """
         ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))

@@ -127,7 +127,7 @@ class RedactionRules:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes when the rules would find other matches."""
+        """A hash that changes when the rules change so that they find other matches."""
         own = [f"{custom.kind}={custom.pattern.pattern}" for custom in self.own]
         text = "\n".join((str(RULES_VERSION), *sorted(self.on), *own))
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""The names of passwords, keys and tokens in many languages, and the values that are not secrets."""
+"""The names of passwords, keys and access tokens in many languages, and values that are not secrets."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def is_secret(value: str) -> bool:
 
 
 def is_named_secret(value: str, family: Family, name: str) -> bool:
-    """Return True when a text under a name of this family can be a secret."""
+    """Return True when the value can be a secret. `family` is the meaning of `name`."""
     value = _WRAP.sub("", value)
     if not is_secret(value) or _SENTENCE.search(value) or len(value) < SHORTEST:
         return False

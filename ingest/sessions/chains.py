@@ -1,8 +1,9 @@
-"""Links each failed call of a turn to its retries, and says how the sequence ended.
+"""Links each failed call of a turn to its retries, and says how the retry sequence ended.
 
 A failed call begins a retry sequence. The next call of the same tool in a later step continues the sequence.
-If the log names the call that is a retry, that call continues the sequence instead. If the failed call could
-not be parsed, its tool name may be unknown. Then the first call of the next step continues the sequence.
+If the log says which call retries the failed call, that call continues the sequence instead. If the failed
+call could not be parsed, the name of its tool may be unknown. Then the first call of the next step continues
+the sequence.
 """
 
 from __future__ import annotations

@@ -238,7 +238,6 @@ def _schema_visibility(
 
 
 def _is_unknown_tool(request: ToolCallRequest) -> bool:
-    """Return True when the offered definitions are known and none has this name."""
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 

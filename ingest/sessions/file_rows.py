@@ -82,7 +82,7 @@ class FileRows:
     def drain(self) -> dict[str, TableRows]:
         """Return the rows that are ready, by table name, and empty the buffer.
 
-        The rows name columns of schema.sql. Columns without a value are not named; they are NULL.
+        The rows name columns of schema.sql. Columns that the rows do not name are NULL.
         """
         rows: dict[str, TableRows] = {table: TableRows.from_dicts(some) for table, some in self._rows.items()}
         if self._calls:

@@ -29,7 +29,7 @@ T = TypeVar("T", bound=_HasWeight)
 class OpenSessions(Generic[T]):
     """Open sessions by key.
 
-    The sessions in memory have newer events than those in the temporary file.
+    The sessions in memory have newer events than the sessions in the temporary file.
     """
 
     def __init__(self) -> None:

@@ -98,5 +98,5 @@ def hash_text(text: str | None) -> str | None:
 
 
 def _to_utc(ts: datetime) -> datetime:
-    """Return a time as TIMESTAMP columns store it: UTC without an offset."""
+    """Return a time in the form of TIMESTAMP columns: UTC without an offset."""
     return ts.astimezone(UTC).replace(tzinfo=None)

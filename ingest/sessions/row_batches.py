@@ -179,7 +179,7 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string.
 
-    Only strings are compared, because 1 == True in Python.
+    Other types are not compared, because in Python 1 == True.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)

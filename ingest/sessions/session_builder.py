@@ -124,7 +124,10 @@ class SessionBuilder:
             self._sessions.spill(self._spoken.session_id)
 
     def finish(self) -> None:
-        """Write all open turns and all sessions."""
+        """Write all open turns and all sessions.
+
+        Call this at the end of the log.
+        """
         for _ in self.finish_each():
             pass
 
@@ -148,7 +151,7 @@ class SessionBuilder:
         self._sessions.close()
 
     def resume(self, file_id: int, failures: FailureRules = DEFAULT_RULES) -> None:
-        """Continue the same log under another file id, with the rules of this load."""
+        """Continue the same log under another file id. The rules of the present load apply."""
         self._rows.file_id, self._rows.failures = file_id, failures
 
     def drain(self) -> dict[str, TableRows]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 class AgentLogs:
     """The places where an agent keeps its logs.
 
-    `read_as` names the formats that read the logs. It is empty if Callgauge cannot read them yet; then `why`
-    may give the reason. `unit` is what one file contains.
+    `read_as` names the formats that read the logs. It is empty if no format reads the logs. Then `why` may
+    give the reason. `unit` is what one file contains.
     """
 
     agent: str

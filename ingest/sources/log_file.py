@@ -32,7 +32,7 @@ class LogPlace(Protocol):
 
     @property
     def can_reopen(self) -> bool:
-        """True when the place can be opened more than once, and in another process."""
+        """True when the bytes at the place can be opened more than once, and in another process."""
 
     def open(self) -> io.RawIOBase: ...
 

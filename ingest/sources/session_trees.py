@@ -160,7 +160,7 @@ _Files = dict[str, tuple[TreePath, LogFile]]  # path in the tree → file
 
 
 class _Tree:
-    """The files of one tree, and the sessions to which they belong."""
+    """The files of one tree, and the session of each file."""
 
     def __init__(self, tree_path: TreePath, log_file: LogFile) -> None:
         self._layout, self._root = tree_path.layout, tree_path.root
@@ -248,7 +248,6 @@ class _Tree:
 
 
 def _sum_stamps(files: Sequence[tuple[TreePath, LogFile]]) -> FileStamp:
-    """Return a stamp that changes when a file of a session is added, removed or changed."""
     digest = blake2b(digest_size=16)
     for tree_path, log_file in files:
         stamp = log_file.seen

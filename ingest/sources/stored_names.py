@@ -41,7 +41,10 @@ def member_name(archive: str, member: str) -> str:
 
 
 def stream_name(fingerprint: str) -> str:
-    """Return the stored name of a log from standard input, made from the fingerprint of its content."""
+    """Return the stored name of a log from standard input.
+
+    The name contains the fingerprint of the content.
+    """
     return f"{_STREAM}{fingerprint[:16]}"
 
 

@@ -105,7 +105,7 @@ class BuildingMonths:
             self._pull([month for month in self._months if month.month in wanted])
 
     def pull_rows(self, table: str, condition: str) -> None:
-        """Move each month in which a row of a sums table meets a condition back into the main file."""
+        """Move months back into the main file: those for which a row of a sums table meets a condition."""
         template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [

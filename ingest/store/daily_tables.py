@@ -57,7 +57,9 @@ class DailyTable:
     counted: Counted | None = None
 
     def script(self) -> str:
-        """Return the query for the rows of the days in `touched_days`, before and after the load."""
+        """Return the query for two states of the rows of the days in `touched_days`: before and after the
+        load.
+        """
         return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
@@ -65,7 +67,7 @@ class DailyTable:
         return f"DELETE FROM {self.name} {_DAYS.format(name=self.name)}"  # noqa: S608 - our own names
 
     def insert_days(self) -> str:
-        """Return the statement that inserts the script's rows for the time after the load."""
+        """Return the statement that inserts the script's rows for the state after the load."""
         order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
         return (
             f"INSERT INTO {self.name} BY NAME "  # noqa: S608 - our own names
@@ -88,8 +90,8 @@ class DailyTable:
     def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
         """Return the statement that adds the new rows of `change` to the table and subtracts the old rows.
 
-        `columns` are the columns of the table. If `dayless` is True, only rows without a day are merged;
-        otherwise only rows with a day.
+        `columns` are the columns of the table. If `dayless` is True, only rows without a day are merged. If
+        it is False, only rows with a day are merged.
         """
         sums = self._sums(columns)
         same = " AND ".join(
@@ -160,7 +162,7 @@ class DailyTable:
         return f"SELECT EXISTS ({self._lost_keys()})"
 
     def note_lost(self) -> str:
-        """Return the statements that add the keys of `find_lost` to the temporary table `lost_…`."""
+        """Return the statements that add the keys with a lost extreme to the temporary table `lost_…`."""
         keys = self._lost_keys()
         return f"""
             CREATE TEMP TABLE IF NOT EXISTS lost_{self.name} AS FROM ({keys}) LIMIT 0;

@@ -155,7 +155,7 @@ class GenerationBuilder:
         return self._fetch_number("SELECT coalesce(max(file_id), 0) + 1 FROM files")
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
-        """Write a batch of rows, by table name, in one transaction."""
+        """Write a batch of rows in one transaction. `tables` has the rows by table name."""
         self._on_write("batch")
         with explain_duckdb_errors(self._path), self.transaction():
             self._insert(tables)
@@ -176,7 +176,10 @@ class GenerationBuilder:
                 self._con.execute(f"DELETE FROM {table} WHERE file_id = ?", [file_id])  # noqa: S608 - our own names
 
     def drop_quotes(self, file_ids: Sequence[int]) -> None:
-        """Remove the quoted text of rejects in these files, which contain sessions to be deleted."""
+        """Remove the quoted text of rejects in these files.
+
+        The files contain sessions that will be deleted.
+        """
         if file_ids:
             self._change(
                 "UPDATE rejects SET snippet = '', reason = 'not quoted: sessions of the file are forgotten' "
@@ -228,7 +231,7 @@ class GenerationBuilder:
             con.unregister("incoming")
 
     def note_refusal(self, row: LedgerRow) -> None:
-        """Store the status and the reason of a known file that was not read this time."""
+        """Store the status and the reason of a known file that this load could not read."""
         facts = row.read_with.facts
         values = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
         columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?, path_facts = ?"
@@ -333,7 +336,7 @@ class GenerationBuilder:
             self._months.pull_days(query)
 
     def pull_sums(self, table: str, condition: str) -> None:
-        """Move each month in which a row of `table` meets the condition into the main file."""
+        """Move months into the main file: those for which a row of `table` meets the condition."""
         with explain_duckdb_errors(self._path):
             self._months.pull_rows(table, condition)
 
@@ -383,7 +386,7 @@ class GenerationBuilder:
             self._con.close()
 
     def make_room(self, most: int) -> None:
-        """Run a checkpoint when the rows waiting in memory take more than `most` bytes."""
+        """Run a checkpoint when the rows that wait in memory take more than `most` bytes."""
         self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()

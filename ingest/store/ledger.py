@@ -200,7 +200,7 @@ class Ledger:
         yield from self._earlier.values()
 
     def earlier_rows(self) -> Collection[LedgerRow]:
-        """Return the rows for earlier content of files that now have other content."""
+        """Return the rows for earlier content. The files of these rows now have other content."""
         return self._earlier.values()
 
     def find_by_name(self, name: str) -> LedgerRow | None:

@@ -173,7 +173,7 @@ def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
 
 
 def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> datetime | None:
-    """Return the same as `read_newest_time`, from the table or view `sessions`."""
+    """Return the same as `read_newest_time`, but read it from the table or view `sessions`."""
     query = (
         f"SELECT max(coalesce(ended_at, started_at)) FROM {sessions} WHERE file_id IN (SELECT unnest(?)) "  # noqa: S608
         "AND coalesce(ended_at, started_at) < ?"
@@ -203,7 +203,7 @@ def read_models(generation: Path) -> dict[str, int]:
 
 
 def read_model_names(generation: Path) -> list[ModelName]:
-    """Return the model names in the logs, starting with the names of the most used model.
+    """Return the model names in the logs. The names of the most used model come first.
 
     Raises StoreError.
     """

@@ -76,7 +76,7 @@ def read_newest_day(building: GenerationBuilder) -> date | None:
 
 
 def is_anything_old(counts: Mapping[str, int]) -> bool:
-    """Return True when the counts of `find_old` show data that must be removed."""
+    """Return True when the counts from `find_old` include data that must be removed."""
     return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))
 
 

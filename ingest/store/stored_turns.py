@@ -76,7 +76,7 @@ class StoredDefinitions:
         self.new: list[ToolDefinition] = []  # definitions of the catalog by which a call was judged
 
     def set_index(self, row: Row) -> int:
-        """Return the index in `sets` of the definitions for judging the call in this row."""
+        """Return the index in `sets` of the definitions by which the call in this row is judged."""
         key = (row["definition_id"], row["definition_origin"], bool(row["tools_offered"]))
         if key not in self._places:
             self._places[key] = len(self.sets)

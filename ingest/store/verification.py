@@ -16,7 +16,9 @@ def compare_all_counts(con: Connection) -> str | None:
 
 
 def compare_changed_counts(con: Connection) -> str | None:
-    """Return the differences in the files and days that a load changed, like `compare_all_counts`."""
+    """Return the differences in the files and days that a load changed. The result is like that of
+    `compare_all_counts`.
+    """
     return _compare_counts(con, "verify_changes.sql")
 
 

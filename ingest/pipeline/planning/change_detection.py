@@ -75,7 +75,6 @@ class ReadOptions:
         return select_facts(self.facts_of(name, row), self.form or row.source)
 
     def map_of(self, name: str, row: LedgerRow | None) -> str | None:
-        """Return the field mapping of a file, as the ledger records it for a rejected file."""
         return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
     def has_other_map(self, row: LedgerRow) -> bool:

@@ -202,8 +202,9 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression that is searched in a path.
 
-    `{name}` and `*` match a part of a file or folder name, `**` any number of folders, `?` one character. A
-    match begins at any folder and ends at the end of a name. Raises BadRuleError.
+    In a pattern, `{name}` and `*` match text within one file or folder name. `**` matches any number of
+    folders, `?` one character. A match begins at any folder and ends at the end of a name. Raises
+    BadRuleError.
     """
     parts, names, at = [], [], 0
     for token in _TOKEN.finditer(pattern):
@@ -235,7 +236,7 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return field paths as a fact about files; None when there are no paths. Raises BadRuleError."""
+    """Return field paths as a fact about files. Return None when there are no paths. Raises BadRuleError."""
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map has lines such as messages = ".request.messages"')
     if not paths:

@@ -34,7 +34,7 @@ def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[Tool
 def read_tools(files: Iterable[Path]) -> ToolCatalog:
     """Return the definitions of all files. Raises OptionError when a file is unusable.
 
-    If a tool is defined twice, the later file's definition is used.
+    If two files define a tool, the definition of the later file is used.
     """
     catalog = ToolCatalog()
     for file in files:

@@ -60,7 +60,7 @@ class FileResult:
     """The result of reading a file.
 
     `lines` and `bytes` count the whole file, even if the reading resumed at the checkpoint `begun`. `rows`
-    counts the rows written, by table. `unfinished` is the checkpoint for the next load, or None.
+    counts the written rows by table. `unfinished` is the checkpoint for the next load, or None.
     """
 
     file_id: int
@@ -258,7 +258,7 @@ class RowOutput:
 class FileReader:
     """Reads one log in a known format: turns bytes into records, events, sessions, and rows of tables.
 
-    Call `read` once. It calls the other methods in the order of their definitions. `line` is the line on
+    Call `read` once. `read` calls the other methods in the order of their definitions. `line` is the line on
     which the current record begins.
     """
 

@@ -73,7 +73,7 @@ class UnreadCalls:
         self._refused = False  # True when a line of this file became a reject
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without lines that cannot contain a call."""
+        """Return the state for pickling. Waiting lines that cannot contain a call are left out."""
         silent = [record for record in self._silent if self._may_hold_calls(record)]
         return {**self.__dict__, "_silent": silent, "_held": sum(len(record.data) for record in silent)}
 

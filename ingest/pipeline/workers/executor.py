@@ -1,4 +1,4 @@
-"""The interface for reading a load's logs, the implementation in this process, and the queue of tasks."""
+"""Defines how a load reads logs: the interface, an implementation in this process, and a queue of tasks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LogExecutor(Protocol):
 
 
 class InProcessExecutor:
-    """Reads each log in this process when it is requested."""
+    """Reads each log in this process at the time of the call of `read_file`."""
 
     count_ahead = 0
 

@@ -34,7 +34,7 @@ class ExecutorOptions:
     shared: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise OptionError where the options contradict each other."""
+        """Raise OptionError when the options contradict each other."""
         if self.shared is not None and self.cluster is None:
             raise OptionError("--shared is where the workers of a cluster write rows: add --on ray")
         if self.cluster is not None and self.cluster != RAY and not self.cluster.startswith(f"{RAY}://"):

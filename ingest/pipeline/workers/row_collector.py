@@ -45,7 +45,7 @@ class RowCollector:
             self.ship()  # if this worker dies at the next file, the rows of this file must already be sent
 
     def begin_task(self, ticket: int) -> None:
-        """Begin a file. Rows and parts belong to it until the next file begins."""
+        """Begin a file. Until the next file begins, all rows and parts belong to this file."""
         self._ticket = ticket
         self._counted = self._part_shipped = False
         self._begin_part()

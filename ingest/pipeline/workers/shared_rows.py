@@ -29,7 +29,7 @@ _FOLDER = "rows"
 def name_rows(
     job: ReadJob, settings: ReadSettings, schemas: Mapping[str, pa.Schema], fingerprint: str
 ) -> str:
-    """Return the name for the rows of a content: a hash of everything on which they depend."""
+    """Return the name for the rows of a log. The name is a hash of everything on which the rows depend."""
     options = settings.options
     reading = (options.tools, options.max_line, options.form, options.privacy, sorted(settings.forgotten))
     about = (job.found.name, job.quoting, job.facts, job.known, job.begun, job.past)

@@ -71,7 +71,7 @@ class WorkerProcess:
 
     @property
     def waiting_tickets(self) -> list[int]:
-        """Tickets of the tasks that the worker has not ended, in order."""
+        """Tickets of the tasks that the worker has not finished, in order."""
         return list(self._waiting)
 
     @property
@@ -130,7 +130,7 @@ class WorkerProcess:
             self._connection.send(message)
 
     def end_process(self, patience: float = 0.0) -> str:
-        """End the worker process and return how it ended, in words.
+        """End the worker process. Return in words how it ended.
 
         The process is killed unless it ends by itself within `patience` seconds.
         """

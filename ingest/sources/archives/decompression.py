@@ -100,7 +100,10 @@ _ERRORS = (zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError, ValueError)
 
 
 class DecompressedStream(PieceStream[io.RawIOBase]):
-    """The uncompressed content of a compressed stream. Closing it also closes the compressed stream."""
+    """The uncompressed content of a compressed stream.
+
+    Closing the content also closes the compressed stream.
+    """
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
         super().__init__(source)

@@ -135,7 +135,7 @@ class RowKind:
 
     @property
     def query(self) -> str:
-        """The query for one row, by its rowid."""
+        """The query that selects one row by rowid."""
         columns = ", ".join(map(quote_name, self.columns))
         return f"SELECT {columns} FROM {quote_name(self.table)} WHERE rowid = ?"  # noqa: S608 - quoted names
 
@@ -155,7 +155,9 @@ class Layout:
     order: str
 
     def fit(self, tables: Tables) -> list[Layout]:
-        """Return the layouts for the existing tables: none, one, or one for each table that `*` matches."""
+        """Return the layouts for the existing tables: none, one, or one layout for each table that `*`
+        matches.
+        """
         if any(kind.table == _ANY for kind in self.kinds):
             return [fitted for table in tables if (fitted := self._fit_tables(tables, table)) is not None]
         fitted = self._fit_tables(tables)

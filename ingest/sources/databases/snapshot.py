@@ -59,7 +59,8 @@ def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3
 
 
 def copy_stream(stream: io.RawIOBase) -> sqlite3.Connection:
-    """Return a connection to a copy of a database in a stream that can be read once.
+    """Return a connection to a copy of a database. The database comes from a stream that can be read only
+    once.
 
     Raises the same errors as `copy_database`.
     """

@@ -139,7 +139,7 @@ def decide_alerts(building: GenerationBuilder) -> None:
 
 
 def write_alerts(con: Connection) -> None:
-    """Write the alerts for the daily sums, in the caller's transaction."""
+    """Write the alerts that follow from the daily sums, in the caller's transaction."""
     nights = _Nights.read(con)
     if nights is None:
         if run_often(con, _IS_KNOWN).fetchone() == (True,):
@@ -205,7 +205,10 @@ class _Nights:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedSeries:
-    """A series that is tested each day. `second` is the other dimension of a pair."""
+    """A series of daily counts that is tested each day.
+
+    `second` is the other dimension if the series belongs to a pair of dimensions.
+    """
 
     dimension: str
     name: str
@@ -285,7 +288,7 @@ def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
 
 @dataclass(slots=True)
 class _Alert:
-    """A change of a series, measured on its days up to the newest tested day."""
+    """A change of a series. It is measured on the days from the change to the newest tested day."""
 
     series: _WatchedSeries
     change: WindowChange

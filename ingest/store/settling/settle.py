@@ -234,7 +234,7 @@ def _touch_migrated_days(building: GenerationBuilder) -> None:
 
 
 def sign_calls_of_days(con: Connection) -> None:
-    """Set the signature id of the failed calls on the days in `touched_days` (signatures.sql)."""
+    """Set the signature id of the failed calls on the days in `touched_days`. Uses signatures.sql."""
     _sign_calls(con, _OF_DAYS)
 
 

@@ -1,7 +1,8 @@
-"""The lease of a load on a shared store. The lease names the process that loads; this process renews it.
+"""The lease of a load on a shared store. The lease names the process that loads. That process renews the
+lease.
 
-The lease only prevents wasted loads. The conditional write of `CURRENT` prevents overwriting, even when a
-lease was lost. A lease expires when it was not renewed for `LASTS`.
+The lease only prevents wasted loads. Even when a lease was lost, the conditional write of `CURRENT` prevents
+that one load overwrites another. A lease expires when it was not renewed for `LASTS`.
 """
 
 from __future__ import annotations

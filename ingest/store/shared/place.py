@@ -55,7 +55,10 @@ class FileState:
 
 
 class SharedPlace:
-    """The files of one shared store, by their names. All methods may raise UnreachableError."""
+    """The files of one shared store.
+
+    Methods take the names of files. All methods may raise UnreachableError.
+    """
 
     def __init__(self, address: str) -> None:
         self.address = address

@@ -1,4 +1,6 @@
-"""The content of a shared store's `CURRENT`: the published store file, its segments, and replaced files."""
+"""The content of a shared store's `CURRENT`. It names the published store file, its segments, and replaced
+files.
+"""
 
 from __future__ import annotations
 

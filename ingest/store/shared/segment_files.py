@@ -172,7 +172,7 @@ _OPENING = threading.Lock()
 
 
 def segment_files(address: str) -> SegmentFiles:
-    """Return the segments of the shared store at an address. A process has one cache for each address."""
+    """Return the segments of the shared store at an address. In a process, each address has one cache."""
     with _OPENING:
         if address not in _opened:
             _opened[address] = SegmentFiles(SharedPlace(address))
