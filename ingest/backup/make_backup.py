@@ -233,8 +233,8 @@ def _read_newest(place: BackupPlace, names: Sequence[str]) -> Manifest | None:
 def _check_segments(earlier: Manifest, manifest: Manifest, place: BackupPlace) -> None:
     """Raise StoreError if a segment differs from the same segment in the newest backup.
 
-    Loads never change a segment, so the file is damaged. Without this check, backups of the damaged file
-    would replace all good backups in time.
+    Loads never change a segment, so a segment that differs is damaged. Without this check, backups of the
+    damaged file would replace all good backups in time.
     """
     known = {file.name: file.sha256 for file in earlier.files if file.name.startswith("seg-")}
     for file in manifest.files:

@@ -64,7 +64,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
     """Write a manifest and return the name of its backup. The backup exists as soon as the manifest exists.
 
-    The name sorts after the names of all earlier backups, even if the clock was ahead when they were made.
+    The name sorts after the names of all earlier backups, even if the clock was ahead during an earlier
+    backup.
     """
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     times = [datetime.fromisoformat(manifest.made_at)]
@@ -101,10 +102,9 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of the newest backup in a location. If `wanted` is given, return it if that backup
-    exists.
+    """Return the name of the newest backup in a location. If `wanted` is given, return `wanted`.
 
-    Raises BackupError.
+    Raises BackupError when there is no such backup.
     """
     backups = list_backups(place)
     if not backups:

@@ -1,4 +1,4 @@
-"""Lists the files of a store that a backup contains, and checks files for damage."""
+"""Lists which files of a store belong in a backup, and checks files for damage."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def _damaged(path: Path, why: str) -> StoreError:
 def count_rows(generation: Path) -> Mapping[str, int]:
     """Return the number of rows of each table of a store file.
 
-    Raises StoreError when the file cannot be opened, and StoreVersionError.
+    Raises StoreError when the file cannot be opened. Raises StoreVersionError when the tables have another
+    version.
     """
     with open_generation(generation) as con:
         read_schema_version(con, generation)

@@ -80,7 +80,7 @@ class Container(StrEnum):
 
     @property
     def is_rewritten(self) -> bool:
-        """True when a log that got new content contains its sessions from their beginning."""
+        """True when a log, after a change, contains its sessions from their beginning."""
         return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 

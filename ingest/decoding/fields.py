@@ -76,7 +76,8 @@ def read_time(value: Any) -> datetime | None:
 def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
     """Return the token fields of `StepMade` for a log that counts cached tokens as a part of the input.
 
-    An input of 0 means unknown. If the input is smaller than the cached tokens, the log did not include them.
+    An input of 0 means unknown. If the input is smaller than the cached tokens, it does not include the
+    cached tokens.
     """
     input_tokens, cached_tokens, write_tokens = read_count(whole), read_count(cached), read_count(written)
     if input_tokens is not None and input_tokens < (cached_tokens or 0) + (write_tokens or 0):
@@ -87,7 +88,7 @@ def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> di
 def count_input_parts(fresh: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
     """Return the token fields of `StepMade` for a log that counts cached tokens separately from the input.
 
-    The input is unknown when all parts are 0 or missing.
+    The input is unknown when all token counts are 0 or missing.
     """
     cached_tokens, write_tokens = read_count(cached), read_count(written)
     return _token_counts(

@@ -38,8 +38,8 @@ def make_file_line(path: str, unread: str | None = None) -> bytes:
 
 
 def read_producer(head: Any) -> str | None:
-    """Return the name of the program that wrote the session. Return None if the record is not the first of
-    such a log.
+    """Return the name of the program that wrote the session. Return None if the record is not the first
+    record of session files.
     """
     return head.get(_FIRST) if isinstance(head, dict) else None
 
@@ -54,7 +54,7 @@ class FileStart(NamedTuple):
 class FileRecords:
     """Adds the path of the file to each record of a session's files, and restores the file's line breaks.
 
-    `starts` are the files found so far. The caller removes them.
+    `starts` is a list of the files found so far. The caller removes files from this list.
     """
 
     def __init__(self) -> None:

@@ -90,10 +90,10 @@ def forget(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
-    """Remove the sessions that `whose` chooses from the store permanently. With `dry_run`, only count them.
+    """Remove sessions from the store permanently. `whose` chooses the sessions.
 
-    A trial run without remaining sessions is removed, too. Raises InputError, StoreError, StoreBusy or
-    StoreVersionError. After an error, nothing is removed.
+    With `dry_run`, the sessions are only counted. A trial run without remaining sessions is also removed.
+    Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error, nothing is removed.
     """
     started = time.monotonic()
     query, values = whose.choice_query()

@@ -1,4 +1,4 @@
-"""Lists lines, values and files that could not be used. Reads the files that contain them again."""
+"""Lists lines, values and files that could not be used. Reads the affected files again."""
 
 from __future__ import annotations
 

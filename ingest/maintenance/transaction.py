@@ -31,7 +31,7 @@ def lock_published(
 
 @contextmanager
 def change_copy(folder: StoreFolder) -> Iterator[GenerationBuilder]:
-    """Yield a copy of the published store file that the block can change.
+    """Yield a copy of the published store file. The block can change the copy.
 
     The copy is discarded when the block raises an error.
     """

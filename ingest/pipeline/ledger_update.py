@@ -47,7 +47,7 @@ class LedgerUpdate:
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove the rows of files with these names whose content is earlier content."""
+        """Remove the rows for earlier content of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
@@ -125,7 +125,7 @@ class LedgerUpdate:
         self._totals.renamed.append(row)
 
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
-        """Add a log that was read to the ledger and the totals.
+        """After a log was read, add it to the ledger and the totals.
 
         A stream's fingerprint is known only at its end. If the content of the stream is already in the store,
         the log's rows are discarded. The log is then recorded as a copy or a new name.

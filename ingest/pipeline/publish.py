@@ -213,7 +213,7 @@ def publish(
 
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
-    """Count the models of the store again, with the aliases.
+    """Count the models of the store again after applying the aliases.
 
     A table `touched_days` (day) must exist.
     """

@@ -83,7 +83,7 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
 
 
 def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
-    """Return the sessions of a file's present and earlier content. They have at most `_PAST` turns."""
+    """Return the sessions of a file's present and earlier content. At most `_PAST` turns are returned."""
     rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
     offered = _read_past_definitions(building, file_id)
     return {

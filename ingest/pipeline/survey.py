@@ -76,8 +76,8 @@ def _survey_files(found_files: FoundFiles) -> AgentSurvey:
 
 
 def _spread(by_time: list[LogFile]) -> Iterable[LogFile]:
-    """Return the newest logs and the oldest log. An older version of the agent may have written readable
-    logs.
+    """Return the newest logs and the oldest log. The oldest log may be readable even if the newest logs are
+    not.
     """
     return (*by_time[:_TRIED], *by_time[_TRIED:][-1:])
 

@@ -70,8 +70,8 @@ class Detector(NamedTuple):
     """A function that finds matches in a text.
 
     `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` returns
-    True. Without needles and without a guard, `find` is called for all texts. `labelled` means that a label
-    next to a value identifies it, not the value's form.
+    True. Without needles and without a guard, `find` is called for all texts. `labelled` means that a value
+    is recognised by a label next to the value, not by its form.
     """
 
     find: Find

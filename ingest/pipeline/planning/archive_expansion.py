@@ -80,7 +80,7 @@ def _known_members(
 ) -> list[LogFile]:
     """Return the members of an unchanged archive from the ledger.
 
-    Return an empty list if it must be opened.
+    Return an empty list if the archive must be opened.
     """
     if not archive.seen.is_telling:
         return []
@@ -147,8 +147,8 @@ def _read_members(
 def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
     """Return the members of an archive. All files of one session become one log.
 
-    In a compressed archive such a session is rejected, because its files are at different positions of the
-    stream.
+    In a compressed archive, a session of several files is rejected, because its files are at different
+    positions of the stream.
     """
     return [
         replace(log, problem=_SPREAD) if archive.compression and isinstance(log.place, SessionTree) else log

@@ -87,7 +87,7 @@ class ReadOptions:
     def sees_more_than(self, past: ReadWith) -> bool:
         """Return True when reading a file again could add data that `past` lacks, or must remove data.
 
-        A load without tool definitions never adds data to a load with definitions.
+        If only `past` had tool definitions, reading the file again adds no data.
         """
         other_tools = self.tools is not None and self.tools != past.tools
         longer_lines = past.cut_at is not None and past.cut_at < self.max_line
@@ -111,8 +111,9 @@ class ReadOptions:
 class ChangeDecision:
     """The decision of a load about a file: `change`, and the affected ledger rows.
 
-    `known` is the row for the content that the file continues, replaces, repeats or got under a new name. It
-    is None for a new file. `left` is the row for the file's previous content, if it is a different row.
+    `known` is the row for the content that the file continues, replaces or repeats. For content under a new
+    name, it is the row with the old name. For a new file, it is None. `left` is the row for the file's
+    previous content, if it is a different row.
     """
 
     change: Change
@@ -203,8 +204,8 @@ def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) ->
 def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
     """Return True when size and time show that a file has the content of the row.
 
-    If an archive was cut off within a member, size and time prove nothing, because they are the same for all
-    its members.
+    Return False for a member that was cut off with its archive. Its size and time are the same in the whole
+    archive, so they prove nothing.
     """
     was_cut_member = log_file.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
     return log_file.seen.is_telling and row.outside.seen == log_file.seen and not was_cut_member
@@ -213,7 +214,8 @@ def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
     """Return whether loaded content under a new name was moved or copied.
 
-    `same` are the rows with this content. It was moved when the file of one of these rows no longer exists.
+    `same` are the rows with this content. The content was moved when the file of one of these rows no longer
+    exists.
     """
     gone = next((row for row in same if not _row_still_exists(row)), None)
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])

@@ -104,7 +104,7 @@ def _spell(name: str) -> str:
 def _drop_date(name: str) -> str:
     """Return the name without the date of a snapshot.
 
-    The date stays if the name without it has no number (qwen-max). Then only the date distinguishes the
+    The date stays if the rest of the name has no number (qwen-max). Then only the date distinguishes the
     versions.
     """
     dated = _DATED.fullmatch(name)

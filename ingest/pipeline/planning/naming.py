@@ -116,7 +116,7 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load. The first rule that matches a path applies, then the facts for all files.
+    """The rules of a load. The first rule that matches a path has priority over the facts for all files.
 
     A mapping in the load's options (`mapped`) replaces the mapping of a rule.
     """

@@ -1,4 +1,4 @@
-"""Reads one file: `read_file` opens it and finds its format, `FileReader` turns it into rows.
+"""Reads one file. `read_file` opens the file and finds the format. `FileReader` turns the file into rows.
 
 If the reading fails, the rows of the file are removed.
 """
@@ -179,8 +179,8 @@ class ReadJob:
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
     """Read a file to its end and return the result. If the job has a checkpoint, resume there.
 
-    The checkpoint is ignored if the bytes before it have changed. Raises UnusableFileError with the reason,
-    after removing the file's rows, or StoreError.
+    The checkpoint is ignored if the bytes before it have changed. If the file is unusable, its rows are
+    removed and UnusableFileError is raised. Raises StoreError.
     """
     options = settings.options
     try:
@@ -370,7 +370,7 @@ class FileReader:
     def _note_torn(self, reject: Rejected) -> Rejected:
         """Return the reject of a line.
 
-        If the line is incomplete because the data is damaged, add the damage.
+        If the line is incomplete because the data is damaged, add a description of the damage.
         """
         damage = self._content.cut_off
         if reject.code != "torn_line" or damage is None:

@@ -120,9 +120,9 @@ def recognise_content(
 ) -> RecognisedLog:
     """Return the format and container of a log, and rewind the log to its beginning.
 
-    If `form` is given, the format is the one with this name. Otherwise it is the only format that recognises
-    the log. `mapping` has the paths of fields in chat transcripts. `content` must not have been rewound
-    before. Raises UnusableFileError with the reason, or OSError.
+    If `form` is given, the format with this name is returned. Otherwise the only format that recognises the
+    log is returned. `mapping` has the paths of fields in chat transcripts. `content` must not have been
+    rewound before. Raises UnusableFileError with the reason, or OSError.
     """
     head = read_head(content, max_line, mapping)
     check_side_file(log_file.place, head)
@@ -315,8 +315,9 @@ def _shorten_names(names: Iterable[str]) -> list[str]:
 def _refuse_foreign(
     kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
 ) -> UnusableFileError:
-    """Return the error for a file that no format reads. If the file has calls or an explanation, it counts as
-    a log.
+    """Return the error for a file that no format reads.
+
+    The file counts as a log if it contains tool calls, or if a format explains why it cannot read the file.
     """
     unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
     unusable.foreign = None if explanations else kind

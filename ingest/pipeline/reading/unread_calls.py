@@ -150,8 +150,9 @@ class UnreadCalls:
             yield Rejected(line.where, "unread_calls", reason, line.snippet)
 
     def finish(self) -> Iterator[Rejected]:
-        """Yield a reject for each line whose calls were never read. If no call was read at all, yield one for
-        the file.
+        """Yield a reject for each line whose calls were never read.
+
+        If no call of the file was read, yield a reject for the file.
         """
         yield from self._search_silent()
         for line in self._lines.values():

@@ -26,7 +26,9 @@ class LogExecutor(Protocol):
 
     @property
     def count_ahead(self) -> int:
-        """The number of logs whose reading has begun or ended before `read_file` is called for the log."""
+        """The number of logs that were read, or begun, in advance. `read_file` was not called for these logs
+        yet.
+        """
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Announce the logs of the load in order, before the first `read_file`.
@@ -40,7 +42,7 @@ class LogExecutor(Protocol):
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
         """Read a log, pass its rows to the writer, and return the result.
 
-        Raises UnusableFileError, after removing the log's rows, or IngestError.
+        If the log is unusable, its rows are removed and UnusableFileError is raised. Raises IngestError.
         """
 
     def close(self) -> None:

@@ -119,8 +119,9 @@ class ProcessExecutor:
         return self._alone.read_file(ahead.task.job, on_bytes)
 
     def _receive_part(self, ahead: ReadAhead, worker: WorkerProcess) -> ReceivedPart | TaskEnded | None:
-        """Return the next part or the end of a file. Return None when nothing arrives within `PATIENCE`
-        seconds.
+        """Return the next part of a file, or the message that the file ended.
+
+        Return None when nothing arrives within `PATIENCE` seconds.
         """
         self._give_tasks()
         self._skip_unwanted(worker)

@@ -1,4 +1,4 @@
-"""Executor with a Ray cluster. Each log is a task that reads the log and shares its rows, in any order.
+"""Executor with a Ray cluster. For each log, a task reads the log and shares its rows, in any order.
 
 As with worker processes, this process takes the rows in the load's order and writes the store. Shared rows
 stay until the load is published. So after a kill, the next load finds and uses these rows.
@@ -48,7 +48,7 @@ class RayExecutor:
         writer: FactWriter,
         folder: StoreFolder,
     ) -> None:
-        """Use the cluster that `connect` returns when there is something to read.
+        """Call `connect` for a cluster as soon as there is something to read.
 
         Tasks write rows to `shared`. If it is None, they write to the store's folder. Raises OptionError.
         """

@@ -57,7 +57,7 @@ class FileIntake:
     def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
         """Write a part. None means that no part has arrived. Return the result at the end of the file.
 
-        Raises UnusableFileError, after removing the file's rows, when the file is unusable.
+        If the file is unusable, its rows are removed and UnusableFileError is raised.
         """
         if self._file_id is None and (isinstance(part, ReceivedPart) or (part and part.counted)):
             self._file_id = self._writer.begin_file(others=True)
