@@ -285,9 +285,9 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The end of a turn, as the log records it.
 
     `recorded_ok` is None when the log does not say whether the turn succeeded. `answer` is the final text. It
-    is '' when the log shows that there was no text, and None when the log does not show this.
-    `verdict_reason` is why a check of the task passed or failed. `compensations` are the messages that a
-    gateway sent after unreadable replies. `cost` is in USD.
+    is '' when the log shows that there was no text, and None when the text is unknown. `verdict_reason` is
+    why a check of the task passed or failed. `compensations` are the messages that a gateway sent after
+    unreadable replies. `cost` is in USD.
     """
 
     turn: int | None = None

@@ -210,9 +210,9 @@ class BackupReport:
     """The figures of a backup.
 
     `name` is the backup of the present state of the store. `unchanged` is True if this backup existed before.
-    `bytes` is the total size of its files. `bytes_sent` is the total size of the pieces that had to be sent.
-    `backups` counts all backups that exist now. `removed` names the older backups that were removed. `notes`
-    are sentences on skipped work.
+    `bytes` is the total size of the backup's files. `bytes_sent` is the total size of the pieces that had to
+    be sent. `backups` counts all backups that exist now. `removed` names the older backups that were removed.
+    `notes` are sentences on skipped work.
     """
 
     place: str

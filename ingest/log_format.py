@@ -60,9 +60,9 @@ class Record(msgspec.Struct, gc=False):
 class Source:
     """The description of a format: which facts its logs contain.
 
-    The Data page shows this for each source, so that nobody takes an unmeasured 0 % for a good value. Each
-    field except `name`, `title` and `cannot_tell` is a short phrase for users. The phrase begins with `yes`,
-    `partly` or `no`.
+    The Data page shows these facts for each source, so that nobody takes an unmeasured 0 % for a good value.
+    Each field except `name`, `title` and `cannot_tell` is a short phrase for users. The phrase begins with
+    `yes`, `partly` or `no`.
     """
 
     name: str  # the module's name; the value of all `source` columns

@@ -41,11 +41,11 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right. Also yield for each spot where the uncovered rest of the spot
+    """Yield the spots from left to right. With each spot, yield the offset at which its uncovered rest
     begins.
 
     Earlier spots may cover the beginning of a spot. A completely covered spot is left out. If two spots start
-    at the same offset, the first one is used.
+    at the same offset, the first spot is used.
     """
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):

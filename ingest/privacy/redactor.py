@@ -205,9 +205,10 @@ class Redactor:
         return replace_spots(name, [Spot(0, len(name), "user")], self.key, parsed=False)
 
     def redact_path(self, text: str) -> str:
-        """Return a path in which longer placeholders replace the matches.
+        """Return a path in which placeholders replace the matches.
 
-        Different values get different placeholders. A path that was redacted before is returned unchanged.
+        A placeholder may be longer than the value, so that different values get different placeholders. A
+        path that was redacted before is returned unchanged.
         """
         spots = merge_spots(
             spot
@@ -273,8 +274,8 @@ class Redactor:
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
         """Return the name that describes the value of a key.
 
-        This is usually the key itself. For a key `value`, it is the text of the sibling `name`. For the
-        example in a definition, it is the name of the parameter. It is '' when named secrets are not
+        This is usually the key itself. For a key `value`, it is the text of the sibling `name`. For an
+        example in a tool definition, it is the name of the parameter. It is '' when named secrets are not
         redacted.
         """
         if "password" not in self.rules.on:

@@ -97,7 +97,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LoggedCall(NamedTuple):
-    """What the log says about a call and its result, without the texts of either.
+    """What the log says about a call and its result, without their texts.
 
     `status` is None when there is no result.
     """

@@ -56,8 +56,9 @@ class OpenSessions(Generic[T]):
         return key in self._live or self._stored_row(key) is not None
 
     def open(self, key: str, begin: Callable[[], T]) -> T:
-        """Return the session with this key, and make it the latest session. If there is no such session,
-        `begin` makes one.
+        """Return the session with this key, and make it the latest session.
+
+        If there is no such session, `begin` makes a new session.
         """
         if key not in self._live:
             self._live[key] = self._read_from_file(key) or begin()

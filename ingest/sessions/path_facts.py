@@ -48,7 +48,7 @@ class PathFacts:
         return dt.date.fromisoformat(self.date.value) if self.date else None
 
     def update(self, newer: PathFacts) -> PathFacts:
-        """Return a copy of these facts in which the facts of `newer` replace those of the same name."""
+        """Return a copy of these facts in which the facts of `newer` replace facts of the same name."""
         facts = {
             field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
         }

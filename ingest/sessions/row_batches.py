@@ -55,7 +55,7 @@ class TableRows(msgspec.Struct, frozen=True):
 class TableColumns:
     """Rows of one table, stored by column.
 
-    This takes a tenth of the memory of rows. Missing values are None.
+    Columns take a tenth of the memory that rows take. Missing values are None.
     """
 
     def __init__(self) -> None:

@@ -292,16 +292,16 @@ class SessionBuilder:
         return turn
 
     def _pop_past(self, session: SessionState) -> PastSession | None:
-        """Return the stored state of a session before its first turn in this file begins.
+        """Return the stored state of a session when the first turn of the session begins in this file.
 
-        Later return None.
+        For later turns, return None.
         """
         if not self._past or session.last_turn:
             return None
         return self._past.pop(shorten_name(session.session_id), None)
 
     def _recall(self, session: SessionState, past: PastSession) -> None:
-        """Restore model, prompt and definitions of the stored session, except those that this file has
+        """Restore model, prompt and definitions of the stored session, except values that this file has
         already set.
         """
         context = session.context

@@ -67,7 +67,7 @@ class OpenSessionStates(OpenSessions[SessionState]):
     """
 
     def pack(self, session: SessionState) -> bytes:
-        """Return the session as bytes. The bytes are MessagePack, or a pickle where MessagePack fails.
+        """Return the session as bytes. The bytes are MessagePack, or a pickle if MessagePack fails.
 
         MessagePack cannot encode lone surrogates or integers of more than 64 bits.
         """

@@ -81,7 +81,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
 
 
 def join_parts(parts: Sequence[Row]) -> Row:
-    """Return a copy of the first part that combines the values of all parts."""
+    """Return a copy of the first part, changed so that it combines the values of all parts."""
     whole = dict(parts[0])
     for part in parts[1:]:
         numbered = part["first_step"] is not None

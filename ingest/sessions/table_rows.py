@@ -128,7 +128,7 @@ def session_hash(source: str, session_id: str) -> str:
 def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
     """Return the row of a prompt.
 
-    Its name comes from the log. If the log has no name, it comes from `facts`.
+    The prompt's name comes from the log. If the log has no name, the name comes from `facts`.
     """
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
     name, version = event.name, event.version

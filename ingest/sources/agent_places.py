@@ -30,7 +30,9 @@ class FoundFiles:
 
 
 def find_agent_files(agent: AgentLogs, home: str, environment: Mapping[str, str]) -> FoundFiles:
-    """Return the files at an agent's places without reading them. Each file occurs once."""
+    """Return the files at the places where an agent keeps logs. Each file occurs once. The files are not
+    read.
+    """
     agent_files = FoundFiles(agent)
     seen: set[str] = set()
     for place in _places_of(agent):
@@ -53,7 +55,7 @@ def _places_of(agent: AgentLogs) -> Iterator[str]:
 def _locate_place(
     place: str, home: str, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the folder at which a place begins, and the components of the pattern below this folder."""
+    """Yield the folder at which the pattern of a place begins, and the components of the pattern below it."""
     match = _VARIABLE.match(place)
     base, rest = (match[2], place[match.end() :]) if match else ("~", place.removeprefix("~"))
     moved = environment.get(match[1], "").strip() if match else ""

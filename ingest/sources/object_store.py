@@ -2,8 +2,8 @@
 
 Uses fsspec (https://filesystem-spec.readthedocs.io). The drivers of fsspec take credentials from their own
 files and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …). Each driver is an extra of this
-project. A pattern, or the address of a folder, denotes all objects in the folder. Web addresses have no
-folders.
+project. A pattern denotes all matching objects. The address of a folder denotes all objects in the folder.
+Web addresses have no folders.
 
 An object of up to `PIECE` bytes is fetched in one request, a larger object in pieces. Failed requests are
 repeated. If the object changes meanwhile, the reading fails, so that two versions are never mixed.

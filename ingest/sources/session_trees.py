@@ -1,4 +1,5 @@
-"""Combines the files of a session that an agent keeps in a tree of folders into one log.
+"""Some agents keep a session as several files in a tree of folders. This module combines the files to one
+log.
 
 The log contains the content of all files, one after another (`ingest.decoding.session_files`). The stamp of
 the log changes when any of the files changes. If the user names a local file of a session, the session's
@@ -112,8 +113,9 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs found among files. `idle` counts the files in trees that have no tool calls, by producer and
-    root.
+    """The logs found among files.
+
+    `idle` counts the files without tool calls in trees, by producer and root.
     """
 
     logs: list[LogFile] = field(default_factory=list)

@@ -57,7 +57,10 @@ def is_stream(name: str) -> bool:
 
 
 def strip_credentials(url: str) -> str:
-    """Return an address without user name and password. A query that contains secrets is also removed."""
+    """Return an address without user name and password.
+
+    A query string that contains secrets is also removed.
+    """
     if not url.lower().startswith(("http:", "https:")):
         return stored_path(url)
     parts = urlsplit(url)

@@ -1,8 +1,8 @@
 """Keeps the daily sums of old months in segment files of the store file being built, one per month.
 
 When the sums in the main file take more than `SEAL_AT` bytes, old months move to segment files. Later loads
-need not copy segment files. A segment file also has the month's totals. It is never changed. Before a load
-changes a sum of the month, it moves the month back to the main file.
+need not copy segment files. A segment file also has the month's totals. A segment file is never changed.
+Before a load changes a sum of the month, it moves the month back to the main file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Describes the tables of daily sums. For each column, it says whether it is a key, added up, or an extreme.
+"""Describes the tables of daily sums: whether each column is a key, is added up, or has extremes.
 
 A script in `rollups` selects each table's rows for the days in `touched_days`, from the views that
 `settling/rollup.py` makes. Rows with `is_before` are what the changed sessions contributed before the load.
@@ -57,9 +57,7 @@ class DailyTable:
     counted: Counted | None = None
 
     def script(self) -> str:
-        """Return the query for two states of the rows of the days in `touched_days`: before and after the
-        load.
-        """
+        """Return the query for the rows of the days in `touched_days`, both before and after the load."""
         return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
@@ -112,7 +110,7 @@ class DailyTable:
                 THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
 
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
-        """Return the query that adds up the days of a month. It has one row for each combination of other
+        """Return the query that adds up the days of a month. It has one row for each combination of the other
         keys.
 
         `columns` are the columns of the table. `rows` is the query for the days. The day of each result row
@@ -129,9 +127,10 @@ class DailyTable:
         return self._with_groups(cells, rows)
 
     def _with_groups(self, cells: str, rows: str) -> str:
-        """Return the query for `cells` with the group lists. The lists are added up by a row number.
+        """Return the query for `cells` with the group lists.
 
-        In a single query, DuckDB would copy and compare all key columns fifty times.
+        A row number replaces the key columns while the lists are added up. In a single query, DuckDB would
+        copy and compare all key columns fifty times.
         """
         if not self.groups:
             return cells

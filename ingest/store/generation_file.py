@@ -190,8 +190,8 @@ class GenerationBuilder:
     def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
         """Mark these files as replaced, so that `settle` removes their rows.
 
-        The values are the ids of the files that were read instead, or None. `removed` are the files whose old
-        content --replace removes.
+        `file_ids` maps each of them to the file that was read instead, or to None. `removed` are the files whose
+        old content --replace removes.
         """
         if not file_ids:
             return
@@ -299,8 +299,9 @@ class GenerationBuilder:
             return [DamagedFile(*row) for row in run_script(self._con, "new_rejects.sql").fetchall()]
 
     def count_redacted_calls(self) -> list[tuple[str, int, int]]:
-        """Return each source for which the latest load redacted calls: title, number of these calls, all
-        calls.
+        """Return the sources for which the latest load redacted calls.
+
+        Each source comes with its title, the number of redacted calls, and the number of all calls.
         """
         with explain_duckdb_errors(self._path):
             return run_script(self._con, "redacted_calls.sql").fetchall()

@@ -298,10 +298,10 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Make a folder an empty store unless it is a store. The lock file marks it as a store. Raises
-    StoreError.
+    """Turn a folder into an empty store, unless the folder is a store already. Raises StoreError.
 
-    Only the owner may enter a new folder. The mode of an existing folder stays.
+    The lock file marks a folder as a store. Only the owner may enter a new folder. The mode of an existing
+    folder stays.
     """
     check_store_place(store_dir)
     with explain_os_errors(store_dir):

@@ -207,8 +207,9 @@ class Ledger:
         return self._by_name.get(name)
 
     def find_copy(self, name: str) -> LedgerCopy | None:
-        """Return the copy with this name. Return None when there is none, or when its content is not in the
-        store.
+        """Return the copy with this name.
+
+        Return None if no copy has this name, or if the copy's content is not in the store.
         """
         copy = self._copies.get(name)
         return copy if copy and copy.file_id in self._ids else None

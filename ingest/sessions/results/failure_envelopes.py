@@ -65,7 +65,8 @@ class FailureRules:
     tools: tuple[tuple[str, frozenset[str]], ...] = ()
 
     def judge(self, tool: str | None, result: ResultSeen) -> ResultSeen:
-        """Mark the result as a failure when its content is an envelope that counts for this tool.
+        """Return the result as a failure if its content is an envelope that counts as a failure for this
+        tool.
 
         Return other results unchanged.
         """
@@ -110,7 +111,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
-    """Return the status that the log states and its source, before `FailureRules.judge` changed them."""
+    """Undo the change by `FailureRules.judge`. Return the status in the log and the source of that status."""
     original = _TOLD.get(source)
     return (status, source) if original is None else (_STATUSES[original], original)
 

@@ -116,9 +116,10 @@ def _begins_json(head: bytes, encoding: str) -> bool:
 
 
 class Utf8Stream(PieceStream[io.RawIOBase]):
-    """Converts text in another encoding to UTF-8 without a byte order mark. Closing it closes the source.
+    """Converts text in another encoding to UTF-8 without a byte order mark.
 
-    Only an invalid code unit becomes U+FFFD. A lone surrogate stays invalid UTF-8, so its line is rejected.
+    Closing the stream closes the source. Only an invalid code unit becomes U+FFFD. A lone surrogate stays
+    invalid UTF-8, so its line is rejected.
     """
 
     def __init__(self, source: io.RawIOBase, encoding: str) -> None:

@@ -1,4 +1,4 @@
-"""Raw streams that wrap another stream: a part of it, a rewindable stream, and a stream in pieces."""
+"""Raw streams: a part of another stream, a rewindable stream, and a stream made of pieces."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: T
     """Open the content of a member. Read the content before you open another member of any compressed tar.
 
     `archive` identifies the archive. `unpack` opens the uncompressed archive from its start. `unpack` is
-    called when the archive is not open, or when its position is after the member. Raises OSError.
+    called when the archive is not open, or when the open archive is already past the member. Raises OSError.
     """
     tape = _running.get(archive)
     if tape is None or tape.at > member.start:

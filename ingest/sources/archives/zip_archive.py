@@ -95,7 +95,7 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
 def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     """Open the content of one member as a stream that checks length and CRC-32 at its end.
 
-    `file` is the archive. It must be seekable, and closing the stream closes it. Raises OSError or
+    `file` is the archive, which must be seekable. Closing the stream closes `file`. Raises OSError or
     DamagedFileError. Reading the stream can raise the same errors.
     """
     if member.encrypted:

@@ -39,7 +39,7 @@ Tables = Mapping[str, Sequence[str]]
 
 
 class DatabaseLines(io.RawIOBase):
-    """The lines of a database.
+    """The lines of a database as a stream.
 
     `connection` is open on a copy of the database. Closing the stream closes the connection.
     """
@@ -155,8 +155,9 @@ class Layout:
     order: str
 
     def fit(self, tables: Tables) -> list[Layout]:
-        """Return the layouts for the existing tables: none, one, or one layout for each table that `*`
-        matches.
+        """Return the layouts for the existing tables.
+
+        If this layout has the table `*`, each matching table gives one layout.
         """
         if any(kind.table == _ANY for kind in self.kinds):
             return [fitted for table in tables if (fitted := self._fit_tables(tables, table)) is not None]

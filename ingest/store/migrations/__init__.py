@@ -64,7 +64,7 @@ _FIND_MCP_SERVER = f"""
 def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
     """Return the schema version of a store file.
 
-    Raises StoreVersionError when this Callgauge cannot use tables of that version.
+    Raises StoreVersionError when this version of Callgauge cannot use the tables.
     """
     try:
         ((stored_version,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()

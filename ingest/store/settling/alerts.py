@@ -329,8 +329,8 @@ class _Alert:
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
     """Set `part_of` for each alert that a more certain alert explains.
 
-    Alert A explains alert B when B's rate did not change in the calls outside A. For each rate, the most
-    certain alert is tried first. It is tried later if another alert covers all its calls.
+    Alert A explains alert B when B's rate did not change in the calls outside A. For each rate, the alerts
+    are tried in the order of `_order_family`.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -394,9 +394,9 @@ def _overlap(first: _Alert, other: _Alert) -> bool:
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and the value for which the rate changed, and whether it changed only there.
+    """Return the dimension and the value for which the rate changed. Return None if there is no such value.
 
-    Return None if there is no such value.
+    Also return whether the rate changed only for this value.
     """
     from callgauge.stats.over_time.window_changes import locate_change
 
@@ -426,8 +426,9 @@ def _read_counts(
     values: Mapping[str, str],
     without: Sequence[Mapping[str, str]] = (),
 ) -> Any:
-    """Return k and n by day and group. They count the calls that have `values` but not the values in
-    `without`.
+    """Return the counts k and n by day and group.
+
+    Only calls count that have `values` but not the values in `without`.
     """
     from callgauge.stats.over_time.window_changes import sum_entries
 

@@ -2,7 +2,7 @@
 lease.
 
 The lease only prevents wasted loads. Even when a lease was lost, the conditional write of `CURRENT` prevents
-that one load overwrites another. A lease expires when it was not renewed for `LASTS`.
+one load from overwriting another. A lease expires when it was not renewed for `LASTS`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Lease:
             )
 
     def renew(self) -> None:
-        """Renew the lease. If another process has taken the lease, it is lost."""
+        """Renew the lease. The lease is lost if another process has taken it."""
         try:
             self._write(self._etag)
         except ChangedError:

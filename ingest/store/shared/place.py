@@ -1,4 +1,5 @@
-"""The files of a shared store in an object store. Reads, lists and removes files, and writes on conditions.
+"""The files of a shared store in an object store. Reads, lists and removes files, and writes them
+conditionally.
 
 The conditions are those of S3. A file is written only if it does not exist (`If-None-Match: *`), or only if
 it still has the ETag that was read (`If-Match`).
@@ -97,7 +98,8 @@ class SharedPlace:
         return data, _read_answer(answer)
 
     def write_if(self, name: str, data: bytes, etag: str | None) -> FileState:
-        """Write a small file if it still has this ETag. If the ETag is None, write it if it does not exist.
+        """Write a small file if it still has this ETag. If the ETag is None, write the file if it does not
+        exist.
 
         Otherwise raise ChangedError and write nothing.
         """

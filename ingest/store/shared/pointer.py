@@ -52,7 +52,7 @@ class Pointer:
     def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
         """Return this pointer with the files that it replaces and the files that were replaced recently.
 
-        With `alone`, all these files count as replaced long ago. So they can be removed immediately.
+        With `alone`, all these files count as replaced long ago, so that they can be removed immediately.
         """
         if before is None:
             return self

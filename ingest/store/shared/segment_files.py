@@ -117,9 +117,9 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
             yield from blocks
 
     def _fetch(self, name: str, first: int, last: int, *, is_next: bool) -> list[bytes]:
-        """Fetch a block and the following blocks in one request.
+        """Fetch a block and the following blocks in one request, and cache the blocks.
 
-        Cache them. Return the blocks up to `last`.
+        Return the blocks up to `last`.
         """
         count = _AHEAD if is_next else last - first + 1
         end = min((first + count) * _BLOCK, self.find_size(name))

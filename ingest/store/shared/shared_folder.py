@@ -36,7 +36,7 @@ class SharedFolder:
     folder_id: str
 
     def fetch(self) -> Published:
-        """Fetch the published store file of the shared store into the folder, and return it.
+        """Fetch the published store file of the shared store into the folder. Return its pointer.
 
         Raises UnreachableError, or StoreError when the store is damaged or missing. After an error, the
         folder is unchanged.
@@ -100,7 +100,10 @@ class SharedFolder:
 
     @contextmanager
     def hold(self, wait: Callable[[str], None], on_write: Callable[[str], None]) -> Iterator[SharedLoad]:
-        """Hold the lease of the store while its published store file is in the folder. Raises StoreError."""
+        """Hold the lease of the store, and fetch the published store file into the folder.
+
+        Raises StoreError.
+        """
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
