@@ -43,7 +43,7 @@ from ingest.store.reader import find_segments
 from ingest.store.shared.segment_places import find_segment_places
 from ingest.version import CALLGAUGE_VERSION
 
-_TRIES = 5  # times; a load may remove the store file just before it is opened, so it is opened again
+_TRIES = 5  # number of attempts; a load may remove the store file just before it is opened
 
 
 def make_backup(

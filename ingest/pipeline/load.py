@@ -158,7 +158,6 @@ def load(
 
 
 def _has_news(totals: LoadTotals, current: Path | None, names: Mapping[str, str], naming: Naming) -> bool:
-    """Return True when there is something to publish: new data, or new names of prompts or models."""
     if current is None:  # a store with only unreadable files would look as if its data were lost
         return bool(totals.loaded)
     if totals.has_changes or is_outdated(current):
@@ -325,7 +324,7 @@ class LogLoader:
     ) -> Checkpoint | None:
         """Return the checkpoint of a file that has grown since it was loaded.
 
-        Return None when there is no usable checkpoint. Then the file is read from the beginning.
+        Return None when there is no usable checkpoint.
         """
         if row is None or row.status is not FileStatus.LOADED or not log_file.place.can_reopen:
             return None

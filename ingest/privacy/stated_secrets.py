@@ -165,7 +165,6 @@ def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
 
 
 def _value_of(match: re.Match[str]) -> tuple[int, str]:
-    """Return the offset of a value, and the value without the punctuation of the sentence."""
     if match["quoted"] is not None:
         return match.start("quoted"), match["quoted"]
     return match.start("bare"), match["bare"].rstrip(_TRAILING)

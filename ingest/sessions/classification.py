@@ -29,7 +29,7 @@ from lenient.diagnostics.codes import Stage
 LAYERS = tuple(FaultLayer)  # in the order in which a call passes the stages
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
-# Looking up an Enum member takes as long as making a small object, so each member is looked up only once.
+# Looking up an Enum member is slow, so each member is looked up only once.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _UNATTRIBUTED = ArgsSource.UNATTRIBUTED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
@@ -93,7 +93,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # "log" or "tools"
-    tools_offered: bool  # True when the log lists the tools that the model was offered
+    tools_offered: bool
 
 
 class LoggedCall(NamedTuple):
@@ -307,7 +307,7 @@ def _load_definition(text: str) -> ToolCatalog | str:
 
 @lru_cache(maxsize=4096)
 def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
-    """Return the size of each definition in a text. The text has one definition or a list of definitions."""
+    """Return the size of each definition in a text."""
     loaded = _load_definition(text)
     if isinstance(loaded, str):
         return ()

@@ -94,7 +94,6 @@ def is_placeholder(text: str) -> bool:
 
 
 def _names_redaction(text: str) -> bool:
-    """Return True for a text in brackets or asterisks that reports the redaction of a value."""
     if len(text) > _LONGEST_PLACEHOLDER:
         return False
     words = text.strip(_MARKS)

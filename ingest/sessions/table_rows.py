@@ -26,7 +26,7 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
-# Looking up an Enum member takes as long as making a small object, so each member is looked up only once.
+# Looking up an Enum member is slow, so each member is looked up only once.
 _RANDOM_LENGTH = 20
 _RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT

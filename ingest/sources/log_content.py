@@ -26,7 +26,7 @@ _PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
 )  # bytes kept in memory while the format is recognised; if more bytes are read, the log is opened again
-# Bytes kept in memory while the format of a log is recognised that cannot be opened again.
+# Bytes kept in memory for a log that cannot be opened again, while its format is recognised.
 _KEPT_OF_PIPES = 128 * 1024 * 1024
 
 

@@ -195,10 +195,7 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
 
     def _own(self, segment: Segment) -> Segment:
-        """Copy a segment file, unless this load has already copied it.
-
-        Return the segment with its new name.
-        """
+        """Copy a segment file, unless this load has already copied it."""
         if segment.number in self._changed:
             return self._segments[segment.number]
         own = replace(segment, name=new_name())
@@ -246,10 +243,7 @@ class BuildingSegments:
     def _copy_facts(
         self, source: str, target: str, chosen: str = "", values: Mapping[str, Any] | None = None
     ) -> None:
-        """Copy fact rows of one attached file into another attached file, which is empty.
-
-        `chosen` is a WHERE clause. `values` are the values for its parameters.
-        """
+        """Copy fact rows of one attached file into another attached file, which is empty."""
         make_tables(self._con, target, FACT_TABLES)
         for table in FACT_TABLES:
             rows = f"SELECT {_kept_columns(table)} FROM {source}.{table} {chosen}"  # noqa: S608

@@ -99,8 +99,8 @@ class DailyTable:
         values |= self._merged_groups(has_before) | self._merged_extremes()
         left = f"d.{self.counts} + c.{self.counts}"
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
-        # Select only rows of this kind. Other rows would match no row here, so MERGE would insert them by
-        # mistake.
+        # Select only rows with a day, or only rows without. Other rows would match no row here, so MERGE
+        # would insert them by mistake.
         changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
             MERGE INTO {self.name} d USING ({changed}) c ON {same}

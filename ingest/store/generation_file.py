@@ -190,7 +190,7 @@ class GenerationBuilder:
     def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
         """Mark these files as replaced, so that `settle` removes their rows.
 
-        `file_ids` maps each of them to the file that was read instead, or to None. `removed` are the files whose
+        `file_ids` maps each file to the file that was read instead, or to None. `removed` are the files whose
         old content --replace removes.
         """
         if not file_ids:

@@ -274,7 +274,7 @@ def _hold_shared(
     link = read_link(store_dir)
     if link is None:
         return nullcontext()
-    # imported here, because the import of the driver takes 0.1 s
+    # the import of the driver takes 0.1 s
     from ingest.store.shared.shared_folder import open_shared_folder
 
     return open_shared_folder(store_dir, link).hold(wait, on_write)

@@ -25,9 +25,9 @@ from ingest.version import CALLGAUGE_VERSION
 
 
 class Change(StrEnum):
-    UNCHANGED = "unchanged"  # its content is loaded
-    COPIED = "copied"  # its content is loaded under another name that still exists
-    MOVED = "moved"  # its content is loaded under a name that no longer exists
+    UNCHANGED = "unchanged"  # the file's content is loaded
+    COPIED = "copied"  # the file's content is loaded under another name that still exists
+    MOVED = "moved"  # the file's content is loaded under a name that no longer exists
     # rejected before, and neither the file nor its archive has changed since then
     REFUSED = "refused"
     READ = "read"  # new, grown, changed, or rejected last time

@@ -78,7 +78,6 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
 
 
 def _apply_rules(name: str) -> list[tuple[str, str]]:
-    """Return the steps by which the default rules shorten a name. Each step has the new name and the rule."""
     steps: list[tuple[str, str]] = []
     for rule, change in _RULES.items():
         model = steps[-1][0] if steps else name

@@ -226,7 +226,6 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _clean(name: str, text: str) -> str:
-    """Return a fact in its stored form, for example a day as 2026-11-20. Raises ValueError."""
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 

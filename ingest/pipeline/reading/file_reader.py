@@ -279,7 +279,7 @@ class FileReader:
         self._siblings = MissingSiblings(recognised.siblings)
         self._begun: Checkpoint | None = None  # the checkpoint at which the reading resumed
         self._lines = 0
-        self._has_long_line = False  # True when a line was longer than `--max-line`
+        self._has_long_line = False
         self._is_torn = False  # True when the last line is incomplete
         self.line = 0
 
@@ -428,7 +428,7 @@ class FileReader:
         if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
             return
         if self._settings.privacy:
-            return  # a translator's state contains log texts before their redaction
+            return  # a translator's state contains log texts before their redaction, so it must not be stored
         self._output.flush(self._sessions)
         state = pack_state(self._translator, self._sessions, self._unread)
         if state is not None:

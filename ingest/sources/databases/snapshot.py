@@ -54,7 +54,7 @@ def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3
             pause *= 2
         raise OSError("it is an SQLite database that changed while it was copied; load it again")
     finally:
-        # the connection keeps the deleted files open, so even a killed load leaves none
+        # the connection keeps the deleted files open, so even a killed load leaves no files
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -80,10 +80,7 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
 
 
 def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
-    """Return all rows of a split turn. The first row combines the values of all parts.
-
-    The list is empty when the turn is not split.
-    """
+    """Return all rows of a split turn. The first row combines the values of all parts."""
     ids: dict[Place, set[str]] = {
         row_place(row): {call["call_id"] for call in turn_calls}
         for row, turn_calls in assign_calls(rows, calls)

@@ -147,8 +147,7 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
     """Make a view of a query.
 
-    With `is_read`, the view reads a temporary table with the query's result. All scripts then use this
-    result.
+    With `is_read`, the view reads a temporary table that contains the query's result.
     """
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")

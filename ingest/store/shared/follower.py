@@ -54,7 +54,7 @@ def follow(folder: Path) -> None:
     link = read_link(folder)
     if link is None:
         return
-    # imported here, because the import of the driver takes 0.1 s
+    # the import of the driver takes 0.1 s
     from ingest.store.shared.shared_folder import open_shared_folder
 
     Follower(open_shared_folder(folder, link)).start()

@@ -68,7 +68,7 @@ def find_segment_places(folder: Path) -> SegmentPlaces:
     link = read_link(folder)
     if link is None:
         return SegmentPlaces(folder, None)
-    # imported here, because the import of the driver takes 0.1 s
+    # the import of the driver takes 0.1 s
     from ingest.store.shared.segment_files import segment_files
 
     return SegmentPlaces(folder, segment_files(link.address))
