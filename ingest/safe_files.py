@@ -17,8 +17,8 @@ from typing import Any
 from ingest.errors import explain_os_errors
 
 _BEYOND = 2**30
-"""Offset of the byte that is locked on Windows. It is behind the owner's text, because others cannot read a
-locked byte.
+"""Offset of the byte that is locked on Windows. It is behind the owner's text, because other processes cannot
+read a locked byte.
 """
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 
 Days = tuple[date, date]
 PRESETS = ("28 days", "1 day", "7 days", "90 days", "All days", "7 days to today", "28 days to today")
-"""The offered ranges; the first is the default."""
+"""The ranges that are offered. The first range is the default."""
 DAY_FORMS = "today, yesterday, monday, 7d, 2 weeks, last week or 2026-11-09"
 RANGE_FORMS = (
     "7d, 2 weeks, last week, yesterday, 2026-11-09, 2026-11, 2026-11-09..2026-11-15, 7 days to today or all"

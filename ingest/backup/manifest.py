@@ -19,7 +19,9 @@ from ingest.errors import BackupError
 
 PIECES, BACKUPS = "pieces", "backups"
 PIECE_BYTES = 1024 * 1024
-"""The size of a piece: four blocks of DuckDB. Most blocks of a store file are also in the next store file."""
+"""The size of a piece: four blocks of DuckDB. Most blocks of a store file are also in the next store file, so
+most pieces need not be sent again.
+"""
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
 _PIECE = re.compile(r"[0-9a-f]{64}")

@@ -54,15 +54,15 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SPACE = re.compile(r"[\s,]*")
 
 Decode = Callable[[Line], Any]
-"""Function that decodes a line: returns the value of its record, or a `Rejected` with the reason."""
+"""Function that decodes a line. It returns the value of the record, or a `Rejected` with the reason."""
 
 Skim = Callable[[bytes], Any]
-"""Function that decodes only the parts of a line that the format uses; faster than `Decode`.
+"""Function that decodes only the fields of a line that the format uses. This is faster than `Decode`.
 
-Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
-line. It raises ValueError or RecursionError for a line that it cannot handle, and for everything that is not
-JSON. The caller then uses `Decode`, also for a line whose result is None but that may contain a tool call.
-The skipped parts need not be checked for valid UTF-8.
+The argument is the bytes of a line. The result is the value of its record, or None when the format uses
+nothing of the line. The function raises ValueError or RecursionError for a line that it cannot handle, and
+for everything that is not JSON. The caller then uses `Decode`. The caller also uses `Decode` if the result is
+None but the line may contain a tool call. The skipped bytes need not be checked for valid UTF-8.
 """
 
 

@@ -49,7 +49,7 @@ _OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_n
 
 
 OnLeaving = Callable[[Collection[str], Collection[str]], None]
-"""Called with the ids of the sessions and calls to delete, before they are deleted."""
+"""Function that is called with the ids of the sessions and calls to delete, before the deletion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING
 # Plain characters match as one run. To match them one by one takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 MCP_TOOL = "^mcp__(.+?)__."
-"""Matches the tool name of an MCP server; the group is the server's name. DuckDB reads the pattern, too."""
+"""Matches the name of an MCP server's tool. The group is the server's name. DuckDB also uses this pattern."""
 _MCP_TOOL = re.compile(MCP_TOOL)
 _HOLDERS = frozenset({dict, list})
 _LOOKED_AT = 65_536  # number of characters that are searched for the nesting depth

@@ -39,8 +39,8 @@ from ingest.store.shared.segment_places import find_segment_places
 SEAL_AT = 256 * 1024 * 1024
 """When the sums in the main file take more bytes than this, old months move to segment files."""
 KEPT_OPEN = timedelta(days=31)
-"""A month that ended less than this before the newest day stays in the main file: loads often change its
-sums.
+"""A month that ended less than this before the newest day stays in the main file, because loads often change
+its sums.
 """
 ROWS_AT_ONCE = 200_000
 """Rows of a table that are sorted and added up together. More rows are processed in parts, to save memory."""

@@ -32,7 +32,7 @@ from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
 """When the fact rows in the main file take more bytes than this, they move to segment files. A load copies
-the main file, so this limits what it copies.
+the main file, so this limits the size of the copy.
 """
 OPEN = "building"
 """The name under which the main file being built is attached."""

@@ -31,8 +31,8 @@ _COLUMNS = "SELECT '{table}', name, type FROM pragma_table_info('{table}')"
 
 
 WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""Options for attaching files being built. They need no write-ahead log, because nobody reads them after a
-crash.
+"""Options for attaching files being built. Nobody reads these files after a crash, so they need no
+write-ahead log.
 """
 
 

@@ -37,7 +37,9 @@ _BESIDE = re.compile(
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash. Tests kill the process there."""
+"""Called with the step's name before each write that must survive a crash. Tests kill the process at these
+points.
+"""
 
 
 Patience = Callable[[str], bool]

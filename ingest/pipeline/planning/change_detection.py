@@ -222,7 +222,7 @@ def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
 
 
 def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
-    """Return True when a file that was missing next to the log during the reading exists now."""
+    """Return True when a file next to the log exists now but was missing when the log was read."""
     return any(can_open(log_file.place.sibling(name)) for name in row.lacks)
 
 
