@@ -38,9 +38,7 @@ def make_file_line(path: str, unread: str | None = None) -> bytes:
 
 
 def read_producer(head: Any) -> str | None:
-    """Return the name of the program that wrote the session. Return None if the record is not the first
-    record of session files.
-    """
+    """Return the name of the program that wrote the session. Return None for any record but the first."""
     return head.get(_FIRST) if isinstance(head, dict) else None
 
 
