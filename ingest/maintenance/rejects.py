@@ -23,7 +23,7 @@ def list_rejects(store_dir: Path, *, files: str | None = None, code: str | None 
     """Yield the unusable lines and values, ordered by file and position. Then yield the unusable files.
 
     `files` is a pattern such as `*.jsonl` for a path or a file name. `code` is a key of REJECT_CODES. Raises
-    InputError when nothing was loaded yet, and StoreError.
+    StoreError. Raises InputError when nothing was loaded yet.
     """
     current = published_generation(store_dir.absolute())
     if current is None:

@@ -17,7 +17,7 @@ def lock_published(
 ) -> Iterator[tuple[StoreFolder, Path]]:
     """Lock the store folder. Yield the folder and the path of its published store file.
 
-    Raises StoreBusy, StoreError, or InputError when nothing was loaded into the store yet.
+    Raises StoreBusy or StoreError. Raises InputError when nothing was loaded yet.
     """
     store_dir = store_dir.absolute()
     if published_generation(store_dir) is None:

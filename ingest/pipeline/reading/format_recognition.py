@@ -122,7 +122,7 @@ def recognise_content(
 
     If `form` is given, the format with this name is returned. Otherwise the only format that recognises the
     log is returned. `mapping` has the paths of fields in chat transcripts. `content` must not have been
-    rewound before. Raises UnusableFileError with the reason, or OSError.
+    rewound before. Raises OSError, or UnusableFileError with the reason.
     """
     head = read_head(content, max_line, mapping)
     check_side_file(log_file.place, head)

@@ -59,7 +59,7 @@ class Packing:
 def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[RewindableStream, Packing]:
     """Return the uncompressed stream in UTF-8, at its start. Also return how the file is packed.
 
-    `keeps` is how many bytes of content can be read before the stream is rewound. Raises OSError, or
+    `keeps` is how many bytes of content can be read before the stream is rewound. Raises OSError. Raises
     DamagedFileError when the content is compressed twice.
     """
     head = stored.head(LOOK)

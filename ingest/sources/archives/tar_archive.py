@@ -77,7 +77,7 @@ class ForwardStream:
     def advance_to(self, position: int) -> None:
         """Move to a position.
 
-        Raises DamagedFileError when the stream ends before the position, or OSError.
+        Raises OSError. Raises DamagedFileError when the stream ends before the position.
         """
         if self.stream.seekable():
             self.at = self.stream.seek(position)
@@ -103,7 +103,7 @@ class ForwardStream:
 def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
     """Yield the files in the order of the archive.
 
-    The caller may read the content of each file before asking for the next file. Raises OSError, or
+    The caller may read the content of each file before asking for the next file. Raises OSError. Raises
     DamagedFileError where the archive is incomplete or corrupt.
     """
     extended: dict[str, str] = {}

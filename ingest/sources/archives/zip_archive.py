@@ -57,7 +57,7 @@ def list_zip_members(file: io.RawIOBase) -> list[ZipMember]:
     """Return the files in an archive, in the order of its table of contents.
 
     Of two files with the same name, the last one is used. `file` must be seekable and stays open. Raises
-    OSError, or DamagedFileError when the table of contents is damaged or members overlap.
+    OSError. Raises DamagedFileError when the table of contents is damaged or members overlap.
     """
     buffered = _BoundedFile(file)
     try:

@@ -38,7 +38,7 @@ class SharedFolder:
     def fetch(self) -> Published:
         """Fetch the published store file of the shared store into the folder. Return its pointer.
 
-        Raises UnreachableError, or StoreError when the store is damaged or missing. After an error, the
+        Raises UnreachableError. Raises StoreError when the store is damaged or missing. After an error, the
         folder is unchanged.
         """
         with self.hold_folder():
@@ -137,8 +137,8 @@ class SharedLoad:
         """Upload a finished store file and its new segments, and publish the files in the shared store.
 
         Inside the block, the caller publishes the same files in the local folder. With `alone`, all earlier
-        files are removed immediately. Raises StoreBusy when another load was faster, or StoreError. After an
-        error, nothing is published.
+        files are removed immediately. Raises StoreError. Raises StoreBusy when another load was faster. After
+        an error, nothing is published.
         """
         place, before = self.store.place, self.base.pointer
         known_sizes = before.segments if before else {}
