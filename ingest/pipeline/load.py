@@ -108,7 +108,7 @@ def load(
     `paths` are files, folders, patterns, addresses and `-` (`ingest.sources.discovery`). `tools` are files of
     tool definitions (`ingest.pipeline.planning.tool_catalog`). `labels` is a file with users' names for
     prompts (`ingest.pipeline.planning.naming`). `max_line` is the longest line to read, in bytes. `form` is
-    the name of the format for all files. If it is None, the format of each file is recognised.
+    the name of the format for all files. If `form` is None, the format of each file is recognised.
 
     `since` excludes files that have not changed since that time (`ingest.pipeline.planning.selection`).
     `limit` is the largest number of files to read; loaded and unreadable files do not count. `private`

@@ -69,7 +69,8 @@ class OpenSessions(Generic[T]):
         """Weigh the session. When memory is full, move the sessions with the oldest events to the file.
 
         `grown` is the largest possible growth of the session since the last call. If `grown` is set, the
-        session may be weighed later, together with other sessions. If it is None, the session is weighed now.
+        session may be weighed later, together with other sessions. If `grown` is None, the session is weighed
+        now.
         """
         self._uncounted.add(key)
         self._growth += MEMORY if grown is None else grown + _SMALL

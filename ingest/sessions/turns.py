@@ -167,8 +167,8 @@ class OpenTurn(msgspec.Struct):
     def add_call(self, event: CallMade, context: CallContext) -> None:
         """Add a call with the session's context.
 
-        The provider and model come from the step of the call. If the step has no provider or model, it comes
-        from `context`.
+        The provider and model come from the step of the call. If the step has no provider or model, the value
+        of `context` is used.
         """
         number = event.step
         if number is None:

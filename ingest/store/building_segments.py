@@ -211,7 +211,8 @@ class BuildingSegments:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Move the fact rows to segment files if they take over `SEAL_AT` bytes. Return whether they moved.
+        """Move the fact rows to segment files if the rows take over `SEAL_AT` bytes. Return whether rows
+        moved.
 
         The rows are copied, so the new files contain no deleted rows. Deleted rows still take space in the
         main file, so the caller must rewrite the main file.

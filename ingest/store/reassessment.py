@@ -72,8 +72,8 @@ def reassess_turns(
     """Judge the turns in the temporary table `wanted` (turn_id) again. Return the number of changed calls.
 
     Turns without stored texts keep their judgement. `failures` are the rules for results whose content
-    reports a failure. `catalog` replaces the definitions of --tools. If it is None, the earlier definitions
-    are kept.
+    reports a failure. `catalog` replaces the definitions of --tools. If `catalog` is None, the earlier
+    definitions are kept.
     """
     with building.open_transaction("queue") as con:
         con.execute(_KEEP_JUDGEMENT)

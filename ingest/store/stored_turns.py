@@ -63,8 +63,8 @@ class StoredTurn:
 class StoredDefinitions:
     """The definitions for judging stored calls, as sets of definitions for `OpenTurn.judge`.
 
-    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools. If it is
-    None, the earlier definitions are kept.
+    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools. If
+    `catalog` is None, the earlier definitions are kept.
     """
 
     def __init__(self, definitions: Mapping[str, ToolDefinition], catalog: ToolCatalog | None) -> None:

@@ -42,9 +42,9 @@ class ReadOptions:
     """The options of a load that affect how a log is read.
 
     `tools` is a hash of the tool definitions of --tools, or None when none were given. `max_line` is the
-    longest line to read, in bytes. `form` is the name of the format for all files. If it is None, the format
-    of each file is recognised. `privacy` describes what is removed from texts. If it is None, nothing is
-    removed. `naming` finds facts in paths.
+    longest line to read, in bytes. `form` is the name of the format for all files. If `form` is None, the
+    format of each file is recognised. `privacy` describes what is removed from texts. If `privacy` is None,
+    nothing is removed. `naming` finds facts in paths.
     """
 
     tools: str | None = None

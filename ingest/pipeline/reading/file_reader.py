@@ -109,8 +109,9 @@ class ReadSettings:
     ) -> ReadSettings:
         """Return the settings of a load. The definitions are hashed, so call this only once per load.
 
-        `form` is the name of the format for all files. If it is None, the format of each file is recognised.
-        `left_out` is a short description of `privacy` for the ledger. `naming` finds facts in paths.
+        `form` is the name of the format for all files. If `form` is None, the format of each file is
+        recognised. `left_out` is a short description of `privacy` for the ledger. `naming` finds facts in
+        paths.
         """
         catalog = privacy.redact_definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
@@ -162,7 +163,7 @@ The arguments are the number of stored (compressed) bytes read so far, and the n
 class ReadJob:
     """A file to read.
 
-    `begun` is the checkpoint of an earlier load. If it is None, the whole file is read. If `quoting` is
+    `begun` is the checkpoint of an earlier load. If `begun` is None, the whole file is read. If `quoting` is
     False, rejects contain no text of the log. `facts` supply facts that are missing in the log. `known` is
     the size in bytes and the fingerprint of the file's earlier content. It is None for a new file. `past` are
     the sessions of the earlier content.

@@ -39,9 +39,9 @@ _KEYS = 12  # largest number of keys of the first object in the answer
 class FormatClaim:
     """The answer for one file: the format that reads the file, or the reason why no format does.
 
-    `name` is the name of the format. If it is None, `reason` continues a sentence that begins with the file's
-    name. `container` is how the objects are arranged in the file. `keys` are the keys of the first object.
-    `others` maps every other format to an explanation.
+    `name` is the name of the format. If `name` is None, `reason` continues a sentence that begins with the
+    file's name. `container` is how the objects are arranged in the file. `keys` are the keys of the first
+    object. `others` maps every other format to an explanation.
     """
 
     file: str

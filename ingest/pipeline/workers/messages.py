@@ -50,7 +50,7 @@ class RowsTaken(msgspec.Struct):
 
 
 class TaskBegun(msgspec.Struct):
-    """Message from a worker that it begins to read a file.
+    """Message from a worker that begins to read a file.
 
     `ticket` is None when the worker is ready for its first file. If the worker dies, this message shows which
     file the worker was reading.
@@ -76,8 +76,8 @@ class RowsPart(msgspec.Struct):
 class TaskEnded(msgspec.Struct):
     """Message from a worker that a file ended.
 
-    `intake` is the result of the reading. If it is None, the file is unusable: `refused` is the reason, and
-    `may_pass`, `is_companion`, `foreign` and `is_noted` come from the error. `counted` is True when the
+    `intake` is the result of the reading. If `intake` is None, the file is unusable: `refused` is the reason,
+    and `may_pass`, `is_companion`, `foreign` and `is_noted` come from the error. `counted` is True when the
     reading needed a file id. `went_on` is True when the reading resumed at the job's checkpoint.
     """
 

@@ -50,7 +50,8 @@ class RayExecutor:
     ) -> None:
         """Call `connect` for a cluster as soon as there is something to read.
 
-        Tasks write rows to `shared`. If it is None, they write to the store's folder. Raises OptionError.
+        Tasks write rows to `shared`. If `shared` is None, they write to the store's folder. Raises
+        OptionError.
         """
         self._connect = connect
         self._rows = SharedRows(shared or str(folder.shared_rows_path))

@@ -36,7 +36,8 @@ class SharedFolder:
     folder_id: str
 
     def fetch(self) -> Published:
-        """Fetch the published store file of the shared store into the folder. Return its pointer.
+        """Fetch the published store file of the shared store into the folder. Return the pointer to this
+        file.
 
         Raises UnreachableError. Raises StoreError when the store is damaged or missing. After an error, the
         folder is unchanged.
