@@ -89,7 +89,7 @@ class DailyTable:
         """Return the statement that adds the new rows of `change` to the table and subtracts the old rows.
 
         `columns` are the columns of the table. If `dayless` is True, only rows without a day are merged. If
-        `columns` is False, only rows with a day are merged.
+        `dayless` is False, only rows with a day are merged.
         """
         sums = self._sums(columns)
         same = " AND ".join(
