@@ -1,1 +1,1 @@
-"""Loads session logs into the tables of a store; see `ingest.pipeline.load`."""
+"""Loads session logs into the tables of a store. The entry point is `ingest.pipeline.load`."""

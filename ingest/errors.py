@@ -1,6 +1,6 @@
 """The errors that stop a load, and the errors for damaged files.
 
-The message of a load's error names the next step.
+The message of an error that stops a load says what the user can do next.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from pathlib import Path
 
 
 class IngestError(Exception):
-    """An error that stopped a load before anything was published. `str()` is the sentence to print."""
+    """An error that stopped a load before anything was published. `str()` of the error is the sentence to
+    print.
+    """
 
 
 class InputError(IngestError):
-    """A path or a file of tool definitions that the user named cannot be used."""
+    """A path that the user named, or a named file of tool definitions, cannot be used."""
 
 
 class NothingFoundError(InputError):
@@ -24,7 +26,10 @@ class NothingFoundError(InputError):
 
 
 class OptionError(InputError):
-    """An option, or the file that an option names, cannot be used; the logs are not the cause."""
+    """An option cannot be used, or the file that an option names cannot be used.
+
+    The logs are not the cause of this error.
+    """
 
 
 class StoreError(IngestError):
@@ -40,7 +45,7 @@ class StoreVersionError(StoreError):
 
 
 class BackupError(IngestError):
-    """A backup cannot be written, or an existing one cannot be used."""
+    """A backup cannot be written, or an existing backup cannot be used."""
 
 
 _NEXT_STEP = {
@@ -63,7 +68,7 @@ def explain_os_errors(store_dir: Path) -> Iterator[None]:
 
 
 def store_error(store_dir: Path, error: OSError) -> StoreError:
-    """Return a `StoreError` for an OSError on the store's files; its text names the next step."""
+    """Return a `StoreError` for an OSError on the store's files. The message says what to do next."""
     what = error.strerror or str(error)
     next_step = _NEXT_STEP.get(error.errno or 0, "fix the problem and run the command again")
     return StoreError(
@@ -74,9 +79,9 @@ def store_error(store_dir: Path, error: OSError) -> StoreError:
 class DamagedFileError(OSError):
     """The file can be read, but its content is damaged.
 
-    `str()` of the error gives the words that follow "cannot be read: " in a message.
+    In messages, `str()` of the error follows the words "cannot be read: ".
     """
 
 
 class CutOffError(DamagedFileError):
-    """The file ends too early; the bytes before the end are valid."""
+    """The file ends too early. The bytes before its end are valid."""

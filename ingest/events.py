@@ -1,7 +1,7 @@
-"""The events into which every log format is translated, each with its position in the file.
+"""The events into which every log format is translated. Each event has its position in the file.
 
 A format only translates. `lenient` and `ingest.sessions.session_builder` judge the events. A fact that the
-log lacks is None, never a value that means success.
+log does not contain is None, never a value that means success.
 """
 
 from __future__ import annotations
@@ -13,27 +13,29 @@ from typing import Any, final
 
 import msgspec
 
-# number of characters of a failed result that are searched for the reason; fewer are stored
+# The first 2,000 characters of a failed result are searched for the reason. Fewer characters are stored.
 MESSAGE_READ = 2_000
 
 
 class ArgsSource(StrEnum):
-    """Where the arguments of a call come from; the values of `tool_calls.args_source`."""
+    """The origin of a call's arguments. These are the values of `tool_calls.args_source`."""
 
     RAW = "raw"  # the text exactly as the model sent it
-    UNATTRIBUTED = "unattributed"  # the text as the agent got it; a server may have written it again
-    RESERIALISED = "reserialised"  # the log has only the decoded object; Callgauge wrote the text
+    # the text as the agent received it; a server may have changed the model's text
+    UNATTRIBUTED = "unattributed"
+    # the log has only the decoded object; Callgauge wrote the text from that object
+    RESERIALISED = "reserialised"
     TRUNCATED = "truncated"  # the log truncated the model's text
     MISSING = "missing"  # the log has no arguments
     REDACTED = "redacted"  # the arguments are a placeholder
 
 
 class FaultLayer(StrEnum):
-    """The first stage at which a call failed, in the order in which a call passes the stages."""
+    """The first stage at which a call failed. The stages are in the order in which a call passes them."""
 
-    EMISSION = "emission"  # the model made no call, wrote the call as text, or was cut off
+    EMISSION = "emission"  # the model made no call, wrote the call as plain text, or its reply was cut off
     SYNTAX = "syntax"  # the arguments are not JSON
-    # the arguments are valid JSON but do not match the tool's definition, or the tool is unknown
+    # The arguments are valid JSON but do not match the tool's definition, or no such tool exists.
     SCHEMA = "schema"
     TOOL_REJECTED = "tool_rejected"  # the tool itself rejected the arguments
     EXECUTION = "execution"  # the tool ran and failed
@@ -43,7 +45,7 @@ class FaultLayer(StrEnum):
 class ResultStatus(StrEnum):
     """How a call ended according to the log.
 
-    `unknown` means that the result shows neither success nor failure.
+    `unknown` means that the log has a result which shows neither success nor failure.
     """
 
     OK = "ok"
@@ -54,10 +56,10 @@ class ResultStatus(StrEnum):
 
 
 class FlagSource(StrEnum):
-    """How a call's `ResultStatus` was found; `absent` means that the log does not show it.
+    """How a call's `ResultStatus` was found. `absent` means that the log does not show the status.
 
-    The two values for envelopes mean: the result's content reports a failure, but the log has no flag or says
-    ok.
+    With the two values for envelopes, the content of the result reports a failure. The log itself has no
+    failure flag, or its flag says ok.
     """
 
     EXPLICIT = "explicit"
@@ -76,7 +78,7 @@ class Strategy(StrEnum):
 class TurnStatus(StrEnum):
     """The words that several formats use for the end of a turn.
 
-    `turns.recorded_status` can also contain other words from a log.
+    `turns.recorded_status` can also contain other words, which are copied from a log.
     """
 
     CANCELLED = "cancelled"  # a person stopped the turn, so it counts neither as success nor as failure
@@ -85,11 +87,12 @@ class TurnStatus(StrEnum):
 
 
 class Visibility(StrEnum):
-    """How well a source shows one kind of argument error, syntax or schema."""
+    """How well a source shows one kind of argument error. The kinds are syntax errors and schema errors."""
 
-    FULL = "full"  # Callgauge itself parses the text or checks the definition, so it also sees repairs
+    # Callgauge itself parses the text or checks it against the definition, so it also sees repairs
+    FULL = "full"
     FAILURES = "failures"  # the agent marks every rejected call, but the log does not show repairs
-    NONE = "none"  # the log shows no such errors, so they are not measured for the call
+    NONE = "none"  # the log shows no errors of this kind, so they are not measured for the call
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
@@ -102,7 +105,8 @@ class LogLine(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The fields that all events have. `ts` is an aware UTC datetime, or None.
 
-    `gc=False` exempts events from garbage collection. They are many and form no reference cycles.
+    `gc=False` exempts events from garbage collection. There are many events, and they form no reference
+    cycles.
     """
 
     session_id: str
@@ -113,21 +117,22 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     """Facts about a session.
 
-    A session may have several of these events; a later value that is not None replaces the earlier one.
+    A session may have several of these events. A later value that is not None replaces an earlier value.
     """
 
     harness: str | None = None
     harness_version: str | None = None
     parent_session_id: str | None = None
-    user: str | None = None  # the user, by any name or id in the log
-    task: str | None = None  # a benchmark task; the name is the same for all models
-    run: str | None = None  # the experiment that the session is part of
+    user: str | None = None  # the user's name or id, whichever the log has
+    task: str | None = None  # a benchmark task; the same task has the same name for all models
+    run: str | None = None  # the experiment to which the session belongs
     trial_run: str | None = None  # the name of the trial run, if the log has it
-    arm: str | None = None  # the variant in the trial run: a model, a prompt or a definition
+    arm: str | None = None  # the variant in the trial run: the name of a model, a prompt or a definition
     repeat_no: str | None = None  # number of this attempt at the task
     capabilities: str | None = None  # JSON with facts about the model
     sampling: str | None = None  # JSON with temperature and other sampling parameters
-    project: str | None = None  # the session's repository, else its folder (`name_project`)
+    # the repository of the session, or the session's folder if there is no repository (`name_project`)
+    project: str | None = None
     branch: str | None = None  # the Git branch when the session began
     sub_agent: str | None = None  # the sub-agent or skill that ran this session
     environment: str | None = None  # where the agent was deployed: production, staging …
@@ -138,7 +143,7 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
 class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
     """The system prompt of the session from this event on.
 
-    The event has its text, or its name and version, or both.
+    The event has the prompt's text, the prompt's name and version, or all three.
     """
 
     text: str | None = None
@@ -147,7 +152,7 @@ class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
-    """Tool definitions that the log lists, in any shape that `ToolCatalog.load` reads."""
+    """Tool definitions that the log lists. They may have any form that `ToolCatalog.load` reads."""
 
     definitions: tuple[Mapping[str, Any], ...]
 
@@ -155,8 +160,8 @@ class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
 class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
     """A gateway's test of whether a model supports native tool calls.
 
-    `ok` is None when the log has no outcome. `probe_id` is the same in all sessions that rely on the same
-    test.
+    `ok` is None when the log does not have the outcome. All sessions that rely on the same test have the same
+    `probe_id`.
     """
 
     ok: bool | None
@@ -167,16 +172,16 @@ class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class TrialRunPlanned(Event, frozen=True, kw_only=True, gc=False):
-    """The plan of a trial run, read from its lock file; `session_id` is the run's name.
+    """The plan of a trial run, read from the plan's lock file. `session_id` is the name of the trial run.
 
-    `facts` are columns of `trial_runs` as decoded JSON. `ts` is when the plan was locked.
+    `facts` are columns of `trial_runs` as decoded JSON. `ts` is the time at which the plan was locked.
     """
 
     facts: Mapping[str, Any]
 
 
 class TrialLookTaken(Event, frozen=True, kw_only=True, gc=False):
-    """The interim analysis of one variant in a trial run; `session_id` is the run's name.
+    """The interim analysis of one variant in a trial run. `session_id` is the name of the trial run.
 
     `facts` are columns of `trial_looks`. `ts` is the time of the analysis.
     """
@@ -187,8 +192,9 @@ class TrialLookTaken(Event, frozen=True, kw_only=True, gc=False):
 class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
     """A user's message, which begins a turn.
 
-    `turn` is the log's own 1-based number, or None if the session builder must count. `key` (for example a
-    message uuid) is the same in a copied transcript. None = only session and number identify the turn.
+    `turn` is the log's own 1-based number, or None if the session builder must count the turns. `key` (for
+    example a message uuid) is the same in every copy of a transcript. If `key` is None, only the session and
+    the number identify the turn.
     """
 
     turn: int | None = None
@@ -199,7 +205,7 @@ class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
 class StepMade(Event, frozen=True, kw_only=True, gc=False):
     """One model call within a turn.
 
-    `step` is the log's own 0-based number, or None if the session builder must count.
+    `step` is the log's own 0-based number, or None if the session builder must count the steps.
     """
 
     step: int | None = None
@@ -208,30 +214,34 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     provider: str | None = None
     model: str | None = None
     strategy: Strategy | None = None
-    input_tokens: int | None = None  # all input tokens, including the next two
-    cached_tokens: int | None = None  # read from the provider's cache
-    cache_write_tokens: int | None = None  # written to the provider's cache
+    input_tokens: int | None = None  # all input tokens, including `cached_tokens` and `cache_write_tokens`
+    cached_tokens: int | None = None  # input tokens that were read from the provider's cache
+    cache_write_tokens: int | None = None  # input tokens that were written to the provider's cache
     output_tokens: int | None = None
     latency_ms: float | None = None
-    resent: int | None = None  # how often the request was repeated after network errors
-    stop_reason: str | None = None  # why the reply ended, as logged: tool_use, end_turn, max_tokens …
-    # the reply was aborted or failed, so its calls never ran; the next reply may repeat them
+    resent: int | None = None  # how often the agent repeated the request after network errors
+    stop_reason: str | None = None  # why the reply ended, as the log says: tool_use, end_turn, max_tokens …
+    # The reply was aborted or failed, so its tool calls never ran. The next reply may repeat these calls.
     failed: bool = False
     answers: bool = False  # True when the log marks this step as the end of the turn (stop_reason end_turn)
 
 
 class CallMade(Event, frozen=True, kw_only=True, gc=False):
-    """One tool call of the latest step, or of the given `turn` and `step`.
+    """One tool call of the latest step. If `turn` and `step` are set, the call belongs to that step.
 
-    `raw_arguments` is the text for ArgsSource RAW and TRUNCATED, `arguments` the decoded value for
-    RESERIALISED. `refused_by_harness` is SYNTAX or SCHEMA when the log says that the agent rejected the
-    arguments. `harness_message` is the text of that rejection. With EMISSION, the call has no usable
-    arguments; `raw_arguments` is then the text in which the model wrote the call. `syntax_seen` and
-    `schema_seen` say whether errors would be visible in a call without an error mark.
+    `raw_arguments` is the text for ArgsSource RAW and TRUNCATED. `arguments` is the decoded value for
+    RESERIALISED.
+
+    `refused_by_harness` is SYNTAX or SCHEMA when the log says that the agent rejected the arguments.
+    `harness_message` is the text of that rejection. With EMISSION, the call has no usable arguments;
+    `raw_arguments` is then the text in which the model wrote the call.
+
+    `syntax_seen` and `schema_seen` say how well the log shows errors of these kinds in calls that have no
+    error mark.
     """
 
     tool: str | None
-    mcp_server: str | None = None  # the MCP server, if the log has a separate field for it
+    mcp_server: str | None = None  # the MCP server, if the log has a separate field for the server
     tool_call_id: str | None = None
     turn: int | None = None
     step: int | None = None
@@ -241,16 +251,18 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     strategy: Strategy | None = None
     refused_by_harness: FaultLayer | None = None
     harness_message: str | None = None
-    retry_of: str | None = None  # tool_call_id of the call that this one retries, if the log states it
+    # the `tool_call_id` of the failed call that this call retries, if the log has that id
+    retry_of: str | None = None
     syntax_seen: Visibility = Visibility.NONE
     schema_seen: Visibility = Visibility.NONE
-    key: str | None = None  # a globally unique id from the log, by which copies of the call are found
+    key: str | None = None  # a globally unique id from the log; copies of the call are found by this id
 
 
 class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     """The result of a call.
 
-    The call is found by `tool_call_id`, else by turn, step and `ordinal`, its index among the step's calls.
+    The call is found by `tool_call_id`. Without that id, it is found by turn, step and `ordinal`, the call's
+    index in the step.
     """
 
     tool_call_id: str | None = None
@@ -260,26 +272,27 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     step: int | None = None
     status: ResultStatus
     flag_source: FlagSource
-    fault_layer: FaultLayer | None = None  # the failure stage that the log's texts or codes show
-    message: str | None = None  # the agent's reason for a failure
+    fault_layer: FaultLayer | None = None  # the failure stage that the texts or codes in the log show
+    message: str | None = None  # the reason that the agent gave for a failure
     content: str | None = None
     latency_ms: float | None = None
-    mcp_server: str | None = None  # the MCP server, if the log has it only here
-    # for example "recorded" or "miss": no tool ran, because the trial run replayed a recorded result
+    mcp_server: str | None = None  # the MCP server, if the log names the server only in the result
+    # For example "recorded" or "miss". No tool ran, because the trial run replayed a recorded result.
     simulated: str | None = None
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The end of a turn, as the log records it.
 
-    `recorded_ok` is None when the log does not say whether it succeeded. `answer` is the final text: '' when
-    the log shows that there was none, None when unknown. `verdict_reason` is why a check of the task passed
-    or failed. `compensations` are the messages that a gateway sent after unreadable replies. `cost` is in
-    USD.
+    `recorded_ok` is None when the log does not say whether the turn succeeded. `answer` is the final text. It
+    is '' when the log shows that there was no text, and None when the text is unknown. `verdict_reason` is
+    why a check of the task passed or failed. `compensations` are the messages that a gateway sent after
+    unreadable replies. `cost` is in USD.
     """
 
     turn: int | None = None
-    status: str | None = None  # the log's own status: ok, error, cancelled, prompt_limit …
+    # the status of the turn in the log's own words: ok, error, cancelled, prompt_limit …
+    status: str | None = None
     recorded_ok: bool | None = None
     answer: str | None = None
     latency_ms: float | None = None

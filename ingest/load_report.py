@@ -1,4 +1,4 @@
-"""The reports of a load and of maintenance commands: progress, and the final figures."""
+"""The reports of a load and of maintenance commands. They contain the progress and the final figures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 
 
 class ForeignKind(StrEnum):
-    """The kind of a file whose log format is unknown, by its first bytes.
+    """The kind of a file whose log format is unknown. The first bytes of the file show the kind.
 
     These are the values of `files.foreign_kind`.
     """
 
     JSON = "json"  # JSON objects in an unknown format
-    BROKEN = "broken"  # begins like JSON, but no object can be decoded
+    BROKEN = "broken"  # begins like JSON, but contains no object that can be decoded
     TEXT = "text"  # contains no JSON object
     BINARY = "binary"
     EMPTY = "empty"
@@ -23,11 +23,11 @@ class ForeignKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that could not be used, or not without another file.
+    """A file that could not be used, or that needs another file to be used.
 
-    `reason` is the part of a sentence that follows the file's path. `foreign` is the kind of a file that is
-    not a log; None = it may be a log. `is_new` is True when no earlier load rejected the file for the same
-    reason.
+    `reason` continues a sentence that begins with the file's path. `foreign` is the kind of a file that is
+    not a log. It is None if the file may be a log. `is_new` is True when no earlier load rejected the file
+    for the same reason.
     """
 
     path: str
@@ -38,7 +38,10 @@ class RejectedFile:
 
 @dataclass(frozen=True, slots=True)
 class DamagedFile:
-    """A file that was read, with the number of its unreadable lines and the reason for the first one."""
+    """A file that was read although some of its lines are unreadable.
+
+    It has the number of unreadable lines and the reason for the first of them.
+    """
 
     path: str
     lines: int
@@ -47,25 +50,27 @@ class DamagedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """The final figures of one load. Counts include only files read in this load, not the whole store.
+    """The final figures of one load. They count only files of this load, not the whole store.
 
     `loaded` files were read. `unchanged` files were already in the store, under this name or as a copy.
     `moved` files were in the store under another name. `unread` files were not read because the user stopped
-    the load. `left` files were excluded by `--since` and `--limit`. `companions` are files that were read
-    together with another one, or other files of a known agent. They are not failures; `reason` says which
-    case applies.
+    the load. `left` files were excluded by `--since` and `--limit`. `companions` are not failures. They were
+    read together with another file, or they are other files of a known agent; `reason` says which of the two.
 
-    For files with new content, `sessions_replaced` were read again, and `sessions_removed` were removed by
-    --replace. `calls_fewer` is the number of calls that both lost.
+    `sessions_replaced`, `sessions_removed` and `calls_fewer` are about files with new content. Replaced
+    sessions were read again. Removed sessions were deleted because of --replace. `calls_fewer` is the number
+    of calls that were lost with replaced and removed sessions.
 
-    `rejects` counts unusable lines and values, `new_rejects` those first seen in this load. `damaged` lists
-    at most 100 files that contain them. `new_rejected` counts files that no earlier load rejected for the
-    same reason. `duplicates` counts copies of calls in other rows. `faults` counts failed calls by failure
-    stage, in the order of the stages; `judged` counts calls whose arguments could be judged. Neither includes
-    duplicates. `notes` are sentences on skipped files that are not logs, and on facts that files lack.
-    `newest` is the time (UTC) of the newest session in this load's files, new or already loaded. It is None
-    when no session has a time. Times more than a day in the future are ignored. `generation` is None when
-    there was nothing new to publish.
+    `rejects` counts unusable lines and values. `new_rejects` counts those that no earlier load saw. `damaged`
+    lists at most 100 files that contain rejects. `new_rejected` counts files that no earlier load rejected
+    for the same reason. `duplicates` counts calls that are copies of a call in another row. `faults` counts
+    failed calls by failure stage, in the order of the stages. `judged` counts calls whose arguments could be
+    judged. `faults` and `judged` do not include duplicates. `notes` are sentences about skipped files that
+    are not logs, and about facts that files do not contain.
+
+    `newest` is the time (UTC) of the newest session in the files of this load, including files that were
+    already loaded. It is None when no session has a time. Times more than a day in the future are ignored.
+    `generation` is None when there was nothing new to publish.
     """
 
     loaded: int
@@ -98,11 +103,11 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A line or a value of a file that could not be used; `line` is None for the whole file.
+    """A line or a value of a file that could not be used. `line` is None if the whole file could not be used.
 
     `tools` is the hash of the tool definitions used to read the file (`ingest.store.ledger.ReadWith`).
-    `foreign` is as in `RejectedFile`. `part_of` is the log of which the file is a part; None = the file is a
-    log itself.
+    `foreign` is as in `RejectedFile`. `part_of` is the log to which the file belongs. It is None if the file
+    itself is a log.
     """
 
     file: str
@@ -118,7 +123,8 @@ class Reject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReparseReport:
-    """The figures of a reparse. `calls` counts the calls judged again, `changed` those with a new verdict.
+    """The figures of a reparse. `calls` counts the calls that were judged again. `changed` counts the calls
+    whose verdict changed.
 
     `generation` is None when there was nothing to judge.
     """
@@ -133,9 +139,9 @@ class ReparseReport:
 class ModelName:
     """The name of a model in logs.
 
-    `model` is the name under which its calls are counted. `rule` is why that name differs, or None when it
-    does not. `source` is where the name comes from (log, path, given). `calls` counts the model calls of
-    turns.
+    `model` is the name under which the calls of this model are counted. `rule` says why `model` differs from
+    the name in the log. It is None when the names are equal. `source` is where the name comes from (log,
+    path, given). `calls` counts the calls to the model in all turns.
     """
 
     model: str
@@ -147,7 +153,10 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class ModelNamesReport:
-    """The models of a store. `generation` is the new published version if they were recounted, else None."""
+    """The models of a store.
+
+    `generation` is the new published version of the store if the models were recounted. Otherwise it is None.
+    """
 
     names: tuple[ModelName, ...]
     aliases_enabled: bool
@@ -158,9 +167,9 @@ class ModelNamesReport:
 class ForgetReport:
     """The figures of a deletion of sessions. `generation` is None when nothing was deleted.
 
-    `runs` counts trial runs that have no session left. `files` counts the files that contained deleted
-    sessions. `elsewhere` counts deleted calls with a copy in another session. `undated` counts sessions that
-    stay because they have no time.
+    `runs` counts the trial runs that have no session left. `files` counts the files that contained deleted
+    sessions. `elsewhere` counts the deleted calls that have a copy in another session. `undated` counts the
+    sessions that were not deleted because they have no time.
     """
 
     sessions: int
@@ -178,9 +187,9 @@ class ForgetReport:
 class RetentionReport:
     """The figures of a retention run. `generation` is None when nothing was removed.
 
-    Sessions that ended before `text_before` lose their texts; sessions that ended before `facts_before` are
-    removed. None = no such limit. `quotes_removed` counts unreadable lines whose quoted text was removed.
-    `undated` counts sessions that stay because a part of them has no time.
+    Sessions that ended before `text_before` lose their texts. Sessions that ended before `facts_before` are
+    removed. A limit of None removes nothing. `quotes_removed` counts unreadable lines whose quoted text was
+    removed. `undated` counts sessions that were not removed because some of their rows have no time.
     """
 
     sessions_removed: int
@@ -200,10 +209,10 @@ class RetentionReport:
 class BackupReport:
     """The figures of a backup.
 
-    `name` is the backup of the present state of the store. `unchanged` means that this backup existed
-    already. `bytes` is the size of its files, `bytes_sent` the size of the pieces that had to be sent.
-    `backups` counts all backups that exist now. `removed` names the older backups that were removed. `notes`
-    are sentences on skipped work.
+    `name` is the backup of the present state of the store. `unchanged` is True if this backup existed before.
+    `bytes` is the total size of the backup's files. `bytes_sent` is the total size of the pieces that had to
+    be sent. `backups` counts all backups that exist now. `removed` names the older backups that were removed.
+    `notes` are sentences on skipped work.
     """
 
     place: str
@@ -221,7 +230,7 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """The figures of a restored backup, which was made at `made_at` (UTC).
+    """The figures of a restored backup. The backup was made at `made_at` (UTC).
 
     `generation` is the published store file.
     """
@@ -240,7 +249,7 @@ class RestoreReport:
 class VerifyReport:
     """The result of a successful check.
 
-    `of` names the store or the backup; `rows` has the number of rows by table.
+    `of` names the store or the backup that was checked. `rows` has the number of rows by table.
     """
 
     of: str
@@ -255,7 +264,7 @@ class VerifyReport:
 class Progress:
     """The progress of a load.
 
-    `name` is the file being read; `bytes_done` includes skipped files.
+    `name` is the file that is being read. `bytes_done` includes the bytes of skipped files.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The interface of a log format: its description, its input records, and its translator."""
+"""The interface of a log format. It defines a format's description, input records and translator."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ class Record(msgspec.Struct, gc=False):
     """One decoded object of a log, as a format receives it.
 
     `value` is the decoded object, or what the format's own `decode` returned. `where` is the line on which
-    the record begins. `data` has the record's bytes from the file, with or without the final line break;
-    `start` is their byte offset. `file` is the path of the record's file if a session has several files, else
-    None.
+    the record begins. `data` has the bytes of the record in the file. The bytes may end with a line break.
+    `start` is the byte offset of `data`. If a session has several files, `file` is the path of the record's
+    file; otherwise it is None.
     """
 
     where: LogLine
     value: Any
     data: bytes
     start: int
-    _seen: int = 0  # offset in `data` up to which `find_line` has searched
-    _line: int = 0  # number of line breaks before that offset
+    _seen: int = 0  # byte offset in `data` up to which `find_line` has searched
+    _line: int = 0  # number of line breaks before the offset `_seen`
     _in_lines: bool | None = None  # True when the record has several lines; None = not known yet
-    _missed: int = 0  # number of texts that were searched to the end of the record and not found
+    _missed: int = 0  # number of texts that `find_line` did not find up to the end of the record
     file: str | None = None
 
     def find_line(self, token: str, *, past: bool = False) -> LogLine:
         """Return the line of the next occurrence of `token`, searched from the previous match.
 
-        Ask for tokens in document order, so that each byte is searched only once. If the token is not found,
-        the result is the first line of the record. The same applies to a record with one line, and after 20
-        failed searches. With `past`, the next search begins after this match, as needed for repeated ids.
+        Search for texts in document order, so that each byte is searched only once. The result is the first
+        line of the record if `token` is not found, if the record has only one line, or after 20 failed
+        searches. With `past`, the next search begins behind this match. Use `past` if the same id occurs
+        several times.
         """
         if self._in_lines is None:
             self._in_lines = self.data.find(b"\n", 0, -1) >= 0
@@ -59,9 +60,9 @@ class Record(msgspec.Struct, gc=False):
 class Source:
     """The description of a format: which facts its logs contain.
 
-    The Data page shows this for each source, so that nobody takes an unmeasured 0 % for a good value. Each
-    field except `name`, `title` and `cannot_tell` is a short phrase for users that begins with `yes`,
-    `partly` or `no`.
+    The Data page shows these facts for each source, so that nobody takes an unmeasured 0 % for a good value.
+    Each field except `name`, `title` and `cannot_tell` is a short phrase for users. The phrase begins with
+    `yes`, `partly` or `no`.
     """
 
     name: str  # the module's name; the value of all `source` columns
@@ -77,7 +78,7 @@ class Source:
 
 
 def read_no_sibling(_name: str) -> None:
-    """Return None for every name. This is the default for a log that is not in a folder."""
+    """Return None for every name. This function is used for a log that is not in a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,11 @@ class About:
     """The facts about a file that a translator gets in addition to the records.
 
     `name` is the file's name without folders, `folder` the name of its folder, `path` the whole path
-    (`archive!member` in an archive). All may be empty. `identity` is a hash of the first bytes of the file.
-    It is the same in every copy and after the file has grown, and serves as session id if the log has none.
-    `read_sibling(name)` returns the bytes of another file in the folder. It returns None when that file is
-    missing or larger than `--max-line`. `mapping` has the paths of a record's fields (`--map`); only chat
-    transcripts use it.
+    (`archive!member` in an archive). All three may be empty. `identity` is a hash of the first bytes of the
+    file. The hash is the same in every copy and after the file has grown. It is the session id if the log
+    contains no session id. `read_sibling(name)` returns the bytes of another file in the same folder. It
+    returns None when the other file is missing or larger than `--max-line`. `mapping` has the paths of a
+    record's fields (`--map`). Only chat transcripts use `mapping`.
     """
 
     name: str = ""
@@ -101,20 +102,21 @@ class About:
 
 
 class Translator(Protocol):
-    """Translates the records of one file, in file order, into events; keeps state between records.
+    """Translates the records of one file into events, in file order. Keeps state between records.
 
     A translator must be picklable between two records. If the file grows, reading continues from the pickled
-    state. An optional method `list_missing` returns the names of facts that the translator did not find.
+    state. A translator may have a method `list_missing`, which returns the names of facts that the translator
+    did not find.
     """
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         """Return the events that this record completes."""
 
     def finish(self) -> Iterable[Event | Rejected]:
-        """Return the remaining events at the end of the file."""
+        """Return the events that remain when the file ends."""
 
     def close(self) -> None:
-        """Remove temporary files. Called once, even if the file was not read to its end."""
+        """Remove temporary files. Called exactly once, even if the file was not read to the end."""
 
 
 class Format(Protocol):
@@ -123,7 +125,7 @@ class Format(Protocol):
     def recognise(self, head: Sequence[dict[str, Any]]) -> bool:
         """Return True when the file is in this format.
 
-        `head` has the first decodable objects of the file, at most 50.
+        `head` has the first objects of the file that can be decoded, at most 50.
         """
 
     def translator(self, about: About) -> Translator:

@@ -1,4 +1,4 @@
-"""Reduces the memory and threads of processes that load logs, and describes how a process ended."""
+"""Reduces the memory and threads of processes that load logs. Describes how a process ended."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _KILLED = 9  # the number of SIGKILL; Windows has no such constant
 def leave_threads_out() -> None:
     """Keep libraries from starting threads on import, in this process and its child processes.
 
-    Only a process with one thread can be forked safely. Libraries that are imported already and variables
-    that are set already are not affected.
+    Only a process with one thread can be forked safely. Libraries that are already imported are not affected.
+    Environment variables that are already set are not changed.
     """
     for name, value in _NO_THREADS.items():
         os.environ.setdefault(name, value)
@@ -25,15 +25,15 @@ def leave_threads_out() -> None:
 def leave_pandas_out() -> None:
     """Make every later import of pandas in this process fail.
 
-    Arrow and DuckDB import pandas to recognise its tables if it is installed. That costs 40 MB and a quarter
-    of a second.
+    If pandas is installed, Arrow and DuckDB import it to recognise pandas tables. The import costs 40 MB and
+    a quarter of a second.
     """
     if not any(isinstance(finder, PandasBlocker) for finder in sys.meta_path):
         sys.meta_path.insert(0, PandasBlocker())
 
 
 def let_pandas_in() -> None:
-    """Undo `leave_pandas_out`, for a command that uses the metrics of the pages."""
+    """Undo `leave_pandas_out`, for a command that computes the metrics of the dashboard pages."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, PandasBlocker)]
 
 

@@ -1,8 +1,8 @@
 """Maps fields of a record to the fields of chat transcripts, for example `messages` to `.request.messages`.
 
 A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
-A path can enter JSON that is stored as text. A value at a mapped path comes before a value under the field's
-usual name.
+A path can enter JSON that is stored as text. A value at a mapped path has priority over a value under the
+field's usual name.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ _STEP = re.compile(
 _HOW = 'write one such as .request.messages, .choices[0].message or .attributes["gen_ai.request.model"]'
 _KINDS = {str: "a text", bool: "a boolean", int: "a number", float: "a number", dict: "an object"}
 _SHOWN = 8  # largest number of keys that a message lists
-_LONGEST = 60  # characters; a longer key is hidden, because a part of it could be part of a secret
+_LONGEST = 60  # characters; a longer key is not shown, because it could contain part of a secret
 _DEEPEST = 4  # nested objects are searched for messages down to this level
 _LOOKED_AT = 500  # largest number of values that are searched for messages
 
 
 class BadMappingError(Exception):
-    """A field or a path is unusable.
+    """A field or a path that cannot be used.
 
-    The message is the end of a sentence whose beginning says where the path was given.
+    The message continues a sentence that begins with the place where the user wrote the path.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """A path into a record: `steps` are keys of objects and indexes of arrays."""
+    """A path into a record. `steps` are the keys and array indexes from the record to the value."""
 
     text: str
     steps: tuple[str | int, ...]
@@ -100,9 +100,9 @@ class FieldPath:
         raise BadMappingError(f"{text!r} is not a path; {_HOW}")
 
     def find(self, record: Any, opened: dict[int, Any] | None = None) -> Any:
-        """Return the value at the path, or None.
+        """Return the value at the path, or None if the record has no such value.
 
-        `opened` keeps the record's JSON texts in decoded form, for further paths.
+        `opened` keeps the record's JSON texts in decoded form for later calls.
         """
         value = record
         for step in self.steps:
@@ -112,7 +112,9 @@ class FieldPath:
         return value
 
     def explain_gap(self, record: Any) -> str:
-        """Return why `find` returns None for a record: the part of the path that is missing."""
+        """Return why `find` returns None for a record. The text names the segment of the path that is
+        missing.
+        """
         value, before = record, ""
         for step in self.steps:
             inner = _take_step(value, step, None)
@@ -125,7 +127,7 @@ class FieldPath:
 
 @dataclass(frozen=True, slots=True)
 class RecordMapping:
-    """The paths of a map, by field."""
+    """The paths of a mapping, by field."""
 
     paths: tuple[tuple[str, FieldPath], ...]
 
@@ -138,7 +140,7 @@ class RecordMapping:
 
     @classmethod
     def from_json(cls, text: str) -> RecordMapping:
-        """Return the mapping from the text that `to_json` made. Raises BadMappingError."""
+        """Return the mapping from a text that `to_json` returned. Raises BadMappingError."""
         return cls.parse(json.loads(text))
 
     def to_json(self) -> str:
@@ -146,34 +148,36 @@ class RecordMapping:
         return json.dumps({name: path.text for name, path in self.paths}, ensure_ascii=False)
 
     def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a record by field, without the fields whose path finds nothing."""
+        """Return the values of a record by field. A field is omitted if its path finds nothing."""
         opened: dict[int, Any] = {}
         values = ((name, path.find(record, opened)) for name, path in self.paths)
         return {name: value for name, value in values if value is not None}
 
     def apply(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record with the values of `find_fields` under the keys of their fields."""
+        """Return a copy of a record in which the keys of the fields have the values of `find_fields`."""
         return put_fields(record, self.find_fields(record))
 
     def apply_all(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the records that `skips` keeps, each as changed by `apply`."""
+        """Return the records for which `skips` is False, each as changed by `apply`."""
         mapped = (self.apply(record) for record in records)
         return [record for record in mapped if not self.skips(record)]
 
     def skips(self, mapped: Mapping[str, Any]) -> bool:
-        """Return True when the path of messages is mapped but the record has none."""
+        """Return True when `messages` has a mapped path but the record has no value at this path."""
         maps_messages = any(name == "messages" for name, _ in self.paths)
         return maps_messages and mapped.get("messages") is None and mapped.get("conversations") is None
 
     def list_gaps(self, records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-        """Yield each field whose path finds nothing in these records, and the reason in the first one."""
+        """Yield each field whose path finds nothing in any of these records. Also yield the reason for the
+        first record.
+        """
         for name, path in self.paths:
             if records and all(path.find(record) is None for record in records):
                 yield f"{name} at {path.text} ({path.explain_gap(records[0])})"
 
 
 def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths of arrays in a record that look like messages, the least nested first."""
+    """Yield the paths of arrays in a record that look like messages. The least nested arrays come first."""
     for path, _, value in _walk(record):
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(first, dict) and ("role" in first or "from" in first):
@@ -181,9 +185,9 @@ def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths at which a record seems to have its model and its time, by field.
+    """Return by field the paths at which a record seems to have its model and its time.
 
-    Only nested values are searched, because the chat format finds the others itself.
+    Only nested values are searched. The chat format itself finds values at the top level.
     """
     paths: dict[str, str] = {}
     for path, key, value in _walk(record):
@@ -195,9 +199,9 @@ def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _walk(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Yield path, key and value of each member, the least nested first.
+    """Yield the path, key and value of each member of a record. The least nested members come first.
 
-    JSON stored as text is decoded. A large or deep record is searched only in part.
+    JSON that is stored as text is decoded. A large or deep record is not searched completely.
     """
     left: list[tuple[str, str, Any]] = [("", "", record)]
     for path, key, value in left:
@@ -216,7 +220,7 @@ def _parse_path(name: str, text: str) -> FieldPath:
 
 
 def put_fields(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with the values of fields under the keys that the chat format looks up."""
+    """Return a copy of a record that has each field's value under the key that the chat format looks up."""
     mapped = dict(record)
     for name, value in fields.items():
         key, *inner = FIELDS[name]
@@ -239,7 +243,6 @@ def _take_step(value: Any, step: str | int, opened: dict[int, Any] | None) -> An
 
 
 def _open_text(value: Any) -> Any:
-    """Return the object or array in a JSON text; return any other value unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:

@@ -1,4 +1,4 @@
-"""File modes, locks of files that end with their process, and writes that survive a power cut."""
+"""Sets file modes, locks files until the process ends, and writes files safely in spite of power cuts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import Any
 from ingest.errors import explain_os_errors
 
 _BEYOND = 2**30
-"""Offset of the byte that is locked on Windows. It is behind the owner's text, because others cannot read a
-locked byte.
+"""Offset of the byte that is locked on Windows. It is behind the owner's text, because other processes cannot
+read a locked byte.
 """
 
 
@@ -36,15 +36,16 @@ _GROUP, _OTHERS, _NO_WRITING_BY_OTHERS = 0o070, 0o007, 0o002
 
 
 def limit_new_files(folder: Path) -> int:
-    """Set the umask of this process so that its new files are as private as a folder; return the old umask.
+    """Set the umask of this process so that its new files are as private as a folder. Return the old umask.
 
-    The umask only gets stricter, with one exception: in a folder with the set-group-ID bit, new files get the
-    folder's group, and this group gets the same rights as for the folder. Windows has no modes.
+    The umask only gets stricter, with one exception. If the folder has the set-group-ID bit, new files get
+    the group of the folder. This group then gets the same rights to the files as to the folder. Windows has
+    no modes.
     """
     before = os.umask(0o077)
     try:
         mode = folder.stat().st_mode
-    except OSError:  # the next write into the folder explains it
+    except OSError:  # the next write into the folder reports the cause of this error
         mode = stat.S_IRWXU
     if os.name != "posix":
         limit = before
@@ -58,9 +59,9 @@ def limit_new_files(folder: Path) -> int:
 
 @contextmanager
 def new_files_like(folder: Path) -> Iterator[None]:
-    """In the block, let the new files of this process be as private as a folder (`limit_new_files`).
+    """Inside the block, make the new files of this process as private as a folder (`limit_new_files`).
 
-    All threads of a process share the umask: do not write two folders with different modes in parallel.
+    All threads of a process share the umask. So do not write to two folders with different modes in parallel.
     """
     before = limit_new_files(folder)
     try:
@@ -70,7 +71,7 @@ def new_files_like(folder: Path) -> Iterator[None]:
 
 
 def is_open_to_everybody(folder: Path) -> bool:
-    """Return True if each user of this machine may read a folder."""
+    """Return True if every user of this machine may read a folder."""
     if os.name != "posix":
         return False
     try:
@@ -90,12 +91,12 @@ def lock_file(
 ) -> Iterator[None]:
     """Hold the lock of a file until the process ends. Create the file if it does not exist.
 
-    While another process has the lock, `wait` is called repeatedly with the description of that process from
-    the file. `wait` sleeps or raises an error. `explain` gets the folder and translates an OSError when the
-    file cannot be opened or written. By default it raises StoreError.
+    While another process has the lock, `wait` is called repeatedly. Its argument is the description of the
+    other process, read from the file. `wait` sleeps or raises an error. If the file cannot be opened or
+    written, `explain` replaces the OSError by an error about the folder, by default a StoreError.
     """
     with explain(path.parent), new_files_like(path.parent):
-        # Not "w": whoever fails to get the lock must not wipe out who holds it.
+        # Not "w", which would delete the owner's description even if this process fails to get the lock.
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         while not _try_lock(lock):
@@ -120,9 +121,9 @@ def is_locked(path: Path) -> bool:
 
 
 def _try_lock(lock: int, *, shared: bool = False) -> bool:
-    """Try to lock an open file without waiting; return False if another process has the lock.
+    """Try to lock an open file without waiting. Return False if another process has the lock.
 
-    With `shared`, several processes may hold the lock. Windows has no shared lock.
+    With `shared`, several processes may hold the lock at the same time. Windows has no shared lock.
     """
     try:
         if hasattr(_LOCKS, "flock"):
@@ -155,9 +156,9 @@ def _describe_owner(path: Path) -> str:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Write a file, or the entries of a folder, from the operating system's cache to the disk.
+    """Flush a file, or the entries of a folder, from the cache of the operating system to the disk.
 
-    Windows cannot open a folder, and it flushes only a file that is open for writing.
+    Windows cannot open a folder. It flushes a file only if the file is open for writing.
     """
     if sys.platform == "win32" and path.is_dir():
         return
@@ -169,7 +170,9 @@ def flush_to_disk(path: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace the text of a small file. After a power cut the file contains the old or the whole new text."""
+    """Replace the text of a small file. After a power cut, the file contains either the old or the new text
+    completely.
+    """
     new = path.with_name(f"{path.name}.new")
     with new_files_like(path.parent):
         new.write_text(text, "utf-8")

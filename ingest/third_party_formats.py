@@ -1,7 +1,7 @@
-"""Log formats of other Python distributions, which declare entry points in the group `callgauge.formats`.
+"""Log formats of other Python distributions. They declare entry points in the group `callgauge.formats`.
 
-Callgauge asks them only about files that its own formats do not read. Errors in them are caught, so a broken
-format never stops another one. docs/integrations.md describes the interface.
+Callgauge asks these formats only about files that its own formats cannot read. Errors of these formats are
+caught, so a broken format never stops another format. docs/integrations.md describes the interface.
 """
 
 from __future__ import annotations
@@ -28,21 +28,27 @@ class FormatPluginError(Exception):
 
 @dataclass(eq=False, slots=True)
 class InstalledFormat:
-    """A third-party format whose errors are caught. `distribution` is its name and version."""
+    """A third-party format whose errors are caught. `distribution` is the name and version of its
+    distribution.
+    """
 
     SOURCE: Source
     distribution: str
     module: Format
 
     def recognise(self, head: Sequence[dict[str, Any]]) -> bool:
-        """Return True when the format reads a file that begins with `head`; False when it raises an error."""
+        """Return True when the format recognises a file that begins with `head`. Return False when the format
+        raises an error.
+        """
         try:
             return bool(self.module.recognise(head))
         except (Exception, SystemExit):
             return False
 
     def describe_error(self, head: Sequence[dict[str, Any]]) -> str | None:
-        """Return a sentence about the error that `recognise` raises for this file, or None."""
+        """Return a sentence about the error that `recognise` raises for this file, or None if it raises no
+        error.
+        """
         try:
             self.module.recognise(head)
         except (Exception, SystemExit) as error:
@@ -50,7 +56,7 @@ class InstalledFormat:
         return None
 
     def translator(self, about: About) -> Translator:
-        """Return a translator for one file, with its errors caught. Raises FormatPluginError."""
+        """Return a translator for one file. The errors of the translator are raised as FormatPluginError."""
         made = _guard(lambda: self.module.translator(about))
         for name in ("take", "finish", "close"):
             if not callable(getattr(made, name, None)):
@@ -59,12 +65,14 @@ class InstalledFormat:
 
     @property
     def report_to(self) -> str:
-        """The end of an error message: who should get a report, and what to do now."""
+        """Return the end of an error message. It says who should get a bug report and what the user can do
+        now.
+        """
         return f"report it to the authors of {self.distribution}, or uninstall it"
 
 
 class _GuardedTranslator:
-    """Turns every error of a third-party translator into a FormatPluginError."""
+    """Raises every error of a third-party translator as a FormatPluginError."""
 
     def __init__(self, translator: Translator) -> None:
         self._translator = translator
@@ -79,9 +87,9 @@ class _GuardedTranslator:
         _guard(self._translator.close)
 
     def __reduce__(self) -> str:
-        """Raise TypeError: a checkpoint restores only classes of Callgauge.
+        """Raise TypeError, because a checkpoint can restore only classes of Callgauge.
 
-        So a file that grew is read again.
+        So Callgauge reads the whole file again if the file grows.
         """
         raise TypeError("a third-party translator is not pickled")
 
@@ -116,9 +124,10 @@ def _describe(error: BaseException) -> str:
 def load_installed_formats(
     own_names: Collection[str],
 ) -> tuple[dict[str, InstalledFormat], tuple[str, ...]]:
-    """Return the third-party formats by name, and a sentence for each that cannot be used.
+    """Return the third-party formats by name, and one sentence for each format that cannot be used.
 
-    `own_names` are the names of Callgauge's own formats, which no other format may have.
+    `own_names` are the names of Callgauge's own formats. A third-party format must not have one of these
+    names.
     """
     try:
         declared = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, name_distribution(entry)))
@@ -146,7 +155,9 @@ def name_distribution(entry: EntryPoint) -> str:
 
 
 def _load_format(entry: EntryPoint, own_names: Collection[str], times: Counter[str]) -> InstalledFormat:
-    """Return the format of an entry point. Raises FormatPluginError with the reason why it cannot be used."""
+    """Return the format of an entry point. Raises FormatPluginError with the reason if the format cannot be
+    used.
+    """
     if not _NAME.fullmatch(entry.name):
         raise FormatPluginError("its name is not lower-case letters, digits and _, beginning with a letter")
     if entry.name in own_names:

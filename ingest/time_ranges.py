@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 
 Days = tuple[date, date]
 PRESETS = ("28 days", "1 day", "7 days", "90 days", "All days", "7 days to today", "28 days to today")
-"""The offered ranges; the first is the default."""
+"""The ranges that are offered. The first range is the default."""
 DAY_FORMS = "today, yesterday, monday, 7d, 2 weeks, last week or 2026-11-09"
 RANGE_FORMS = (
     "7d, 2 weeks, last week, yesterday, 2026-11-09, 2026-11, 2026-11-09..2026-11-15, 7 days to today or all"
@@ -32,10 +32,11 @@ _WEEK = 7
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """A range of days (UTC): the newest `length` days, or `first` to `last`, or all days when neither is set.
+    """A range of days (UTC).
 
-    With `to_today`, the newest days end `before` days before today; otherwise they end on the newest day with
-    data.
+    The range has the newest `length` days, or the days from `first` to `last`. It has all days when none of
+    the three is set. With `to_today`, the newest days end `before` days before today. Otherwise they end on
+    the newest day with data.
     """
 
     length: int | None = None
@@ -46,7 +47,7 @@ class TimeRange:
 
     @property
     def text(self) -> str:
-        """The range as in pages and links: 7 days, 7 days to today, All days, 2026-11-09."""
+        """The range as pages and links show it: 7 days, 7 days to today, All days, 2026-11-09."""
         if self.before:
             return "yesterday" if self.length == 1 else "last week"
         if self.length is not None:
@@ -56,10 +57,10 @@ class TimeRange:
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
 
     def resolve(self, newest: date, today: date) -> Days | None:
-        """Return the first and the last day, both inclusive, or None for all days.
+        """Return the first and the last day of the range, both inclusive. Return None for all days.
 
-        `newest` is the newest day with data. If it is after `today`, a clock was wrong, and the range ends
-        today.
+        `newest` is the newest day with data. If `newest` is after `today`, a clock was wrong, and the range
+        ends today.
         """
         if self.length is not None:
             last = today - timedelta(self.before) if self.to_today else min(newest, today)
@@ -68,7 +69,7 @@ class TimeRange:
 
 
 def read_range(text: str, today: date | None = None) -> TimeRange:
-    """Return the range in a text that has one of the RANGE_FORMS.
+    """Return the range that a text describes in one of the RANGE_FORMS.
 
     Weekdays and ages count from `today`. Raises ValueError with the valid forms.
     """
@@ -90,7 +91,6 @@ def read_range(text: str, today: date | None = None) -> TimeRange:
 
 
 def _split_range(words: str) -> list[str]:
-    """Return the one or two days of a range. Raises ValueError for another number of days."""
     ends = _BETWEEN.split(words)
     if len(ends) == 1 and len(dates := _DAY.findall(words)) == 2:
         return dates
@@ -100,9 +100,10 @@ def _split_range(words: str) -> list[str]:
 
 
 def read_day(text: str, today: date | None = None) -> date:
-    """Return the day in a text that has one of the DAY_FORMS. Raises ValueError with these forms.
+    """Return the day that a text describes in one of the DAY_FORMS. Raises ValueError with the valid forms.
 
-    A weekday is its latest date up to `today`. A span counts back from `today`: `7d` is a week ago.
+    A weekday is the latest date with this weekday up to `today`. A span counts back from `today`: `7d` is a
+    week ago.
     """
     today = today or datetime.now(UTC).date()
     words = " ".join(text.split()).lower()
@@ -122,10 +123,11 @@ def read_day(text: str, today: date | None = None) -> date:
 
 
 def read_moment(text: str, now: datetime) -> datetime:
-    """Return the moment in a text: the beginning of a day, an exact time, or a span before `now`.
+    """Return the moment that a text describes.
 
-    Exact times are in ISO 8601: `2026-11-20T18:00+01:00`. Without an offset, the offset of `now` applies.
-    Raises ValueError with the valid forms.
+    A moment is the beginning of a day, an exact time, or a span before `now`. Exact times are in ISO 8601:
+    `2026-11-20T18:00+01:00`. A time without an offset gets the offset of `now`. Raises ValueError with the
+    valid forms.
     """
     words = " ".join(text.split())
     try:
@@ -144,10 +146,10 @@ def read_moment(text: str, now: datetime) -> datetime:
 
 
 def read_expiry(text: str, now: datetime) -> datetime | None:
-    """Return when something ends, or None for "never".
+    """Return the time at which something expires, or None for "never".
 
-    The text is a span from now (90d, 12h, 8 weeks), a day (its end, UTC), or "never". Raises ValueError for
-    anything else.
+    The text is a span from now (90d, 12h, 8 weeks), a day, or "never". A day means the end of that day (UTC).
+    Raises ValueError for any other text.
     """
     words = " ".join(text.split()).lower()
     if words == "never":
@@ -162,7 +164,7 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
 
 
 def _count_days(span: re.Match[str]) -> int:
-    """Return the days of a span, with hours rounded up.
+    """Return the number of days in a span. Hours are rounded up to days.
 
     Raises ValueError for zero days and for more than ten years.
     """

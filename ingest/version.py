@@ -1,4 +1,4 @@
-"""The version of Callgauge, and the command that adds an extra to this installation."""
+"""The version of Callgauge, and the command that installs an extra of Callgauge."""
 
 import importlib.util
 import os
@@ -12,7 +12,7 @@ CALLGAUGE_VERSION = "0.2.0"
 def install_command(extra: str) -> str:
     """Return the command that installs an extra of Callgauge into the running environment.
 
-    A pipx environment contains pipx_metadata.json, one of `uv tool` contains uv-receipt.toml.
+    A pipx environment contains pipx_metadata.json. An environment of `uv tool` contains uv-receipt.toml.
     """
     requirement = f'"callgauge[{extra}]"'
     prefix = Path(sys.prefix)

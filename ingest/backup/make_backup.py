@@ -1,7 +1,8 @@
-"""Makes a backup of a store that may be in use; sends only the pieces that the backup location lacks.
+"""Makes a backup of a store, even while the store is in use. Sends only the pieces that the backup location
+lacks.
 
-A published store file never changes, so its copy is consistent. Other databases are copied through SQLite.
-Each sent piece is read back before the backup is complete.
+A published store file never changes, so a copy of the file is consistent. Other databases are copied through
+SQLite. Each sent piece is read back before the backup is complete.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from ingest.store.reader import find_segments
 from ingest.store.shared.segment_places import find_segment_places
 from ingest.version import CALLGAUGE_VERSION
 
-_TRIES = 5  # tried again, because a load may remove the store file just before it is opened
+_TRIES = 5  # number of attempts; a load may remove the store file just before it is opened
 
 
 def make_backup(
@@ -53,11 +54,11 @@ def make_backup(
     with_keys: bool = False,
     on_write: OnWrite = ignore_write,
 ) -> BackupReport:
-    """Back up a store to a folder or an address like s3://bucket/callgauge, and remove older backups.
+    """Back up a store to a folder or to an address like s3://bucket/callgauge. Remove older backups.
 
     `keep` is the number of backups to keep. If the store equals the newest backup, no backup is added.
-    `with_keys` includes the keys for placeholders and for sign-ins. Raises InputError, StoreError,
-    OptionError or BackupError. Then the existing backups are unchanged.
+    `with_keys` also backs up the keys for placeholders and for sign-ins. Raises InputError, StoreError,
+    OptionError or BackupError. After an error, the existing backups are unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -78,7 +79,7 @@ def make_backup(
             on_write("manifest written")
         removed, notes = _remove_old(place, newest, keep, sender.pieces_there, on_write)
         backups = list_backups(place)
-    with suppress(StoreError):  # the store may be read-only here; the backup itself succeeded
+    with suppress(StoreError):  # the store may be read-only for this process; the backup itself succeeded
         _record(store_dir, place.name, backups)
     return BackupReport(
         place=place.name,
@@ -112,7 +113,7 @@ def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
 
 @dataclass(slots=True)
 class PieceSender:
-    """Sends the pieces that the backup location lacks, and reads each of them back."""
+    """Sends the pieces that the backup location lacks, and reads back each sent piece."""
 
     place: BackupPlace
     on_write: OnWrite
@@ -127,9 +128,9 @@ class PieceSender:
         return self._there.keys()
 
     def send(self, name: str, stream: BinaryIO) -> BackupFile:
-        """Send a file; return its entry in the manifest."""
+        """Send a file and return the manifest's entry for the file."""
         whole, size, pieces = sha256(), 0, []
-        # The first cut is after DuckDB's headers, so that unchanged blocks give unchanged pieces.
+        # Cut first after DuckDB's headers, so that unchanged blocks give unchanged pieces.
         head = DUCKDB_HEADERS if name.endswith(".duckdb") else PIECE_BYTES
         while data := _read_full(stream, PIECE_BYTES if size else head):
             whole.update(data)
@@ -178,9 +179,10 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
 
 
 def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[str, BinaryIO]]:
-    """Return the published row counts by table, and the open files: the store file, then its segments.
+    """Return the row counts of the published store by table, and its open files.
 
-    Open files stay readable even if a load removes them.
+    The first open file is the store file; the segments follow. Open files stay readable even if a load
+    removes them.
     """
     for _ in range(_TRIES):
         generation = published_generation(store_dir)
@@ -219,7 +221,6 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
 
 
 def _read_newest(place: BackupPlace, names: Sequence[str]) -> Manifest | None:
-    """Return the manifest of the newest backup; None if there is none, or if it cannot be read."""
     try:
         return read_manifest(place, names[-1]) if names else None
     except BackupError:
@@ -227,9 +228,10 @@ def _read_newest(place: BackupPlace, names: Sequence[str]) -> Manifest | None:
 
 
 def _check_segments(earlier: Manifest, manifest: Manifest, place: BackupPlace) -> None:
-    """Raise StoreError if a segment differs from the one in the newest backup: loads never change a segment.
+    """Raise StoreError if a segment differs from the same segment in the newest backup.
 
-    Without this check, backups of a damaged file would replace all good ones in time.
+    Loads never change a segment, so a segment that differs is damaged. Without this check, backups of the
+    damaged file would replace all good backups in time.
     """
     known = {file.name: file.sha256 for file in earlier.files if file.name.startswith("seg-")}
     for file in manifest.files:
@@ -241,16 +243,15 @@ def _check_segments(earlier: Manifest, manifest: Manifest, place: BackupPlace) -
 
 
 def _holds_the_same(earlier: Manifest, manifest: Manifest, present: Collection[str]) -> bool:
-    """Return True when a backup contains the same files, and all of its pieces exist."""
     return set(earlier.files) == set(manifest.files) and earlier.pieces() <= set(present)
 
 
 def _remove_old(
     place: BackupPlace, newest: str, keep: int, present: Collection[str], on_write: OnWrite
 ) -> tuple[list[str], list[str]]:
-    """Remove all but the newest backups, and the pieces that these do not need.
+    """Remove all backups except the newest ones. Remove the pieces that no remaining backup needs.
 
-    Returns the names of the removed backups, and sentences on files that could not be removed.
+    Return the names of the removed backups, and sentences on files that could not be removed.
     """
     named = list_backups(place)
     kept = {newest, *named[-keep:]}
@@ -271,14 +272,18 @@ def _remove_old(
 
 
 def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
-    """Record the existing backups in the store's folder, for users who must delete data everywhere."""
+    """Record the existing backups in the store's folder. Users who delete data need this list to delete the
+    backups too.
+    """
     records = {**read_record(store_dir), place: list(backups)}
     with explain_os_errors(store_dir):
         replace_text(store_dir / RECORD, json.dumps(records, indent=1) + "\n")
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
-    """Return the names of a store's backups by location, as known after the last backup there."""
+    """Return the names of a store's backups by location. They are the backups that existed after the last
+    backup run.
+    """
     try:
         records = json.loads((store_dir / RECORD).read_text("utf-8"))
     except (OSError, ValueError):

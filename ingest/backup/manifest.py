@@ -19,7 +19,9 @@ from ingest.errors import BackupError
 
 PIECES, BACKUPS = "pieces", "backups"
 PIECE_BYTES = 1024 * 1024
-"""The size of a piece: four blocks of DuckDB. Most blocks of a store file are also in the next store file."""
+"""The size of a piece: four blocks of DuckDB. Most blocks of a store file are also in the next store file, so
+most pieces need not be sent again.
+"""
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
 _PIECE = re.compile(r"[0-9a-f]{64}")
@@ -31,8 +33,8 @@ _HASH = 16
 class BackupFile(msgspec.Struct, frozen=True):
     """A file of the store's folder.
 
-    `pieces` has the SHA-256 of each piece in order; `sha256` is of the whole file. `is_private` means that
-    only the owner could read the file.
+    `pieces` has the SHA-256 of each piece in order. `sha256` is the hash of the whole file. `is_private`
+    means that only the owner could read the file.
     """
 
     name: str
@@ -43,7 +45,7 @@ class BackupFile(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a backup. `made_at` is ISO 8601 in UTC; `rows` has the row counts by table."""
+    """The content of a backup. `made_at` is a time in ISO 8601 (UTC). `rows` has the row counts by table."""
 
     layout: int = _FORMAT
     made_at: str
@@ -62,14 +64,16 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
-    """Write a manifest and return the backup's name. A backup exists as soon as its manifest exists.
+    """Write a manifest and return the name of its backup. The backup exists as soon as the manifest exists.
 
-    The name sorts after the names of all earlier backups, even if the clock was ahead when they were made.
+    The name sorts after the names of all earlier backups, even if the clock was ahead during an earlier
+    backup.
     """
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     times = [datetime.fromisoformat(manifest.made_at)]
     for earlier in list_backups(place)[-1:]:
-        with suppress(ValueError, OverflowError):  # a name that no backup has
+        # the name has another form, so it is not the name of a backup
+        with suppress(ValueError, OverflowError):
             made_at = datetime.strptime(earlier.rpartition("-")[0], _TIME).replace(tzinfo=UTC)
             times.append(made_at + timedelta(microseconds=1))
     name = f"{max(times).strftime(_TIME)}-{sha256(data).hexdigest()[:_HASH]}"
@@ -78,12 +82,15 @@ def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
 
 
 def list_backups(place: BackupPlace) -> Sequence[str]:
-    """Return the names of the backups in a location, the oldest first."""
+    """Return the names of the backups in a location. The oldest comes first."""
     return sorted(name.removesuffix(".json") for name in place.list_sizes(BACKUPS) if name.endswith(".json"))
 
 
 def read_manifest(place: BackupPlace, name: str) -> Manifest:
-    """Return the manifest of a backup. Raises BackupError when it is damaged or of a newer Callgauge."""
+    """Return the manifest of a backup.
+
+    Raises BackupError when the manifest is damaged or was written by a newer Callgauge.
+    """
     data = place.read(f"{BACKUPS}/{name}.json")
     if sha256(data).hexdigest()[:_HASH] != name.rpartition("-")[2]:
         raise BackupError(f"the backup {name} in {place.name} is damaged: its list of files was changed")
@@ -97,9 +104,9 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of the newest backup in a location, or check that `wanted` exists.
+    """Return the name of the newest backup in a location. If `wanted` is given, return `wanted`.
 
-    Raises BackupError.
+    Raises BackupError when there is no such backup.
     """
     backups = list_backups(place)
     if not backups:

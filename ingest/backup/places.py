@@ -1,4 +1,4 @@
-"""Where backups are stored: a folder or an object store. A file is written completely or not at all."""
+"""Reads and writes backups in a folder or an object store. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ _PART = ".part"
 
 
 class BackupPlace(Protocol):
-    """A folder or an object store with backups. All methods raise BackupError; names are `folder/file`."""
+    """A folder or an object store with backups.
+
+    All methods raise BackupError. The names of files have the form `folder/file`.
+    """
 
     @property
     def name(self) -> str:
         """The path or address to show to users, without credentials."""
 
     def list_sizes(self, folder: str) -> Mapping[str, int]:
-        """Return the sizes in bytes of the files in a folder, by name; empty for a missing folder."""
+        """Return the sizes in bytes of the files in a folder, by file name. A missing folder gives an empty
+        result.
+        """
 
     def read(self, name: str) -> bytes: ...
 
@@ -34,16 +39,16 @@ class BackupPlace(Protocol):
         """Write a file completely or not at all, even if the power fails."""
 
     def remove(self, name: str) -> None:
-        """Remove a file; a missing file is not an error."""
+        """Remove a file. It is not an error if the file is missing."""
 
     def hold(self) -> AbstractContextManager[None]:
-        """Keep other processes from writing backups here, if that is possible."""
+        """Keep other processes from writing backups to this location, if that is possible."""
 
 
 def open_place(place: str | Path) -> BackupPlace:
     """Return the backup location at a path or an address.
 
-    Raises OptionError for an address that is read-only.
+    Raises OptionError if the address is read-only.
     """
     if not is_address(place):
         return FolderPlace(Path(place).absolute())

@@ -1,4 +1,4 @@
-"""Restores a backup into a store's folder; checks everything in a separate folder first."""
+"""Restores a backup into a store's folder. Everything is checked in a separate folder first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ingest.store.generations import (
 from ingest.store.shared.link import FETCH_LOCK, LINK
 from ingest.store.shared.pointer import CURRENT
 
-_MARK = "restoring.part"  # exists while files are moved into place
+_MARK = "restoring.part"  # this file exists while files are moved into the store's folder
 _COMPANIONS = ("-wal", "-shm", "-journal")  # files next to an old database that would damage the new one
 
 
@@ -42,10 +42,11 @@ def restore(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RestoreReport:
-    """Restore the newest backup in a location, or the one named `backup`, into a store's folder.
+    """Restore a backup into a store's folder.
 
-    The folder must be empty; with `replace`, its published store file is replaced. Raises BackupError,
-    StoreError, StoreBusy or StoreVersionError. Then the folder is unchanged.
+    `backup` names the backup; by default, the newest backup in the location is restored. The folder must be
+    empty. With `replace`, the published store file in the folder is replaced. Raises BackupError, StoreError,
+    StoreBusy or StoreVersionError. After an error, the folder is unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -74,7 +75,10 @@ def restore(
 
 
 def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None:
-    """Return the published store file if an earlier restore of this backup was killed after publishing it."""
+    """Return the published store file of a restore that was killed after it published this backup.
+
+    Return None if there was no such restore.
+    """
     mark, generation = store_dir / _MARK, published_generation(store_dir)
     file = manifest.find_file(manifest.generation)
     if generation is None or file is None or not mark.is_file():
@@ -86,7 +90,9 @@ def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None
 
 
 def _restore_into(folder: StoreFolder, place: BackupPlace, name: str, manifest: Manifest) -> str:
-    """Fetch and check a backup, move its files into place, and return the published store file's name."""
+    """Fetch and check a backup, and move its files into the store's folder. Return the published store file's
+    name.
+    """
     staged = folder.make_rows_folder()
     try:
         fetch_files(place, manifest, staged, folder.on_write)
@@ -113,7 +119,7 @@ def _check_target(store_dir: Path, *, replace: bool) -> None:
 
 
 def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: OnWrite) -> None:
-    """Write the files of a backup into a folder, and check each. Raises BackupError, StoreError."""
+    """Write the files of a backup into a folder, and check each file. Raises BackupError or StoreError."""
     _check_names(manifest)
     for file in manifest.files:
         path = folder / file.name
@@ -137,7 +143,9 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _check_names(manifest: Manifest) -> None:
-    """Raise BackupError when a backup names files that do not belong to a store. It may be forged."""
+    """Raise BackupError when a backup contains file names that do not belong to a store. Such a backup may be
+    forged.
+    """
     names = [file.name for file in manifest.files]
     if not generation_number(manifest.generation) or manifest.generation not in names:
         raise BackupError(f"the backup of {manifest.made_at} contains no published file")
@@ -169,7 +177,7 @@ def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> s
 
 @contextmanager
 def _marked(folder: StoreFolder, name: str) -> Iterator[None]:
-    """Mark the folder while files are moved into place. Then the next restore can continue after a kill."""
+    """Mark the folder while files are moved into it. After a kill, the next restore can continue the move."""
     mark = folder.path / _MARK
     folder.on_write("mark")
     with explain_os_errors(folder.path):

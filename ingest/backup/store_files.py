@@ -1,4 +1,4 @@
-"""The files of a store that a backup contains, and checks for damage."""
+"""Lists which files of a store belong in a backup, and checks files for damage."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal OR
 
 
 def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
-    """Yield the files of a store folder and its subfolders, without store files and segments.
+    """Yield the files of a store folder and its subfolders, except store files and segments.
 
-    `*.key` files are left out unless `with_keys` is set, because with them somebody could test placeholders
-    or forge sign-ins. Temporary files (locks, files being written) are left out.
+    `*.key` files are left out unless `with_keys` is set. With these keys, somebody could test guesses of
+    redacted values, or forge sign-ins. Locks and incomplete files are left out.
     """
     for path in sorted(store_dir.rglob("*")):
         name = path.name
@@ -52,8 +52,10 @@ def is_database(path: Path) -> bool:
 
 
 def copy_database(path: Path, copy: Path) -> None:
-    """Copy a consistent state of a SQLite file while other processes write to it. Raises StoreError."""
-    # SQLite needs write access to undo the unfinished changes of a killed writer
+    """Copy a consistent state of a SQLite file, even while other processes write to the file. Raises
+    StoreError.
+    """
+    # SQLite needs write access to undo the unfinished changes of a killed process
     mode = "rw" if os.access(path, os.W_OK) else "ro"
     try:
         with (
@@ -69,7 +71,10 @@ def copy_database(path: Path, copy: Path) -> None:
 
 
 def check_database(path: Path, *, named: Path | None = None) -> None:
-    """Raise StoreError unless SQLite's integrity check passes. The message calls the file `named`."""
+    """Raise StoreError unless SQLite's integrity check passes.
+
+    The message uses the name `named` for the file.
+    """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con:
             problems = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]
@@ -88,7 +93,8 @@ def _damaged(path: Path, why: str) -> StoreError:
 def count_rows(generation: Path) -> Mapping[str, int]:
     """Return the number of rows of each table of a store file.
 
-    Raises StoreError when the file cannot be opened, or StoreVersionError.
+    Raises StoreError when the file cannot be opened. Raises StoreVersionError when the tables have another
+    version.
     """
     with open_generation(generation) as con:
         read_schema_version(con, generation)
@@ -101,7 +107,7 @@ def count_rows(generation: Path) -> Mapping[str, int]:
 
 
 def read_everything(generation: Path) -> Mapping[str, int]:
-    """Read every value of a store file, compare its sums with its rows, and return row counts by table.
+    """Read every value of a store file and compare the daily sums with the rows. Return row counts by table.
 
     DuckDB has a checksum for each block, so it finds values that changed on disk. Raises StoreError.
     """

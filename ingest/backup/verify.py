@@ -1,4 +1,4 @@
-"""Checks a store or a backup: all bytes are unchanged, the tables open, and their counts agree."""
+"""Checks a store or a backup: all bytes are unchanged, the tables open, and the sums agree with the rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ingest.store.shared.segment_places import find_segment_places
 def verify_store(store_dir: Path) -> VerifyReport:
     """Check the published store file and the other databases of a store.
 
-    Raises InputError when nothing was loaded yet, StoreError for any damage.
+    Raises InputError when nothing was loaded yet, and StoreError when anything is damaged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -44,9 +44,10 @@ def verify_store(store_dir: Path) -> VerifyReport:
 
 
 def verify_backup(source: str | Path, *, backup: str | None = None) -> VerifyReport:
-    """Check the newest backup in a location, or the one named `backup`, by fetching all of it.
+    """Check a backup by fetching all of its files.
 
-    The temporary files take as much space as the store. Raises BackupError, StoreError.
+    `backup` names the backup; by default, the newest backup in the location is checked. The temporary files
+    take as much space as the store. Raises BackupError or StoreError.
     """
     started = time.monotonic()
     place = open_place(source)

@@ -1,6 +1,7 @@
-"""Finds signs of tool calls in a decoded record: keys and types that mean a call in any known format.
+"""Finds signs of tool calls in a decoded record. A sign is a key or a type that means a call in any known
+format.
 
-Words in a text do not count, nor does anything in a tool definition, a call's arguments or a tool's result.
+Words in a text are no signs. Tool definitions, arguments of calls and results of tools are not searched.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NOT_BELOW = frozenset(
 _NAMES = ("name", "toolName", "tool_name", "function")
 _IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
 _ARGUMENTS = ("arguments", "args", "input")
-# Searches for rare words first: trying all signs of calls at each quote takes twice as long.
+# Searches for rare words first. To try all signs of calls at each quote takes twice as long.
 _TOOL_MARK = re.compile(
     rb'tool(?:(?<="tool)(?:-|(?:_uses?|_calls?|Calls?|Uses?|Invocation)")'
     rb'|(?<="custom_tool)_call"|(?<="dynamic-tool)")'
@@ -41,7 +42,7 @@ _FUNCTION_MARK = re.compile(rb'"function(?:_c|C)all"')
 
 
 class CallMark(NamedTuple):
-    """A sign of a call: its key or type, and the facts about the call."""
+    """A sign of a tool call. It has the key or type that was found, and the facts about the call."""
 
     word: str
     id: str | None
@@ -50,12 +51,15 @@ class CallMark(NamedTuple):
 
 
 def may_hold_marks(data: bytes) -> bool:
-    """Return False when a record with these bytes cannot contain a call. Much faster than decoding."""
+    """Return False when a record with these bytes cannot contain a tool call.
+
+    This check is much faster than decoding the record.
+    """
     return _TOOL_MARK.search(data) is not None or _FUNCTION_MARK.search(data) is not None
 
 
 def find_marks(value: Any) -> Iterator[CallMark]:
-    """Yield the signs of calls in a decoded record, in any order."""
+    """Yield the signs of tool calls in a decoded record, in any order."""
     left = [value]
     while left:
         inner = left.pop()

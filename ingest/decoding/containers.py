@@ -46,7 +46,7 @@ from ingest.log_format import Record
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
 _CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
-# Matches the start of a JSON array, but not program output such as "[entrypoint] …" or "[10:00] …".
+# Matches the start of a JSON array. Does not match program output such as "[entrypoint] …" or "[10:00] …".
 _ARRAY = re.compile(
     rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
 )
@@ -54,15 +54,15 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SPACE = re.compile(r"[\s,]*")
 
 Decode = Callable[[Line], Any]
-"""Function that decodes a line: returns the value of its record, or a `Rejected` with the reason."""
+"""Function that decodes a line. It returns the value of the record, or a `Rejected` with the reason."""
 
 Skim = Callable[[bytes], Any]
-"""Function that decodes only the parts of a line that the format uses; faster than `Decode`.
+"""Function that decodes only the fields of a line that the format uses. This is faster than `Decode`.
 
-Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
-line. It raises ValueError or RecursionError for a line that it cannot handle, and for everything that is not
-JSON. The caller then uses `Decode`, also for a line whose result is None but that may contain a tool call.
-The skipped parts need not be checked for valid UTF-8.
+The argument is the bytes of a line. The result is the value of its record, or None when the format uses
+nothing of the line. The function raises ValueError or RecursionError for a line that it cannot handle, and
+for everything that is not JSON. The caller then uses `Decode`. The caller also uses `Decode` if the result is
+None but the line may contain a tool call. The skipped bytes need not be checked for valid UTF-8.
 """
 
 
@@ -75,17 +75,17 @@ class Container(StrEnum):
 
     @property
     def is_lines(self) -> bool:
-        """True when each record is on a line of its own."""
+        """True when each record has a line of its own."""
         return self in (Container.LINES, Container.FILES)
 
     @property
     def is_rewritten(self) -> bool:
-        """True when a log with new content contains its sessions from their beginning."""
+        """True when a log, after a change, contains its sessions from their beginning."""
         return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 
 def detect_container(head: bytes) -> Container:
-    """Return the container of a file that begins with `head`; `lines` when no other container fits."""
+    """Return the container of a file that begins with `head`. Return `lines` when no other container fits."""
     if is_session_files(head):
         return Container.FILES
     start = head.removeprefix(_BOM).lstrip()
@@ -101,8 +101,8 @@ def detect_container(head: bytes) -> Container:
 def _has_object_line(head: bytes) -> bool:
     """Return True when an unindented line of `head` is a JSON object with at least one key.
 
-    A last line without a line break is ignored, because it may be incomplete. If `head` has no line break,
-    the result is True.
+    A last line without a line break is ignored, because it may be incomplete. If `head` has no line break at
+    all, the result is True.
     """
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:
@@ -124,10 +124,10 @@ def read_records(
     decode: Decode = decode_object,
     size: int = BLOCK,
 ) -> Iterator[Record | Rejected]:
-    """Yield the records of a file; each is decoded when the caller asks for it.
+    """Yield the records of a file. Each record is decoded when the caller asks for it.
 
-    A part that cannot be decoded is yielded as one `Rejected`. `max_line` is the longest line or document in
-    bytes. For `lines`, `decode` decodes a line, and `size` is the number of bytes per read.
+    Data that cannot be decoded is yielded as one `Rejected`. `max_line` is the largest allowed size of a line
+    or document in bytes. For `lines`, `decode` decodes a line, and `size` is the number of bytes per read.
     """
     if container.is_lines:
         records = (
@@ -149,12 +149,12 @@ def _record_of_line(line: Line, decode: Decode) -> Record | Rejected:
 class RecordBatch(NamedTuple):
     """Records that were read from the file together.
 
-    `records` can be iterated once and decodes each record on demand, because the garbage collector would scan
-    a thousand decoded records repeatedly.
+    `records` can be iterated once and decodes each record on demand. A thousand decoded records would slow
+    down the garbage collector, which scans them repeatedly.
 
-    `line` is the number of the last line that was not blank; 0 when all were blank. `behind` is the position
-    of the line after the batch; None when it is unknown. `whole` is False when the batch is one line without
-    a line break at the end of the file.
+    `line` is the number of the last line that was not blank. It is 0 when all lines were blank. `behind` is
+    the position of the line after the batch, or None when the position is unknown. `whole` is False when the
+    batch is one line without a line break at the end of the file.
     """
 
     records: Iterable[Record | Rejected]
@@ -174,9 +174,9 @@ def read_batches(
 ) -> Iterator[RecordBatch]:
     """Yield the records of a file in batches, one batch per block of lines.
 
-    The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, if
-    given, is tried on a line before `decode`. `files` collects the files of the container `files`. In all
-    containers except `lines`, a batch has one record.
+    The records are the same as those of `read_records`. `begin` is the position of the stream in its file. If
+    `skim` is given, it is tried on a line before `decode`. `files` is a list to which the files of the
+    container `files` are added. In all containers except `lines`, a batch has one record.
     """
     if not container.is_lines:
         yield from map(_single_record_batch, read_records(stream, container, max_line))
@@ -227,7 +227,7 @@ def _decode_block(block: Block, decode: Decode, skim: Skim | None) -> Iterator[R
 def _read_event_stream(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:
     """Yield a record for each `data:` line that contains JSON.
 
-    Events that span several data lines are not supported; real logs have none.
+    An event over several data lines is not supported, because real logs contain none.
     """
     for line in read_lines(stream, max_line):
         if isinstance(line, Rejected):
@@ -275,8 +275,8 @@ def _read_yaml(data: bytes) -> Iterator[Record | Rejected]:
 def read_json(data: bytes) -> Iterator[Record | Rejected]:
     """Yield the records of a JSON document.
 
-    The records are the one object, the items of an array, or successive values. A syntax error is yielded as
-    a `Rejected` and ends the iteration.
+    The document may be one object, an array whose items are the records, or several values. A syntax error is
+    yielded as a `Rejected` and ends the iteration.
     """
     if not data.lstrip().startswith(b"["):
         try:
@@ -326,14 +326,16 @@ def _skip_space(text: str, position: int) -> int:
 
 
 class LineIndex:
-    """Computes line numbers and byte offsets of characters of a text; positions must not decrease."""
+    """Computes the line number and byte offset of characters in a text. Callers must ask for positions in
+    text order.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at, self._line, self._bytes = 0, 1, 0
 
     def locate(self, position: int) -> tuple[LogLine, int]:
-        """Return the position of the line that contains the character, and the character's byte offset."""
+        """Return the position of the line that contains a character, and the byte offset of the character."""
         passed = self._text[self._at : position]
         self._line += passed.count("\n")
         self._bytes += len(passed.encode("utf-8", "surrogatepass"))

@@ -1,10 +1,10 @@
-"""Reads a field of a decoded record as one type; a value of another type counts as missing.
+"""Reads a field of a decoded record as one type. A value of another type counts as missing.
 
 So a field of the wrong type does not make the whole line useless.
 
-Token counts are read here, too. OpenAI and Gemini count cached tokens as part of the input, Anthropic counts
-them separately. In the events, `input_tokens` is all input; `cached_tokens` and `cache_write_tokens` are
-parts of it that do not overlap.
+Token counts are also read here. OpenAI and Gemini count cached tokens as a part of the input, but Anthropic
+counts them separately. In the events, `input_tokens` is the whole input. `cached_tokens` and
+`cache_write_tokens` are included in it and do not overlap.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def read_text(value: Any) -> str | None:
 
 
 def read_count(value: Any) -> int | None:
-    """Return the value when it is an integer of 0 or more, else None. A boolean is no integer here."""
+    """Return the value when it is an integer of 0 or more, else None. A boolean is not an integer here."""
     return value if type(value) is int and value >= 0 else None
 
 
 def read_number(value: Any) -> float | None:
-    if type(value) is not float and type(value) is not int:  # a boolean is not a number here
+    if type(value) is not float and type(value) is not int:  # a boolean does not count as a number
         return None
     return float(value) if 0 <= value < 1e15 else None
 
@@ -44,12 +44,12 @@ def read_object(value: Any) -> dict[str, Any]:
 
 
 def read_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the items of an array that are objects; an empty list for another value."""
+    """Return the objects of an array. Return an empty list if the value is not an array."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def read_epoch_ms(value: Any) -> datetime | None:
-    """Return milliseconds since 1970 as an aware UTC time; None for any other value."""
+    """Return milliseconds since 1970 as an aware UTC time. Return None for any other value."""
     milliseconds = read_number(value)
     try:
         return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds is not None else None
@@ -58,9 +58,9 @@ def read_epoch_ms(value: Any) -> datetime | None:
 
 
 def read_time(value: Any) -> datetime | None:
-    """Return ISO 8601 text as an aware UTC time; None for any other value.
+    """Return ISO 8601 text as an aware UTC time. Return None for any other value.
 
-    Text without an offset is UTC.
+    A text without an offset is taken as UTC.
     """
     if not isinstance(value, str):
         return None
@@ -74,9 +74,10 @@ def read_time(value: Any) -> datetime | None:
 
 
 def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
-    """Return the token fields of `StepMade` for a log that counts cached tokens as part of the input.
+    """Return the token fields of `StepMade` for a log that counts cached tokens as a part of the input.
 
-    An input of 0 means unknown. If the input is smaller than its parts, it was counted without them.
+    An input of 0 means unknown. If the input is smaller than the cached tokens, it does not include the
+    cached tokens.
     """
     input_tokens, cached_tokens, write_tokens = read_count(whole), read_count(cached), read_count(written)
     if input_tokens is not None and input_tokens < (cached_tokens or 0) + (write_tokens or 0):
@@ -87,7 +88,7 @@ def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> di
 def count_input_parts(fresh: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
     """Return the token fields of `StepMade` for a log that counts cached tokens separately from the input.
 
-    The input is unknown when all parts are 0 or missing.
+    The input is unknown when all token counts are 0 or missing.
     """
     cached_tokens, write_tokens = read_count(cached), read_count(written)
     return _token_counts(
@@ -102,9 +103,9 @@ def _token_counts(whole: int | None, cached: int | None, written: int | None) ->
 
 
 def name_project(folder: Any, repository: Any = None) -> str | None:
-    """Return the name of a project: owner/name of the repository, else the last part of the folder.
+    """Return the name of a project: owner/name of the repository, or the last name in the folder's path.
 
-    `repository` is a URL or owner/name. None when the log has neither.
+    `repository` is a URL or owner/name. Return None when the log has neither repository nor folder.
     """
     address, path = (read_text(repository) or "").removesuffix(".git"), read_text(folder) or ""
     parts = _PATH_PART.findall(address)[-2:] or _PATH_PART.findall(path)[-1:]

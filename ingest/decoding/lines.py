@@ -1,6 +1,7 @@
-"""Reads a file as numbered lines with byte offsets, and decodes a line of JSON, in limited memory.
+"""Reads a file as numbered lines with byte offsets and decodes lines of JSON, in limited memory.
 
-A line longer than `max_line` is skipped piece by piece and reported; it is never whole in memory.
+A line longer than `max_line` is skipped in small pieces and reported. Such a line is never completely in
+memory.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ from ingest.events import LogLine, Rejected
 
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
 SNIPPET = 200  # characters of a rejected line that are stored
-# characters of a rejected line that are read; a cut before the redaction could leave half a secret
+# This many characters of a rejected line are redacted. To cut it before the redaction could leave half a
+# secret.
 SNIPPET_READ = 2_000
 REASON = 500  # characters of the reason that are stored
 BLOCK = 1024 * 1024  # bytes per read
 BEGIN = LogLine(1, 0)
 _BOM = b"\xef\xbb\xbf"
-_HEAD = 4 * SNIPPET_READ  # bytes kept of a line that is too long, enough for its snippet
+_HEAD = 4 * SNIPPET_READ  # bytes of a too long line that are kept, enough for the stored snippet
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line without its line break. `whole` is False when the file ended before the line break."""
+    """A line without its line break. `whole` is False when the file ends before the line break."""
 
     where: LogLine
     data: bytes
@@ -41,8 +43,8 @@ class Block(msgspec.Struct):
     """Consecutive lines of a file, unchanged, with blank lines and line breaks.
 
     `line` and `offset` are the number and the byte offset of the first line. `common` is the buffer that
-    contains all lines but the first. `whole` is False when the block is one line without a line break at the
-    end of the file.
+    contains all lines except the first. `whole` is False when the block is one line without a line break at
+    the end of the file.
     """
 
     lines: list[bytes]
@@ -54,7 +56,7 @@ class Block(msgspec.Struct):
     def is_utf8(self) -> bool:
         """Return True when all lines of the block are valid UTF-8.
 
-        `Skim` needs this check, because it does not validate the parts of a line that it skips.
+        `Skim` needs this check, because it does not validate the bytes that it skips.
         """
         return _is_utf8(self.lines[0]) and _is_utf8(self.common)
 
@@ -62,7 +64,7 @@ class Block(msgspec.Struct):
 def _is_utf8(data: bytes | memoryview) -> bool:
     """Return True when the bytes are valid UTF-8.
 
-    Arrow checks this without making a `str`, in a thirtieth of the time of decoding.
+    Arrow checks the bytes without making a `str`, which takes a thirtieth of the time of decoding.
     """
     offsets = pa.py_buffer(struct.pack("<qq", 0, len(data)))
     try:
@@ -73,10 +75,10 @@ def _is_utf8(data: bytes | memoryview) -> bool:
 
 
 def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) -> Iterator[Line | Rejected]:
-    """Yield each line that is not blank, in order; a line over `max_line` bytes as a `Rejected`.
+    """Yield each line that is not blank, in order. A line over `max_line` bytes is yielded as a `Rejected`.
 
-    `size` is the number of bytes per read. A last line without a line break is yielded, too; decoding shows
-    whether it is complete.
+    `size` is the number of bytes per read. A last line without a line break is also yielded. Only decoding
+    can show whether this line is complete.
     """
     for block in read_blocks(stream, max_line, size):
         if isinstance(block, Rejected):
@@ -92,7 +94,7 @@ def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) ->
 def read_blocks(
     stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK, begin: LogLine = BEGIN
 ) -> Iterator[Block | Rejected]:
-    """Yield all lines in blocks, one block per read of `size` bytes.
+    """Yield all lines in blocks. Each read of `size` bytes gives one block.
 
     A line over `max_line` bytes is yielded as a `Rejected`. `begin` is the position of the stream in its
     file.
@@ -129,7 +131,7 @@ def read_blocks(
 def _skip_line(stream: BinaryIO, size: int) -> tuple[int, bytes]:
     """Skip the rest of the line.
 
-    Return the number of bytes skipped, and the bytes after the line break that were already read.
+    Return the number of skipped bytes, and the bytes behind the line break that were already read.
     """
     passed = 0
     while data := stream.read(size):
@@ -165,17 +167,17 @@ def _reject_long_line(where: LogLine, head: bytes, length: int, max_line: int) -
 
 
 def decode_object(line: Line) -> dict[str, Any] | Rejected:
-    """Return the JSON object on a line, or a `Rejected` with the reason why there is none.
+    """Return the JSON object on a line. If there is none, return a `Rejected` with the reason.
 
-    The line is decoded by orjson and, if that fails, by the standard library, which also accepts NaN, lone
-    surrogates and deeper nesting. A line that both reject is not repaired, because a repaired log line would
-    be invented data.
+    orjson decodes the line. If orjson fails, the standard library tries. The library also accepts NaN, lone
+    surrogates and deeper nesting. A line that both decoders reject is not repaired, because a repaired log
+    line would be invented data.
     """
     try:
         value = orjson.loads(line.data)
     except orjson.JSONDecodeError as refused:
         try:
-            # Decoded here, because json.loads would guess UTF-16 for bytes with a NUL.
+            # Decode to a `str` first: given bytes with a NUL, json.loads would guess that they are UTF-16.
             value = json.loads(line.data.decode("utf-8"))
         except (ValueError, RecursionError) as error:
             return _reject_line(line, refused, error)
@@ -196,16 +198,16 @@ def _reject_line(line: Line, refused: orjson.JSONDecodeError, error: Exception) 
 
 
 def make_snippet(data: bytes) -> str:
-    """Return the first `SNIPPET_READ` characters of a line; bytes that are not UTF-8 become escapes."""
+    """Return the first `SNIPPET_READ` characters of a line. Bytes that are not UTF-8 become escapes."""
     text = data[: SNIPPET_READ * 4].decode("utf-8", "backslashreplace")
     return text[:SNIPPET_READ].rstrip("\r\n")
 
 
 def cut_snippet(text: str) -> str:
-    """Return a snippet, cut to the stored length. A redacted snippet may have become longer."""
+    """Cut a snippet to the stored length. A snippet may have become longer when it was redacted."""
     return text[:SNIPPET].rstrip("\r\n")
 
 
 def cut_reason(text: str) -> str:
-    """Return a reason, cut to the stored length. It may quote the line in redacted form."""
+    """Cut a reason to the stored length. The reason may quote the line in redacted form."""
     return text[:REASON]

@@ -1,9 +1,9 @@
-"""The container `files`: the files of one session, one after another, as lines.
+"""Reads the container `files`, which has the files of one session, one after another, as lines.
 
-The first line names the producer and the session. Each file follows as two lines: its path and its content.
-In the content, line feeds become carriage returns and carriage returns become tabs, which does not change
-whether it is valid JSON. A blank line follows for each line feed of the content, so that line numbers are
-those of the files.
+The first line names the session and the program that wrote it. Each file follows as two lines: the path and
+the content. In the content, line feeds become carriage returns and carriage returns become tabs. These
+changes do not affect whether the content is valid JSON. After the content, there is one blank line for each
+line feed of the content. So line numbers are the same as in the original files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ONE_LINE = bytes.maketrans(b"\r\n", b"\t\r")
 
 
 def is_session_files(head: bytes) -> bool:
-    """Return True when these first bytes begin the files of a session."""
+    """Return True when these are the first bytes of a log in the container `files`."""
     return head.startswith(_START)
 
 
@@ -32,27 +32,27 @@ def make_first_line(producer: str, session: str | None) -> bytes:
 
 
 def make_file_line(path: str, unread: str | None = None) -> bytes:
-    """Return the line before a file's content. `unread` is the reason why the content is missing."""
+    """Return the line before a file's content. `unread` is the reason why the content could not be read."""
     fields = {_FILE: path} if unread is None else {_FILE: path, _UNREAD: unread}
     return orjson.dumps(fields) + b"\n"
 
 
 def read_producer(head: Any) -> str | None:
-    """Return the producer that the first record of such a log names; None for any other record."""
+    """Return the name of the program that wrote the session. Return None for any record but the first."""
     return head.get(_FIRST) if isinstance(head, dict) else None
 
 
 class FileStart(NamedTuple):
-    """A file of the session: its path in the tree, and the line where its content begins."""
+    """A file of the session: the path in the session's folder, and the line where the content begins."""
 
     path: str
     where: LogLine
 
 
 class FileRecords:
-    """Adds to each record of a session's files the path of its file, and restores the file's line breaks.
+    """Adds the path of the file to each record of a session's files, and restores the file's line breaks.
 
-    `starts` are the files found so far; the caller removes them.
+    `starts` is a list of the files found so far. The caller removes files from this list.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class FileRecords:
         self._file = FileStart("", LogLine(0, 0))
 
     def attach(self, records: Iterable[Record | Rejected]) -> Iterator[Record | Rejected]:
-        """Yield the records without the lines that only contain the path of a file."""
+        """Yield the records. Records that only contain the path of a file are left out."""
         for record in records:
             if isinstance(record, Rejected):
                 yield replace(record, snippet=record.snippet.replace("\r", "\n"))
@@ -69,7 +69,8 @@ class FileRecords:
             elif record.where.line == self._file.where.line:
                 data = record.data.replace(b"\r", b"\n")
                 yield replace(record, data=data, file=self._file.path)
-            elif _FILE in record.value:  # False when the line with the path was too long to be read
+            # the condition is False when the line with the path was too long to be read
+            elif _FILE in record.value:
                 unread = record.value.get(_UNREAD)
                 where = record.where if unread else self._content_of(record)
                 self._file = FileStart(record.value[_FILE], where)

@@ -1,4 +1,4 @@
-"""zstd (RFC 8878): the standard library's module from Python 3.14 on, a backport for older versions."""
+"""Imports zstd (RFC 8878) from the standard library (Python 3.14 or later) or from a backport."""
 
 import sys
 

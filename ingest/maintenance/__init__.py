@@ -1,1 +1,1 @@
-"""Operations on a published store: delete sessions, judge calls again, list and retry rejects."""
+"""Operations on a published store: delete sessions, judge calls again, list rejects and read them again."""

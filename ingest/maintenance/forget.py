@@ -1,7 +1,7 @@
-"""Removes sessions from a store permanently, also from older store files.
+"""Removes sessions from a store permanently. Also removes them from older store files.
 
-The store keeps a hash of each removed session, so that no load restores it from a log that still exists. The
-logs themselves are not changed.
+The store keeps a hash of each removed session. So no load restores the session from a log that still exists.
+The logs themselves are not changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CALL_IDS = (
     "SELECT DISTINCT call_id AS id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)"
 )
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
-# The daily sums keep a row for each session with a task, even when the session's own rows are removed.
+# The daily sums keep a row for each session with a task, even after the session's own rows were removed.
 _BY_ID = """
     SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
     UNION SELECT source, session_id FROM stored_task_trials)
@@ -49,15 +49,15 @@ _OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_n
 
 
 OnLeaving = Callable[[Collection[str], Collection[str]], None]
-"""Called with the ids of the sessions and calls to delete, before they are deleted."""
+"""Function that is called with the ids of the sessions and calls to delete, before the deletion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChoice:
-    """The sessions to remove. Exactly one of the three choices must be made.
+    """The sessions to remove. Exactly one of the three fields must be set.
 
-    `sessions` are ids. `before` chooses sessions whose last event is before a day (UTC). `user` chooses a
-    user's sessions.
+    `sessions` are ids of sessions. `before` chooses sessions whose last event is before this day (UTC).
+    `user` chooses all sessions of this user.
     """
 
     sessions: Sequence[str] = ()
@@ -65,9 +65,9 @@ class SessionChoice:
     user: str | None = None
 
     def choice_query(self) -> tuple[str, list[Any]]:
-        """Return the SQL query for source and id of the chosen sessions, and its parameters.
+        """Return an SQL query for source and id of the chosen sessions, and the query's parameters.
 
-        Raises OptionError unless exactly one choice is made.
+        Raises OptionError unless exactly one field of the choice is set.
         """
         named: list[tuple[str, list[Any]]] = []
         if self.sessions:
@@ -90,10 +90,10 @@ def forget(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
-    """Remove the sessions chosen by `whose` from the store permanently; with `dry_run`, only count them.
+    """Remove sessions from the store permanently. `whose` chooses the sessions.
 
-    A trial run without remaining sessions is removed, too. Raises InputError, StoreError, StoreBusy or
-    StoreVersionError. Then nothing is removed.
+    With `dry_run`, the sessions are only counted. A trial run without remaining sessions is also removed.
+    Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error, nothing is removed.
     """
     started = time.monotonic()
     query, values = whose.choice_query()
@@ -123,7 +123,7 @@ def _read_ids(building: GenerationBuilder, query: str) -> set[str]:
 
 
 def _remove_sessions(building: GenerationBuilder, failures: FailureRules) -> None:
-    # The plan and the analyses of a trial run are stored under the run's name, as under a session id.
+    # The plan and the analyses of a trial run are stored under the run's name, in place of a session id.
     leaving = building.fetch_rows("FROM leaving UNION SELECT source, run FROM leaving_runs")
     hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
     with building.open_transaction("forgotten") as con:

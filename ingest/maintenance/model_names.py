@@ -1,4 +1,7 @@
-"""Lists the models of a store with their names in the logs. Counts them again when the aliases changed."""
+"""Lists the models of a store with their names in the logs.
+
+Counts the calls of the models again when the aliases changed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _NO_DAYS = "CREATE TEMP TABLE touched_days (day DATE)"
 def count_models_anew(
     store_dir: Path, *, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
 ) -> ModelNamesReport:
-    """Apply the aliases of the store's `naming.toml` to all stored calls, and return the models.
+    """Apply the aliases in the store's `naming.toml` to all stored calls, and return the models.
 
     Publishes nothing when the aliases are already applied. Raises InputError, OptionError, StoreError,
     StoreBusy or StoreVersionError.

@@ -1,4 +1,4 @@
-"""Lists unusable lines, values and files, and reads the files that contain them again."""
+"""Lists lines, values and files that could not be used. Reads the affected files again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ingest.store.reader import read_ledger, read_rejects
 
 
 def list_rejects(store_dir: Path, *, files: str | None = None, code: str | None = None) -> Iterator[Reject]:
-    """Yield the unusable lines and values, ordered by file and position; then the unusable files.
+    """Yield the unusable lines and values, ordered by file and position. Then yield the unusable files.
 
-    `files` is a pattern such as `*.jsonl` for a path or a file name; `code` is a key of REJECT_CODES. Raises
-    InputError when nothing was loaded yet, and StoreError.
+    `files` is a pattern such as `*.jsonl` for a path or a file name. `code` is a key of REJECT_CODES. Raises
+    StoreError. Raises InputError when nothing was loaded yet.
     """
     current = published_generation(store_dir.absolute())
     if current is None:
@@ -45,11 +45,11 @@ def retry_rejected(
     tools: Sequence[Path] = (),
     **options: Any,
 ) -> tuple[LoadReport | None, list[str]]:
-    """Read the files with rejects again; the new rows replace the earlier ones.
+    """Read the files with rejects again. The new rows replace the earlier rows.
 
-    Returns the report of that load (None when there was nothing to read), and a sentence for each skipped
-    file. Skipped are piped input, missing files, and files that were read with tool definitions when none are
-    given now. `options` are those of `ingest.pipeline.load.load`.
+    Return the report of that load, and a sentence for each skipped file. The report is None when there was
+    nothing to read. Piped input and missing files are skipped. If no tool definitions are given now, files
+    that were read with tool definitions are skipped, too. `options` are those of `ingest.pipeline.load.load`.
     """
     store_dir = store_dir.absolute()
     names = {

@@ -1,6 +1,6 @@
-"""Judges the calls of a store again, without the logs: with a newer parser, or with other tool definitions.
+"""Judges the calls of a store again, with a newer parser or with other tool definitions.
 
-The result is the same as if the logs were loaded today.
+The logs are not needed. The result is the same as if the logs were loaded today.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ def reparse(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ReparseReport:
-    """Judge the calls that another parser version judged, or `everything`, and publish the result.
+    """Judge calls again and publish the result.
 
-    `tools` are files of definitions that replace those given with --tools earlier. Then all calls are judged.
-    Raises InputError, StoreError, StoreBusy or StoreVersionError. Then nothing is published.
+    By default, only calls that another parser version judged are judged again; `everything` means all calls.
+    `tools` are files of definitions that replace the definitions given with --tools earlier. With `tools`,
+    all calls are judged. Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error,
+    nothing is published.
     """
     started = time.monotonic()
     catalog = read_tools(tools) if tools else None

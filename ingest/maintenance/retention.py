@@ -1,7 +1,7 @@
 """Removes old data from a store: first texts, later calls, turns and sessions. Daily sums stay.
 
-The age of a session counts from its last event. Removed data is also deleted from older store files, and no
-load restores it.
+The age of a session counts from its last event. Removed data is also deleted from older store files. No load
+restores removed data.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def apply_retention(
 ) -> RetentionReport:
     """Remove a session's texts `text_days` days after its last event, and its rows after `fact_days` days.
 
-    None = keep them. With `dry_run`, only count them. Days count from `today`; None = the present day (UTC).
-    Raises InputError, StoreError, StoreBusy or StoreVersionError. Then nothing is removed.
+    If a number of days is None, the data is kept. With `dry_run`, only count the data to remove. Days count
+    back from `today`, by default the present day (UTC). Raises InputError, StoreError, StoreBusy or
+    StoreVersionError. After an error, nothing is removed.
     """
     started = time.monotonic()
     wanted = _limits_of(text_days, fact_days, today or datetime.now(UTC).date())
@@ -71,7 +72,10 @@ def apply_retention(
 
 
 def _count_anew(building: GenerationBuilder) -> None:
-    """Recompute the sums of a store from an older Callgauge, which is possible while all rows exist."""
+    """Recompute the sums of a store from an older Callgauge.
+
+    Call this before rows are removed, because the sums are computed from the rows.
+    """
     with building.open_transaction("touched days") as con:
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
     building.replace_tables(standing_tables(building.schemas))
@@ -101,7 +105,8 @@ def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> Sto
 def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
     """Return the limits that apply from now on.
 
-    The limit of rows never moves to an earlier day, because the sums of earlier days could not be recomputed.
+    The limit of rows never moves to an earlier day. The rows of the earlier days are gone, so the sums of
+    these days could not be recomputed.
     """
     facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
     text = wanted.text_before or stored.text_before
@@ -109,9 +114,9 @@ def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
 
 
 def _limit_to_data(limits: StoreLimits, stored: StoreLimits, newest: date | None) -> StoreLimits:
-    """Return the limits with a limit of facts that is at most the day after the newest event.
+    """Return the limits, with `facts_before` at most on the day after the newest event.
 
-    The limit of facts never moves back. If the machine's clock is a year ahead, a later limit would make
+    `facts_before` never moves back. If the machine's clock is a year ahead, a later `facts_before` would make
     loads drop new sessions for months.
     """
     if limits.facts_before is None:

@@ -1,4 +1,4 @@
-"""Builds the next store file by changing a copy of the published one, without reading logs."""
+"""Builds the next store file by changing a copy of the published store file. No logs are read."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ingest.store.generations import OnWrite, Patience, StoreFolder, lock_store,
 def lock_published(
     store_dir: Path, on_write: OnWrite, patience: Patience
 ) -> Iterator[tuple[StoreFolder, Path]]:
-    """Lock the store folder and yield it, with the path of its published store file.
+    """Lock the store folder. Yield the folder and the path of its published store file.
 
-    Raises InputError when nothing was loaded into the store yet, StoreBusy, StoreError.
+    Raises StoreBusy or StoreError. Raises InputError when nothing was loaded yet.
     """
     store_dir = store_dir.absolute()
     if published_generation(store_dir) is None:
@@ -31,7 +31,7 @@ def lock_published(
 
 @contextmanager
 def change_copy(folder: StoreFolder) -> Iterator[GenerationBuilder]:
-    """Yield a copy of the published store file to change.
+    """Yield a copy of the published store file. The block can change the copy.
 
     The copy is discarded when the block raises an error.
     """

@@ -1,1 +1,1 @@
-"""Loads logs: plans which files to read, reads them, writes their rows, publishes the store."""
+"""Loads logs: decides which files to read, reads them, writes their rows and publishes the store."""

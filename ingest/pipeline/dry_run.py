@@ -1,7 +1,7 @@
 """Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-Only the first bytes of a file are read, and nothing of an unchanged file. A compressed tar archive must be
-read whole, because that is the only way to list its members.
+Only the first bytes of a file are read. Unchanged files are not read. A compressed tar archive must be read
+completely, because otherwise its members cannot be listed.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 class PlannedAction(StrEnum):
     """What a load would do with a file.
 
-    A load reads the file except for `UNCHANGED`, `COMPANION` and `REJECTED`. For `ALIKE`, the load first
-    compares the content.
+    A load reads the file unless the action is `UNCHANGED`, `COMPANION` or `REJECTED`. For `ALIKE`, the load
+    first compares the content.
     """
 
     NEW = "new"
@@ -71,7 +71,7 @@ class FileShare:
     """The files for which a load would take the same action and use the same format.
 
     `files` is their number, `bytes` their total size on disk. `form` is the name of the format. It is None
-    when no format was recognised, or none was searched for.
+    when no format was recognised or the format was not checked.
     """
 
     would: PlannedAction
@@ -97,9 +97,9 @@ class MappedRecord:
 class LoadForecast:
     """The forecast of a load: the files by action and format, and the files that it would reject.
 
-    `companions` are files that are read together with another file, named in the reason. `left` is the number
-    of files excluded by `--since` and `--limit`. `notes` are sentences on other skipped files, and on mapped
-    fields that were not found. `mapped` are the first mapped records.
+    `companions` are files that are read together with another file; the reason names the other file. `left`
+    is the number of files excluded by `--since` and `--limit`. `notes` are sentences about other skipped
+    files, and about mapped fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]
@@ -148,10 +148,10 @@ def forecast_load(
 
 
 class LoadPlanner:
-    """Decides the action for each file passed to `plan_file`; `forecast` returns the totals.
+    """Decides the action for each file that `plan_file` gets. `forecast` returns the totals.
 
-    `limit` is the largest number of files to read; None = all. `left` is the number of files that were
-    already excluded.
+    `limit` is the largest number of files to read, or None for all files. `left` is the number of files that
+    were already excluded.
     """
 
     def __init__(self, ledger: Ledger, options: ReadOptions, limit: int | None, left: int) -> None:

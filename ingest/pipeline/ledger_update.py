@@ -23,8 +23,8 @@ KEPT = "; what was loaded from it before stays"
 class LedgerUpdate:
     """Records the outcome of each log in the ledger and in the totals of the load.
 
-    While logs are read, no other class changes the ledger. `replacing` removes old content of files that have
-    other content now; otherwise it stays.
+    While logs are read, no other class changes the ledger. If a file has other content now, `replacing`
+    removes the rows of the old content. Otherwise the rows stay.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class LedgerUpdate:
         self._writer = writer
 
     def note_became_archive(self, row: LedgerRow) -> None:
-        """Update the row of a file that was loaded as a log and is an archive now."""
+        """Update the row of a file that is an archive now but was loaded as a log."""
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
@@ -56,7 +56,7 @@ class LedgerUpdate:
         """Update the row for content that the file no longer has.
 
         `now` is the id of the file's present content. If a copy of the old content exists, the row gets the
-        copy's name. With `replacing`, or if the content was never read, the row is removed.
+        name of the copy. With `replacing`, or if the content was never read, the row is removed.
         """
         if known_row.fingerprint is None or self._replacing:
             self._remove(known_row, now)
@@ -125,10 +125,10 @@ class LedgerUpdate:
         self._totals.renamed.append(row)
 
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
-        """Add a log that was read to the ledger and the totals.
+        """After a log was read, add it to the ledger and the totals.
 
-        A stream's fingerprint is known only at its end. If its content is already in the store, the log's
-        rows are dropped, and the log is recorded as a copy or a new name.
+        A stream's fingerprint is known only at its end. If the content of the stream is already in the store,
+        the log's rows are discarded. The log is then recorded as a copy or a new name.
         """
         options, known_row, left = self._settings.options, decision.known, decision.left
         is_new = known_row is None or known_row.fingerprint is None
@@ -165,7 +165,7 @@ class LedgerUpdate:
         self._totals.add_loaded(row, intake)
 
     def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
-        """Record why a log cannot be used, unless the store already has that reason.
+        """Record why a log cannot be used, unless the store already has the same reason.
 
         Rows from an earlier reading of the log stay.
         """
@@ -182,7 +182,8 @@ class LedgerUpdate:
         foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
         read_with = ReadWith(facts=self._settings.options.map_of(log_file.name, known_row))
         if known_row is not None and known_row.fingerprint is not None:
-            reason, foreign, by = reason + KEPT, None, None  # the store has rows of this file, so it is a log
+            # the store has rows of this file, so the file is a log
+            reason, foreign, by = reason + KEPT, None, None
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known_row is None:
             outside = FileLook.look_of(log_file)

@@ -69,7 +69,7 @@ Stop = Callable[[], bool]
 
 
 def never_stop() -> bool:
-    """Return False. This is the `Stop` function of a load that cannot be stopped."""
+    """Return False. Use this as the `Stop` function of a load that cannot be stopped."""
     return False
 
 
@@ -101,26 +101,26 @@ def load(
     shared: str | None = None,
     replacing: bool = False,
 ) -> LoadReport:
-    """Load logs into a store and publish the new data, if there is any.
+    """Load logs into a store. Publish the new data, if there is any.
 
     No store is created when no file could be read.
 
     `paths` are files, folders, patterns, addresses and `-` (`ingest.sources.discovery`). `tools` are files of
     tool definitions (`ingest.pipeline.planning.tool_catalog`). `labels` is a file with users' names for
     prompts (`ingest.pipeline.planning.naming`). `max_line` is the longest line to read, in bytes. `form` is
-    the name of the format for all files; None = recognise the format of each file.
+    the name of the format for all files. If `form` is None, the format of each file is recognised.
 
     `since` excludes files that have not changed since that time (`ingest.pipeline.planning.selection`).
     `limit` is the largest number of files to read; loaded and unreadable files do not count. `private`
     defines what is removed from all texts. `from_path` are patterns that find model, prompt, run and date in
-    paths. `model` is the model of logs that name none. `mapping` has the paths of fields in records of chat
-    transcripts (`ingest.pipeline.planning.naming`). `again` names files to read again although they are in
-    the store. `workers`, `on` and `shared` set the number of processes and the cluster that read logs
+    paths. `model` is used for logs that do not name a model. `mapping` has the paths of fields in records of
+    chat transcripts (`ingest.pipeline.planning.naming`). `again` names files to read again although they are
+    in the store. `workers`, `on` and `shared` set the number of processes and the cluster that read logs
     (`ExecutorOptions`). `replacing` removes stored data that a file no longer contains.
 
     When `stop()` returns True, reading ends after the current batch. Files that were read completely are
-    published. Raises InputError, StoreError, StoreBusy or StoreVersionError, all IngestErrors. Then nothing
-    is published.
+    published. Raises InputError, StoreError, StoreBusy or StoreVersionError, which are IngestErrors. After an
+    error, nothing is published.
     """
     started, started_at = time.monotonic(), utc_now()
     executor = ExecutorOptions(workers, on, shared)
@@ -158,7 +158,6 @@ def load(
 
 
 def _has_news(totals: LoadTotals, current: Path | None, names: Mapping[str, str], naming: Naming) -> bool:
-    """Return True when there is something to publish: new data, or new names of prompts or models."""
     if current is None:  # a store with only unreadable files would look as if its data were lost
         return bool(totals.loaded)
     if totals.has_changes or is_outdated(current):
@@ -173,7 +172,7 @@ def _is_mapped(row: LedgerRow | LedgerCopy) -> bool:
 class LogLoader:
     """Loads the files of one load, one after another.
 
-    `writer` has the rows written so far, `totals` the counts.
+    `writer` has the rows written so far. `totals` has the counts.
     """
 
     def __init__(
@@ -203,7 +202,7 @@ class LogLoader:
         self._executor = make_executor(executor, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
-        gc.freeze()  # the garbage collector need not scan imported modules again
+        gc.freeze()  # imported modules stay in memory, so the garbage collector need not scan them again
         try:
             self._load_logs(self.expand_archives(files))
         finally:
@@ -211,7 +210,7 @@ class LogLoader:
             self._executor.close()
 
     def drop_rows(self) -> None:
-        """After the load is published, remove rows that are kept outside the store."""
+        """Remove rows that are kept outside the store. Call this after the load is published."""
         self._executor.drop_rows()
         self._folder.remove_shared_rows()
 
@@ -255,7 +254,6 @@ class LogLoader:
         )
 
     def _try_load_log(self, log_file: LogFile, base: Progress) -> bool:
-        """Load a file; return False if the user stopped the load before the file was read completely."""
         try:
             self._load_log(log_file, base)
         except LoadCancelled:
@@ -308,7 +306,6 @@ class LogLoader:
         )
 
     def _find_past(self, log_file: LogFile, decision: ChangeDecision) -> PastSessions | None:
-        """Return the stored sessions of the file's earlier content; None when there are none."""
         row, left = decision.known, decision.left
         if self._replacing or not log_file.place.can_reopen:
             return None
@@ -327,7 +324,7 @@ class LogLoader:
     ) -> Checkpoint | None:
         """Return the checkpoint of a file that has grown since it was loaded.
 
-        None when there is no usable checkpoint. Then the file is read from the beginning.
+        Return None when there is no usable checkpoint.
         """
         if row is None or row.status is not FileStatus.LOADED or not log_file.place.can_reopen:
             return None

@@ -1,4 +1,4 @@
-"""Finishes a load: writes the ledger, checks and publishes the new store file, makes the report."""
+"""Finishes a load: writes the ledger, checks and publishes the new store file, and makes the report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lenient.diagnostics.codes import CODES
 
 
 class LoadedFile(msgspec.Struct, frozen=True, gc=False):
-    """A file that was read, and the numbers of its lines and rows."""
+    """A file that was read, and the numbers of its lines and of its rows."""
 
     known: LedgerRow
     lines: int
@@ -58,11 +58,11 @@ class LoadTotals:
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
     renamed: list[LedgerRow] = field(default_factory=list)
-    # ids of known files, with their present stamps
+    # ids of files that were already in the store, with the files' present stamps
     seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)
     copies: list[LedgerCopy] = field(default_factory=list)
     worth_noting: bool = False  # True when the check of an unchanged file or of a copy took long
-    # The id of a replaced file → the id of the file that replaced it; None = no file.
+    # The id of a replaced file → the id of the file that replaced it, or None if no file did.
     replaced: dict[int, int | None] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)  # ids in `replaced` whose files now have other content
     # file id → row for earlier content that stays in the store
@@ -73,10 +73,12 @@ class LoadTotals:
     less_kept: bool = False  # True when files were read again to store less of them
     unread: int = 0
     left: int = 0
-    present: list[int] = field(default_factory=list)  # ids of this load's files that are stored
+    # ids of files in this load whose content is in the store
+    present: list[int] = field(default_factory=list)
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
-    missing: dict[str, list[str]] = field(default_factory=dict)  # missing fact → names of files without it
+    # missing fact → names of files that lack the fact
+    missing: dict[str, list[str]] = field(default_factory=dict)
     rejects: int = 0
     damaged: list[DamagedFile] = field(default_factory=list)
 
@@ -160,11 +162,11 @@ def publish(
 ) -> str:
     """Write the ledger, complete and check the new store file, publish it, and return its name.
 
-    Fills `totals.figures` and `totals.rejects` from the new data. `labels` are names of prompts. `naming` has
-    the rules for model aliases and for failure results.
+    `totals.figures` and `totals.rejects` are filled from the new data. `labels` are names of prompts.
+    `naming` has the rules for model aliases and for failure results.
     """
     writer.flush()
-    pa.default_memory_pool().release_unused()  # DuckDB can use the memory of the last batch
+    pa.default_memory_pool().release_unused()  # DuckDB can use the memory that the last batch took
     building = writer.builder
     run_id = building.next_run_id()
     building.mark_replaced(totals.replaced, totals.removed)
@@ -211,13 +213,16 @@ def publish(
 
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
-    """Apply the aliases to the models of the store. A table `touched_days` (day) must exist."""
+    """Count the models of the store again after applying the aliases.
+
+    A table `touched_days` (day) must exist.
+    """
     names = [row["model_name"] for row in building.fetch_rows(MODEL_NAMES)]
     rename_models(building, [asdict(alias) for alias in find_aliases(names, aliases)])
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would change under which model name the store counts a call.
+    """Return True when the aliases would change the model for which the store counts a call.
 
     Raises StoreError.
     """

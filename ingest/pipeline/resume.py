@@ -1,6 +1,6 @@
 """Stores what a later load needs to continue: checkpoints of large logs, sessions of earlier content.
 
-A log that has grown gets a new file id. The rows of its first part get this new id, too.
+A log that has grown gets a new file id. The rows from the log's first part also get the new id.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _STATE = (
 )
 _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-# Rows from before the offset get the new file id, except those that the resumed reading writes again.
-# Written again are the rows of turns that were open, and the rows from an incomplete last line.
+# Rows from before the offset get the new file id. Exceptions are rows that the resumed reading writes again.
+# These are rows of turns that were open, and rows from an incomplete last line.
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
     SELECT unnest(from_json(?, '[{
@@ -38,7 +38,7 @@ _REOPENED = """
 _TAKEN_BACK = """
     (t.byte_offset >= $offset
     OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
-# A result without its call is also a reject; both come from one row of `late_results`.
+# A result without its call is also a reject. Both rows come from one row of `late_results`.
 _TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
 _MOVE = {
     "diagnostics": f"""
@@ -69,7 +69,7 @@ _FOLLOW = (
 def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | None:
     """Return the checkpoint at which the reading of a file can resume.
 
-    None when there is none, or when another `state_version` made it.
+    Return None when there is no checkpoint, or when another `state_version` made it.
     """
     for row in building.fetch_rows(_STATE, [file_id, state_version()]):
         return Checkpoint(
@@ -83,7 +83,7 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
 
 
 def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
-    """Return the sessions of a file's present and earlier content; at most `_PAST` turns."""
+    """Return the sessions of a file's present and earlier content. At most `_PAST` turns are returned."""
     rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
     offered = _read_past_definitions(building, file_id)
     return {
@@ -120,7 +120,8 @@ def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoin
 
 
 def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint) -> Counter[str]:
-    """Give the rows of a log's first part the file id `new` instead of `old`; return their counts by table.
+    """Replace the file id `old` by `new` in the rows of a log's first part. Return the number of rows by
+    table.
 
     Rows that the resumed reading has written again keep `old`.
     """

@@ -1,4 +1,4 @@
-"""Finds the logs of known agents on this machine and says which of them can be read. Changes nothing."""
+"""Finds the logs of known agents on this machine. Says which logs can be read. Changes nothing."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ingest.sources.known_agents import AGENTS
 from ingest.sources.log_file import LogFile
 from ingest.sources.session_trees import gather_trees
 
-_TRIED = 3  # number of an agent's newest files whose format is checked
+_TRIED = 3  # number of an agent's newest files for which the format is checked
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSurvey:
     """The logs of an agent on this machine.
 
-    `unit` is what one log contains (session, event, database). `bytes` is their total size, `newest` the time
-    of the last change. `is_read` is False when no format reads them; `why` is the reason, if known.
-    `unreadable` are folders that could not be read, each with the reason.
+    `unit` is what one log contains (session, event, database). `bytes` is the total size of the logs,
+    `newest` the time of the last change. `is_read` is False when no format reads the logs. `why` is then the
+    reason, if known. `unreadable` are folders that could not be read, each with the reason.
     """
 
     agent: str
@@ -42,9 +42,9 @@ class AgentSurvey:
 def survey_machine(
     home: str | None = None, environment: Mapping[str, str] | None = None
 ) -> list[AgentSurvey]:
-    """Return the agents that have logs or unreadable folders here, in the order of the table.
+    """Return the agents that have logs or unreadable folders on this machine, in the order of the table.
 
-    `home` is the home folder. `environment` has the variables that may say where logs are; None = those of
+    `home` is the home folder. `environment` has variables that may say where logs are, by default those of
     this process.
     """
     home = home or str(Path.home())
@@ -54,7 +54,7 @@ def survey_machine(
 
 
 def list_readable_logs() -> list[str]:
-    """Return the paths of all logs of known agents on this machine that a format reads."""
+    """Return the paths of all readable logs of known agents on this machine."""
     return [path for survey in survey_machine() if survey.is_read for path in survey.paths]
 
 
@@ -76,7 +76,9 @@ def _survey_files(found_files: FoundFiles) -> AgentSurvey:
 
 
 def _spread(by_time: list[LogFile]) -> Iterable[LogFile]:
-    """Return the newest logs and the oldest one, because an older version may have written readable logs."""
+    """Return the newest logs and the oldest log. The oldest log may be readable even if the newest logs are
+    not.
+    """
     return (*by_time[:_TRIED], *by_time[_TRIED:][-1:])
 
 

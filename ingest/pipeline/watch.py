@@ -1,4 +1,4 @@
-"""Repeats a load whenever the files have changed, until Ctrl-C (`--watch`)."""
+"""Repeats a load (`--watch`) whenever the files have changed. Ctrl-C ends the repetition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 from ingest.errors import IngestError, OptionError
 
 EVERY = 2.0  # seconds between two checks for changes
-# The pause is at least this many times the duration of a check, which reads the whole folder.
+# Each check reads the whole folder. So the pause lasts at least this many times as long as a check.
 _SHARE = 10
 _PATIENCE = 60.0  # longest pause in seconds before a failed load is tried again
 
@@ -23,12 +23,12 @@ def watch(
     pause: Callable[[float], None] = time.sleep,
     loaded: T | None = None,
 ) -> NoReturn:
-    """Call `load` each time `look` returns another value than `loaded`, which is None at first.
+    """Call `load` each time `look` returns another value than `loaded`. At first `loaded` is None.
 
     Never returns; ends with KeyboardInterrupt. `look` or `load` may raise IngestError or OSError (a missing
     folder, a store in use, a full disk, an unreachable server). Then `complain` is called with the message,
-    once while the message stays the same, and the load is tried again. An OptionError is raised, because
-    waiting cannot fix a wrong option. `pause` waits for a number of seconds.
+    but only once while the message stays the same. The load is tried again. An OptionError is raised to the
+    caller, because waiting cannot fix a wrong option. `pause` waits for a number of seconds.
     """
     trouble = ""
     wait = EVERY

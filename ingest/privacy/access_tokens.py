@@ -1,8 +1,8 @@
-"""Finds access keys and tokens in a text by their makers' prefixes.
+"""Finds access keys and access tokens in a text by the prefixes that their makers use.
 
-The forms are those that the makers document, or that secret scanners publish. A pattern is tried only where a
-fast search shows that it could match: a token contains a long run of letters, digits, `_` and `-`, and begins
-at the start of a word. A match is extended to the end of the run, since some patterns omit the end of a token
+The makers document these prefixes, or secret scanners publish them. An access token contains a long run of
+letters, digits, `_` and `-`, and begins at the start of a word. A fast search finds such runs, and patterns
+are tried only there. A match is extended to the end of the run, because some patterns omit the end of a token
 (a JWT's signature).
 """
 
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from ingest.privacy.matches import Detector, Match, SearchedText
 
-_SHORTEST = 20  # characters of a run that may be a token; the shortest are the key ids of AWS
-_LONGEST = 1_200  # characters searched from a possible beginning of a token
+_SHORTEST = 20  # characters of a run that may be an access token; the shortest are the key ids of AWS
+_LONGEST = 1_200  # characters searched from a possible beginning of an access token
 _TRIES = 16  # possible beginnings tried per run, so that hostile text cannot take long
-_PREFIX = 20  # characters before a run that may belong to a token: `SG.`, `dp.pt.`, `1//0`
+_PREFIX = 20  # characters before a run that may belong to the access token: `SG.`, `dp.pt.`, `1//0`
 _RUN = b"a" * _SHORTEST
 _TAIL = re.compile(r"[\w-]*")
 _DOTTED_TAIL = re.compile(r"[\w.=-]*")
@@ -27,10 +27,10 @@ _PREFIX_SHORTEST = 4  # characters; shorter prefixes also occur in words
 
 
 class _TokenForm(NamedTuple):
-    """The forms of one type of token: its possible prefixes, and the patterns of a whole token."""
+    """The forms of one type of access token: possible prefixes, and patterns of a whole access token."""
 
     kind: str
-    begin: str  # separated by blanks, at least three characters each
+    begin: str  # prefixes separated by blanks, at least three characters each
     patterns: Sequence[str]
 
 
@@ -79,7 +79,8 @@ _TOKENS = (
     _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
     _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # Keys have 73 characters. Without the digit, the pattern would accept any word in capitals.
+    # Keys of this type have 73 characters. If no digit were required, the pattern would accept any word in
+    # capitals.
     _TokenForm(
         "artifactory",
         "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
@@ -172,8 +173,7 @@ class TokenDetector:
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
         begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
-        # A token may begin after a terminal colour or the letter of an escape, but not within a word. Nearly
-        # A token may begin after a terminal colour or the letter of an escape, but not within a word.
+        # An access token may begin after a terminal colour or an escape such as `\n`, but not within a word.
         # The first three characters of the pattern already exclude nearly all positions.
         fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
         three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
@@ -186,14 +186,13 @@ class TokenDetector:
         self._types = types
 
     def detectors(self) -> Iterator[Detector]:
-        """Yield the detectors of these types of tokens."""
         yield Detector(self.find_torn, guard=_ends_in_run)
         if "azure" in self._types:
             yield Detector(_find_azure_secrets, ("q~",))
         yield Detector(self.find_whole, guard=_has_run)
 
     def find_whole(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield tokens in runs of characters that are long enough."""
+        """Yield access tokens in runs of characters that are long enough."""
         text, runs = looked.text, looked.runs
         start, behind = runs.find(_RUN), 0
         while start >= 0:
@@ -219,7 +218,7 @@ class TokenDetector:
             begin = self._begin.search(text, start, end + 1)
 
     def find_torn(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield the beginning of a token at the end of a truncated text, if there is one."""
+        """Yield the beginning of an access token at the end of a truncated text, if there is one."""
         text = looked.text
         start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)
@@ -232,9 +231,9 @@ class TokenDetector:
             yield Match(begin.start(), len(text), self._begins[begin[0]])
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
-        """Yield Telegram and Discord tokens, recognised by a character next to a long run.
+        """Yield access tokens of Telegram and Discord, which have a sign next to a long run.
 
-        A Telegram token has a colon before the run, a Discord token a dot after it.
+        Telegram's tokens have a colon before the run. Discord's tokens have a dot after the run.
         """
         if text[start - 1 : start] == ":" and "telegram" in self._types:
             yield from _first_match(_TELEGRAM, text, range(max(0, start - 11), start - 8), "telegram")

@@ -1,7 +1,7 @@
-"""Finds values that a line end breaks, by showing the text around line ends as one line.
+"""Finds values that a line end breaks. It shows the text around line ends as one line.
 
 Terminals, mail programs and people wrap long lines. So a key or a number may continue in the next line,
-perhaps indented.
+perhaps with an indent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.privacy.decoded_views import View
 from ingest.privacy.placeholders import Spot, merge_spots
 
 _GLUED = frozenset("+/=.@%~_-?")  # characters of a value that may be next to a line end
-# a line number or the sign of a quotation
+# before a line: a line number, or a sign that marks a quotation
 _MARGIN = r"[ \t]{0,8}(?:\d{1,6}(?:→|\t|:[ ]?|[ ]?\|[ ]?)|(?:[>|#]{1,3}|//)[ ])"
 _BREAK = re.compile(
     rf"\n(?<=[\w+/=.@%~?\r\\ -]\n)(?:(?P<margin>{_MARGIN})[ \t]{{0,40}}(?=\w)"
@@ -29,18 +29,20 @@ _RUN_LONGEST = 1_200  # largest number of characters searched on each side of a 
 _RUN_SHORTEST = 7
 _RUN_LONG = 32  # characters; only a longer run may be a value without a digit
 _LINES_MOST = 32  # largest number of lines of one value
-_CONTEXT = 64  # characters before a value that may contain its name
-_ALONE = re.compile(r"""[\s"'`,;)\]}\\<&|]{0,8}(?:\n|\Z)""")  # what may follow a value at the end of a line
+_CONTEXT = 64  # characters before a value in which the value's name may be
+# text that may follow a value at the end of a line
+_ALONE = re.compile(r"""[\s"'`,;)\]}\\<&|]{0,8}(?:\n|\Z)""")
 _PART_SHORTEST = 4
 _INNER = re.compile(r"\w[.+_-]\w|\d")
 
 
 def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> View | None:
-    """Return the text around line ends, without these; None when no value can be broken there.
+    """Return the text around line ends, with the line ends removed. Return None when no line end can break a
+    value.
 
-    The result has only runs of characters without blanks, and a little text before each. A run must be long,
-    or contain a digit or an @, or surround a line end in `forced`. A run over several lines appears several
-    times: once without each single line end, and once without all.
+    The result has only runs of characters without blanks, and a little text before each run. Each run is
+    long, contains a digit or an @, or surrounds a line end in `forced`. A run over several lines appears
+    several times. In one copy all line ends are removed. In each other copy only one line end is removed.
     """
     windows = _find_windows(text, forced)
     if not windows:
@@ -66,7 +68,7 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
 
 
 class _Window(NamedTuple):
-    """A part of a text, and the positions of the line ends to remove from it."""
+    """A section of a text, and the positions of the line ends to remove from this section."""
 
     begin: int
     breaks: list[tuple[int, int]]
@@ -97,7 +99,7 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
 
 
 def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the breaks between two lines, without the margin that both have."""
+    """Yield the breaks between two lines. A margin that both lines have is part of the break."""
     for match in _BREAK.finditer(text):
         at, behind = match.span()
         if text[at - 1] in "\r\\ ":
@@ -106,7 +108,8 @@ def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
             if not at or not (text[at - 1].isalnum() or text[at - 1] in _GLUED):
                 continue
         line = text.rfind("\n", max(0, at - _RUN_LONGEST), at) + 1
-        line = max(line, text.rfind('"', line, at) + 1)  # the first line of a text
+        # the first line of a text has no line break before it, only a quote
+        line = max(line, text.rfind('"', line, at) + 1)
         if text[behind] in _CHANGED and text[line] == text[behind]:
             behind += 1
             while text[behind : behind + 1] in (" ", "\t"):
@@ -118,7 +121,7 @@ def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _may_be_value(joined: str) -> bool:
-    """Return False when the text on both sides of a line end is short and plain, like words."""
+    """Return False when the joined text around a line end is short and plain, like words."""
     length = len(joined)
     return length >= _RUN_LONG or (
         length >= _RUN_SHORTEST and not joined.isalpha() and _TELLING.search(joined) is not None
@@ -134,7 +137,7 @@ def _run_end(text: str, start: int) -> int:
 
 
 class WholeValues:
-    """The matches found without joining lines. `view` is the text before its lines are joined."""
+    """The matches that were found before lines were joined. `view` is the text with its original lines."""
 
     def __init__(self, spots: Sequence[Spot], text: str, view: View | None) -> None:
         ends = (spot.last if view else spot.end for spot in spots if spot.view is view)
@@ -145,14 +148,16 @@ class WholeValues:
         self._until = [spot.end for _, spot in merged]
 
     def trim(self, joined: View, start: int, end: int, *, labelled: bool) -> tuple[int, int] | None:
-        """Return the part of a match in joined lines that is the value; None when no line end breaks it.
+        """Return the part of a match in joined lines that is the value. Return None when no line end breaks
+        the value.
 
-        If the first line already contains a value, the next line must look like its continuation. Otherwise
-        the first two lines belong to the value, unless only a label identifies it.
+        If the first line already contains a value, the next line must look like the rest of the value.
+        Otherwise the first two lines belong to the value. If only a label identifies the value, the next line
+        must also look like the rest.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):
-            if width:  # the value ends where another part of the text begins
+            if width:  # the value ends where the next section of the text begins
                 end = at
                 break
             breaks.append(at)
@@ -172,7 +177,6 @@ class WholeValues:
 
 
 def _goes_on(joined: View, start: int, end: int) -> bool:
-    """Return True when a line's beginning looks like the rest of a value."""
     part = joined.text[start:end]
     if "=" in part.rstrip("=") or ":" in part:
         return False

@@ -1,8 +1,8 @@
-"""The options that say which data a load removes, and the `Privacy` object that removes it.
+"""The options that say which data a load removes, and the `Privacy` object that removes this data.
 
 The detectors are imported only when redaction is on. The key for placeholders is a file in the store's
-folder. Without it, a reader of the tables cannot test which value a placeholder replaces. If the key is lost,
-the next load makes a new key and reads every file again.
+folder. Without the key, a reader of the tables cannot test which value a placeholder replaces. If the key is
+lost, the next load makes a new key and reads every file again.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _BYTES = 32
 class PrivacyOptions:
     """The privacy options of a load.
 
-    `rules` is None when texts are not redacted. `results` is False when the content of tool results is
-    dropped.
+    `rules` is None when texts are not redacted. `results` is False when the load drops the content of tool
+    results.
     """
 
     rules: RedactionRules | None = None
@@ -42,10 +42,10 @@ class PrivacyOptions:
     ) -> tuple[Privacy, str | None]:
         """Return the `Privacy` for a store that this process has locked, and the text for `files.privacy`.
 
-        The text is None when nothing is removed. It changes with the rules and the key, and then files are
-        read again. `before` are the texts of the files in the store. With `keep` False, no key is written.
-        Raises OptionError when files in the store were loaded with stricter options, and StoreError when the
-        key cannot be read or written.
+        The text is None when nothing is removed. When the rules or the key change, the text also changes, and
+        loads read the files again. `before` are the texts of the files in the store. With `keep` False, no
+        key is written. Raises OptionError when files in the store were loaded with stricter options. Raises
+        StoreError when the key cannot be read or written.
         """
         words = [] if self.results else [WITHOUT_RESULTS]
         if self.rules is None:
@@ -63,7 +63,6 @@ ALL = PrivacyOptions()
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:
-    """Raise OptionError when these options would keep data that earlier loads left out."""
     left_out = {word.split(":")[0] for words in before for word in (words or "").split()}
     if missing := sorted(left_out - set(words)):
         options = " and ".join(_OPTION[kind] for kind in missing if kind in _OPTION)
@@ -73,7 +72,7 @@ def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterab
 
 
 def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
-    """Return the key of a store that this process has locked; make a key when there is none.
+    """Return the key of a store that this process has locked. Make a key when the store has none.
 
     With `keep` False, a new key is not written. Raises StoreError when the folder cannot be read or written.
     """
@@ -91,7 +90,6 @@ def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
 
 
 def _write_private_file(path: Path, text: str) -> None:
-    """Write a file atomically; only its owner can read it."""
     new = path.with_name(f"{path.name}.new")
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="ascii") as file:

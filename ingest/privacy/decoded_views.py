@@ -1,10 +1,10 @@
-r"""Shows a text as its readers will decode it, so that detectors find values in any spelling.
+r"""Decodes a text as its later readers will decode it. So detectors find values in any spelling.
 
-A value may be written with escapes of JSON (`\u0041`, `\/`), of URLs (`%41`), or of HTML (`&#65;`), several
-times over, and with terminal colours. Each view is a decoded text that maps each of its characters to the
+A value may be written with escapes of JSON (`\u0041`, `\/`), of URLs (`%41`), or of HTML (`&#65;`). Escapes
+may be nested, and terminal colours may be added. Each view is a decoded text that maps its characters to the
 text before decoding. A placeholder is written with the same escapes and the same length as the value.
 
-A command that is a list of words is shown as in a shell, because the detectors know commands.
+A command that is a list of words is shown as one line of a shell, because the detectors know shell commands.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 
 from lenient.regex import compile_regex
 
-_LAYERS = 10  # levels of JSON within JSON; lenient decodes as many
-# The pattern begins with a character class, so that `re` skips most of a text fast.
+_LAYERS = 10  # levels of JSON within JSON; `lenient` decodes the same number of levels
+# The pattern begins with a character class, so that `re` can skip most of a text fast.
 _ESCAPE = re.compile(
     r"""[\\%&\x1b](?:(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'`\\/nrtbf]|(?:033|e)\[[\d;]{0,16}[A-Za-z])"""
     r"|(?<=\x1b)(?:\[[\d;:?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9AB])"
@@ -30,7 +30,7 @@ _SHORT = {rf"\{sign}": sign for sign in "\"'`\\/"} | {
 }  # fmt: skip
 _COLOURS = ("\x1b", "\\033", "\\e")
 INNER_BLANK = "\ue000"  # a private-use character, which no log contains
-_WORD_LONGEST = 1_000  # characters of a word
+_WORD_LONGEST = 1_000  # largest number of characters of a word
 _WORD = (
     rf"\"(?:[^\"\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+\"|'(?:[^'\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+'"
     r"|[\w.*]{1,40}+"
@@ -45,14 +45,14 @@ _HAS_OPTION = re.compile(r"[\"'\s]-{1,2}[A-Za-z]")
 _PROGRAM = re.compile(r"[\"']([\w./-]{1,60})[\"']\s{0,4},\s{0,40}[\"']?\w{1,20}[\"']?\s{0,4}[:=]\s{0,4}\Z")
 _PROGRAM_KEYS = frozenset({"command", "cmd", "program", "executable"})
 _BLANK = re.compile(r"\s")
-_LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # bytes of UTF-8
+_LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # for each number of bytes in UTF-8, a letter of that length
 
 
 class View:
     """A text without some of its escapes or line breaks, and the origin of its characters.
 
-    Pieces are the places where the text differs from `source`. Piece i is at `at[i]`, has `width[i]` (0 or 1)
-    characters, and replaces `source[start[i]:end[i]]`.
+    Pieces are the positions where the text differs from `source`. Piece i is at `at[i]` and has `width[i]` (0
+    or 1) characters. It replaces `source[start[i]:end[i]]`.
     """
 
     __slots__ = ("_parent", "at", "end", "source", "start", "text", "width")
@@ -87,9 +87,9 @@ class View:
         return self._span(end - 1)[1]
 
     def spell(self, start: int, end: int, chosen: str) -> str:
-        """Return the characters to write in the original text so that `text[start:end]` reads `chosen`.
+        """Return what to write in the original text so that `text[start:end]` is decoded as `chosen`.
 
-        They are as many as the characters that they replace.
+        The result has as many characters as the text that it replaces.
         """
         parts: list[str] = []
         done, behind = start, self._span(start)[0]
@@ -123,7 +123,7 @@ class View:
 
 
 def decode_layers(text: str) -> Iterator[View]:
-    """Yield the text with one more level of escapes decoded each time, until no escape is left."""
+    """Yield the text with one more level of escapes decoded each time. Stop when no escape is left."""
     view: View | None = None
     for _ in range(_LAYERS):
         view = _decode(text, view)
@@ -167,7 +167,9 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return (character, length) pairs for an escape; `length` characters of it encode the character."""
+    """Return (character, length) pairs for an escape. In each pair, `length` characters of the escape encode
+    the character.
+    """
     first = escape[0]
     if first == "\\":
         digits = escape[2:]
@@ -184,7 +186,7 @@ def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
 
 
 def _respell(escape: str, sign: str) -> str:
-    """Return an escape of the same form and length for another character, if possible."""
+    """Return an escape of the same form and length for another character, if there is one."""
     code, new = ord(sign), escape
     if escape[0] == "\\" and len(escape) > 2:
         digits = len(escape) - 2
@@ -215,7 +217,9 @@ def _respell_entity(escape: str, code: int) -> str:
 
 
 def join_words(text: str, parent: View | None) -> View | None:
-    """Return the lists of words that contain an option, one list per line; None when there are none."""
+    """Return the lists of words that contain an option, each list as one line. Return None when there are no
+    such lists.
+    """
     if "'-" not in text and '"-' not in text and "- -" not in text:
         return None
     view = View("", text, parent)
@@ -227,7 +231,7 @@ def join_words(text: str, parent: View | None) -> View | None:
             parts.append(" " if at else "\n")
             word = text[start:end]
             length += 1
-            # an unquoted word is a variable, which is shown as `$name`
+            # an unquoted word is a variable; write it as `$name`
             if quoted and text[start - 1] not in "\"'":
                 view.add_piece(length, 1, start, start + 1)
                 word = f"${word[1:]}"
@@ -241,7 +245,10 @@ def join_words(text: str, parent: View | None) -> View | None:
 
 
 def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield the words of each list: quoted texts in brackets, or one word per line after a dash."""
+    """Yield the words of each list.
+
+    A list has quoted texts in brackets, or one word per line after a dash.
+    """
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
         for match in pattern.finditer(text):
@@ -266,7 +273,7 @@ def _within_quotes(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_command(items: Sequence[Any]) -> bool:
-    """Return True for a list of texts in which one text is an option."""
+    """Return True for a list of texts if one of the texts is a command-line option."""
     return (
         len(items) > 1
         and all(type(item) is str for item in items)
@@ -275,12 +282,12 @@ def is_command(items: Sequence[Any]) -> bool:
 
 
 def program_of(members: Mapping[Any, Any]) -> str:
-    """Return the program that a mapping names next to its arguments; '' without one."""
+    """Return the program of a mapping. Return '' if the mapping contains no program."""
     return next(
         (str(name) for key, name in members.items() if key in _PROGRAM_KEYS and type(name) is str), ""
     )
 
 
 def join_items(items: Sequence[str]) -> str:
-    """Return the items of a decoded list as one line; each item keeps its length."""
+    """Return the items of a decoded list as one line. Each item keeps its length."""
     return " ".join(_BLANK.sub(INNER_BLANK, item) for item in items)

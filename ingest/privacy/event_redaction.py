@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 _PARSED = {
     (CallMade, "raw_arguments"),
     (StepMade, "text"),
-}  # lenient parses these texts, because a model may write a call as text
+}  # `lenient` parses these texts, because a model may write a tool call as text
 _TEXTS = frozenset(
     {"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet", "task"}
 )
-# At these stages, the agent's messages are about the arguments or the user, not the tool's output.
+# At these failure stages, the agent's messages are about the arguments or the user, not about the tool's
+# output.
 _NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """The redaction that one load applies to events, names and definitions. Can be pickled."""
+    """The redaction that one load applies to events, names and definitions. This object can be pickled."""
 
     redactor: Redactor | None = None
     results: bool = True  # False when the output of tools is dropped
@@ -47,7 +48,7 @@ class Privacy:
         return self.redactor is not None or not self.results
 
     def redact_path(self, name: str) -> str:
-        """Return the path of a file as the store may record it."""
+        """Return the path of a file in the form that the store may record."""
         return name if self.redactor is None else self.redactor.redact_path(name)
 
     def redact_text(self, text: str) -> str:
@@ -57,7 +58,7 @@ class Privacy:
         return catalog if self.redactor is None else self.redactor.redact_definitions(catalog)
 
     def redact_events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
-        """Return the events of a record, redacted for the store."""
+        """Return the events of a record after redacting their texts."""
         return map(self.redact_event, events) if self else events
 
     def redact_event(self, event: Event | Rejected) -> Event | Rejected:
@@ -78,7 +79,7 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
     changed: dict[str, Any] = {}
     for name in event.__struct_fields__:
         value = getattr(event, name)
-        if type(value) is str:  # excludes members of an enumeration that is based on str
+        if type(value) is str:  # this test excludes members of an enumeration that is based on str
             parsed = (type(event), name) in _PARSED
             new = (
                 redactor.redact_text(value, parsed=parsed)
@@ -103,8 +104,8 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
 def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
     """Return the redacted message of a result.
 
-    Most formats cut the message out of the content. So a value that is cut off in the message is whole in the
-    content.
+    Most formats copy the message from the content and cut the message. A value that is cut off in the message
+    is complete in the content, so it is found there.
     """
     message, content = result.message or "", result.content or ""
     at = content.find(message)

@@ -11,18 +11,19 @@ from ipaddress import IPv6Address
 from ingest.privacy.matches import LabelDetector, Match, SearchedText
 from lenient.regex import compile_regex
 
-_NEAR = 160  # characters searched after the needle when a pattern may skip any number of blanks
+_NEAR = 160  # characters that are searched after the needle when a pattern may skip any number of blanks
 _LONGEST = 1_200
 # the body may contain the margin of a quotation
 _KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
-_KEY_SHORTEST = 40  # characters; a shorter body is not a key but a text about keys
-# a real key has a line of Base64 near its beginning, which this pattern finds
+_KEY_SHORTEST = 40  # characters; a text with a shorter body only mentions a key
+# A real key has a line of Base64 near its beginning. This pattern finds the line.
 _KEY_LINE = re.compile(r"[\w+/=]{24}")
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
 )
-# Quoted text in the letters of Base64 or of hexadecimal numbers, and the bits per character of random text.
+# Matches quoted text in the letters of Base64 or of hexadecimal numbers. The figure is the bits per character
+# in random text.
 _RANDOM = (
     (re.compile(r"(['\"])([A-Za-z0-9+/\\_=-]+)\1"), 4.5),
     (re.compile(r"(['\"])([0-9a-fA-F]+)\1"), 3.0),
@@ -30,9 +31,9 @@ _RANDOM = (
 
 
 def find_private_keys(looked: SearchedText) -> Iterator[Match]:
-    """Yield the body of each private key in PEM or PuTTY format, even if encrypted or truncated.
+    """Yield the body of each private key in PEM or PuTTY format. The key may be encrypted or truncated.
 
-    The header line is not part of the match.
+    The header line is not included in the match.
     """
     last = 0
     for needle in KEY_NEEDLES:
@@ -50,7 +51,7 @@ def find_private_keys(looked: SearchedText) -> Iterator[Match]:
                 yield Match(*body.span(), "key")
 
 
-# The user may be missing (redis://:password@host), and passwords may contain @ and :.
+# The user may be missing (redis://:password@host). Passwords may contain @ and :.
 _URL_PASSWORD = re.compile(r"://[^\s:/?#\[\]@\"'`<>{}\\|^]{0,100}:([^\s/\"'`<>{}\\|^]{1,256})@(?=[\w.\[-])")
 _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(?=[\w.\[-])")
 
@@ -58,7 +59,8 @@ _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(
 def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the password of each URL with credentials: `secret` in https://user:secret@host.
 
-    A long user name without a password is a token, as in https://TOKEN@host/repository.git.
+    A URL may have a long user name and no password. Then the user name is an access token:
+    https://TOKEN@host/repository.git.
     """
     for place in looked.find_needle("://") if "@" in looked.text else ():
         match = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)
@@ -70,18 +72,17 @@ def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
 def find_random_text(looked: SearchedText) -> Iterator[Match]:
     """Yield quoted text of high entropy.
 
-    Hashes, ids and images have high entropy, too, so this detector is off by default.
+    Hashes, ids and images also have high entropy, so this detector is off by default.
     """
     for pattern, limit in _RANDOM:
         for match in pattern.finditer(looked.text):
-            # A short number has many different digits by chance.
+            # By chance, a short number has many different digits, so it needs a higher entropy.
             more = 1.2 / math.log2(len(match[2])) if match[2].isdigit() and len(match[2]) > 1 else 0
             if _entropy(match[2]) > limit + more:
                 yield Match(*match.span(2), "secret")
 
 
 def _entropy(text: str) -> float:
-    """Return the Shannon entropy of a text, in bits per character."""
     shares = [count / len(text) for count in Counter(text).values()]
     return -sum(share * math.log2(share) for share in shares)
 

@@ -1,4 +1,4 @@
-"""The types that detectors share: the text to search, the matches found in it, and the detector."""
+"""The types that detectors share: the searched text, a match in this text, and the detector."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-ESCAPED_LETTER = r"\\+u[0-9a-fA-F]{4}"  # `é` in ASCII JSON
+ESCAPED_LETTER = r"\\+u[0-9a-fA-F]{4}"  # the letter `é` as an escape of ASCII JSON
 _SHAPES = bytes(
     49 if chr(byte).isdecimal() else 97 if chr(byte).isalpha() else byte for byte in range(128)
 ) + bytes(range(128, 256))
@@ -15,7 +15,7 @@ _ESCAPE = re.compile(r"\\+[bfnrt]")
 
 
 class Match(NamedTuple):
-    """A value of type `kind` at the characters from `start` to before `end` of a text."""
+    """A value of type `kind` in a text, from the character at `start` to the character before `end`."""
 
     start: int
     end: int
@@ -23,11 +23,12 @@ class Match(NamedTuple):
 
 
 class SearchedText:
-    """A text to search.
+    """A text that detectors search.
 
-    `lower` is the text in lower case with `?` for each character outside ASCII; fixed strings are found fast
-    in it. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each character that an
-    access token may have, and blanks. `first` has the first position of each needle, found by the redactor.
+    `lower` is the text in lower case with `?` for each character outside ASCII. A search for a fixed string
+    is fast in `lower`. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each
+    character that an access token may contain, and blanks for other characters. `first` has the first
+    position of each needle, which the redactor found.
     """
 
     __slots__ = ("first", "lower", "runs", "shape", "text")
@@ -41,14 +42,15 @@ class SearchedText:
         self.first: dict[str, int] = {}
 
     def find_needle(self, needle: str) -> Iterator[int]:
-        """Yield the offsets at which a needle of a `Detector` occurs; the occurrences do not overlap."""
+        """Yield the offsets at which a needle of a `Detector` occurs. The occurrences do not overlap."""
         position = self.first.get(needle, -1)
         while position >= 0:
             yield position
             position = self.lower.find(needle, position + len(needle))
 
     def skip_escape(self, start: int) -> int:
-        r"""Return `start`, or `start + 1` when the character at `start` is the letter of an escape.
+        r"""Return `start + 1` when the character at `start` is the letter of an escape. Otherwise return
+        `start`.
 
         In `\nalice@` the value begins with `alice`, not with `nalice`.
         """
@@ -60,16 +62,16 @@ Find = Callable[[SearchedText], Iterator[Match]]
 
 
 def has_digits(looked: SearchedText) -> bool:
-    """Return True for a text with four digits in a row."""
+    """Return True for a text that has four digits in a row."""
     return b"1111" in looked.shape
 
 
 class Detector(NamedTuple):
     """A function that finds matches in a text.
 
-    `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` is
-    true. Without needles and guard, it is called for all texts. `labelled` means that a value is recognised
-    by a label next to it, not by its form.
+    `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` returns
+    True. Without needles and without a guard, `find` is called for all texts. `labelled` means that a value
+    is recognised by a label next to the value, not by its form.
     """
 
     find: Find
@@ -79,10 +81,10 @@ class Detector(NamedTuple):
 
 
 class LabelDetector(NamedTuple):
-    """Finds a secret by a fixed text next to it (the needle).
+    """Finds a secret by a fixed text next to the secret (the needle).
 
-    `pattern` is matched at the needle, or `before` characters earlier. Its group number `group` is the
-    secret. The pattern may look at `longest` characters after the needle, so that hostile text cannot take
+    `pattern` is matched at the needle, or `before` characters earlier. The group with the number `group` is
+    the secret. The pattern may search `longest` characters after the needle, so that hostile text cannot take
     long.
     """
 
@@ -91,7 +93,7 @@ class LabelDetector(NamedTuple):
     pattern: re.Pattern[str]
     group: int = 1
     longest: int = 1_200
-    before: int = 0  # characters of the value that are before the needle
+    before: int = 0  # characters of the match that are before the needle
 
     def find(self, looked: SearchedText) -> Iterator[Match]:
         for place in looked.find_needle(self.needle):

@@ -1,6 +1,7 @@
-"""Finds values named as a password, a secret, a token or a key: `"password": "…"`, `API_KEY=…`, `--token …`.
+"""Finds values with the name of a password, a secret, an access token or a key.
 
-The end of a value is decided here, because in broken JSON a match must not include the next member.
+Examples are `"password": "…"`, `API_KEY=…` and `--token …`. This module decides where a value ends. In broken
+JSON, a match must not include the next member.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from ingest.privacy.secret_names import (
 from ingest.privacy.stated_secrets import find_stated_values
 
 _WHOLE_NAME = re.compile(r"[\w.-]{0,40}\Z")
-_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")  # words that may come first: API key, mot de passe
-_BEFORE = 40  # characters of a name that may come before its needle
+# words that may come before the needle: API key, mot de passe
+_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")
+_BEFORE = 40  # characters of a name that may come before the name's needle
 
-# What follows the name: a sign, and the value, which may be quoted, truncated or bare.
+# The text after the name: a sign and the value. The value may be quoted, truncated or bare.
 _VALUE_FORM = r"""(?:
       (?P<close>[\]\\"'`”’]{0,8})
       (?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}
@@ -48,12 +50,12 @@ _VALUE = re.compile(r"(?P<tail>[\w-]{0,32}+)" + _VALUE_FORM, re.VERBOSE)
 _OTHER_VALUE = re.compile("(?P<tail>)" + _VALUE_FORM, re.VERBOSE)
 _TAIL = re.compile(r"[\w-]{0,32}")
 _GROUPS = ("quoted", "escaped", "wrapped", "torn", "bare", "phrase", "option", "element")
-_LONGEST = 2_100  # characters that may be part of a name and its value
+_LONGEST = 2_100  # largest number of characters of a name and its value
 _QUOTE = re.compile(r"\\*[\"'`]")
 _STRUCTURE = re.compile(r"[\"'`]\s{0,4}[:,}\]]|[:,{\[]\s{0,4}\\*[\"'`]")
 _MARKED = re.compile(r"\d|[a-z][A-Z]|[^\w\s]")
 _OPTION_NAME = re.compile(r"(?<![\w-])--?[\w-]{0,40}\Z")
-_PASS_SOURCE = re.compile(r"-pass(?:in|out)?[ =]\Z")  # openssl -passin pass:…
+_PASS_SOURCE = re.compile(r"-pass(?:in|out)?[ =]\Z")  # matches the option in: openssl -passin pass:…
 _ELEMENT_NAME = re.compile(r"<[\w.:-]{0,40}\Z")
 _PAIR_NAME = re.compile(
     r"[\"'](?:name|key|header)\\*[\"']\s{0,4}:\s{0,4}\\*[\"'][\w.-]{0,40}\Z", re.IGNORECASE
@@ -67,7 +69,7 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
     """Yield the values of names that mean a secret.
 
     A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted value
-    must have letters and digits, or be where programs expect only a secret.
+    must have letters and digits, or be at a position where programs expect only a secret.
     """
     for needle in NAME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -122,7 +124,8 @@ def _is_value(
         return is_named_secret(value, family, name)
     if match["sign"] == "=" and _is_option(text, place, family):
         return is_plain_value(value)
-    if name.lower() == "pass" and ":" in match["sign"]:  # PASS: test_one is the result of a test
+    # "PASS: test_one" is the result of a test, not a password
+    if name.lower() == "pass" and ":" in match["sign"]:
         source = _PASS_SOURCE.search(text, max(0, place - _BEFORE), place) is not None
         alone = (
             not name.isupper() and value.isalnum() and _LINE_END.match(text, match.end("bare")) is not None
@@ -132,15 +135,18 @@ def _is_value(
 
 
 def _is_option(text: str, place: int, family: Family) -> bool:
-    """Return True when the name is an option: `--token`, or `-Password` for passwords."""
+    """Return True when the name is an option.
+
+    An option begins with two dashes (`--token`). For passwords, one dash is enough (`-Password`).
+    """
     name = _OPTION_NAME.search(text, max(0, place - _BEFORE - 2), place)
     return name is not None and (name[0].startswith("--") or family is Family.PASSWORD)
 
 
 def _cut_before_members(value: str) -> str:
-    """Return the value up to its first quote when other JSON members seem to follow that quote.
+    """Return the value up to its first quote if other JSON members seem to follow that quote.
 
-    Then the quote that should close the value is missing.
+    Such a value has no closing quote of its own, so the first quote belongs to the next member.
     """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""
@@ -148,12 +154,12 @@ def _cut_before_members(value: str) -> str:
 
 
 def _is_shouted(name: str) -> bool:
-    """Return True for the name of an environment variable."""
+    """Return True when a name looks like the name of an environment variable."""
     return name.isupper()
 
 
 def _is_short_secret(text: str, match: re.Match[str], name: str, value: str, family: Family) -> bool:
-    """Return True when an unquoted value is short or has no digits, but can only be a secret."""
+    """Return True when an unquoted value can only be a secret, although it is short or has no digits."""
     if not is_plain_value(value):
         return False
     end = match.end("bare")

@@ -1,8 +1,8 @@
-"""Finds what identifies a person: e-mail addresses, names of home folders, card, IBAN and phone numbers.
+"""Finds data that identifies a person: e-mail addresses, user names in paths, card, IBAN and phone numbers.
 
-A card number must match its network's digits and the check digit of ISO/IEC 7812 (Luhn). An IBAN must match
-its country's length and the check digits of ISO 13616. A phone number must have a plus sign and a country
-code, or the North American form (212-555-0187), or a word such as `phone` next to it.
+A card number must match the digits of its card network and the check digit of ISO/IEC 7812 (Luhn). An IBAN
+must match the length for its country and the check digits of ISO 13616. A phone number must have a plus sign
+and a country code, or the North American form (212-555-0187), or a word such as `phone` next to it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ingest.privacy.matches import ESCAPED_LETTER, Match, SearchedText
 
 _LOCAL = re.compile(rf"(?:[\w.+%-]|{ESCAPED_LETTER})+\Z")
-# the characters of an address that are ASCII, for speed
+# the ASCII characters of an address; searching for these characters is fast
 _PLAIN = string.ascii_letters + string.digits + "_.+%-"
 _LOCAL_LONGEST = 64  # RFC 5321, 4.5.3.1.1
 _DOMAIN = re.compile(r"@(?!v?\d+\.\d)(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
@@ -32,7 +32,7 @@ _NOBODY = frozenset({"shared", "public", "default", "all users", ".", ".."})
 _LONGEST = 200
 HOME_NEEDLES = ("home", "users")
 
-# Finds possible card numbers fast, by four digits in the shape of a text.
+# Finds possible card numbers fast. It searches the shape of a text for four digits.
 _CARD_SHAPE = re.compile(
     rb"1111(?<![a1_.+#/-]1111)"
     rb"(?:1{10,15}(?!1)|(?:-|\s{1,40})1(?:111(?:-|\s{1,40})1111|11111(?:-|\s{1,40})1111))"
@@ -40,12 +40,12 @@ _CARD_SHAPE = re.compile(
 _IBAN_SHAPE = re.compile(rb"1111(?:(?<=a1111)|(?<=aa11[ -]1111)|(?<=aa11[ -][a1]{4}[ -]1111))")
 _AMERICAN_SHAPE = re.compile(rb"1111(?!1)(?<=111[ .-]1111)")
 
-_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # what may separate groups of digits
+_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # text that may separate groups of digits
 _CARD = re.compile(
     r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|3[47]\d\d|3[068]\d\d|35[2-8]\d|6011|64[4-9]\d|65\d\d|62\d\d)"
     rf"(?:{_GAP}\d{{4}}{_GAP}\d{{4}}{_GAP}\d{{4}}|{_GAP}\d{{6}}{_GAP}\d{{4,5}}|\d{{12,15}})(?!\w|[.,-]\d)"
 )
-# lengths by first digit; all other cards have 16 digits
+# lengths of card numbers by first digit; all other card numbers have 16 digits
 _CARD_LENGTHS = {"3": (14, 15, 16), "4": (16, 19), "6": (16, 19)}
 
 # Number of characters of an IBAN by country (ISO 13616), from the registry of SWIFT.
@@ -66,7 +66,7 @@ _IBAN_BEFORE, _IBAN_LONGEST = 12, 84
 _PHONE = re.compile(r"\+[1-9](?:[ .()/-]{0,2}(?:\r?\n[ \t]{0,40}(?=\d{3}))?\d){7,14}(?!\w|[.-]\d)")
 _BEFORE_PHONE = re.compile(r"[\w+/=.-]")
 _PLAIN_PHONE = re.compile(r"\+\d+")
-_PLAIN_SHORTEST = 11  # smallest number of characters if only digits follow the plus sign
+_PLAIN_SHORTEST = 11  # smallest number of characters if nothing except digits follows the plus sign
 _AMERICAN = re.compile(
     r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)"
 )
@@ -81,7 +81,7 @@ PHONE_NEEDLES = ("phone", "mobile", "tel", "fax")
 
 
 def find_emails(looked: SearchedText) -> Iterator[Match]:
-    """Yield e-mail addresses in the usual form, without the quoted forms of RFC 5322."""
+    """Yield e-mail addresses in the usual form. The quoted forms of RFC 5322 are not found."""
     text = looked.text
     for place in looked.find_needle("@"):
         domain = _DOMAIN.match(text, place, place + 300)
@@ -97,7 +97,9 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
 
 
 def _local_part_length(before: str) -> int:
-    """Return the number of characters of `before` (the text before an @) that belong to the address."""
+    """Return how many characters at the end of `before` belong to an address. `before` is the text before an
+    @.
+    """
     rest = before.rstrip(_PLAIN)
     if not rest or (rest[-1] != "\\" and rest[-1].isascii()):
         return len(before) - len(rest)
@@ -108,7 +110,7 @@ def _local_part_length(before: str) -> int:
 def find_home_names(looked: SearchedText) -> Iterator[Match]:
     r"""Yield the user name in paths of home folders: `name` in /home/name, /Users/name and C:\Users\name.
 
-    Folder names that agents make from such a path (-home-name-…) are searched, too.
+    Agents make folder names from such a path (-home-name-…). These folder names are searched, too.
     """
     for needle in HOME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -121,7 +123,7 @@ def find_home_names(looked: SearchedText) -> Iterator[Match]:
 
 
 def find_cards(looked: SearchedText) -> Iterator[Match]:
-    """Yield the numbers of payment cards, in one piece or in groups."""
+    """Yield the numbers of payment cards. The digits may be in groups."""
     for place in _CARD_SHAPE.finditer(looked.shape):
         match = _CARD.match(looked.text, place.start())
         if match is None:
@@ -132,13 +134,13 @@ def find_cards(looked: SearchedText) -> Iterator[Match]:
 
 
 def _has_check_digit(digits: str) -> bool:
-    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and the digits differ."""
+    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and two digits differ."""
     doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0 and len(set(digits)) > 1
 
 
 def find_ibans(looked: SearchedText) -> Iterator[Match]:
-    """Yield International Bank Account Numbers, in one piece or in groups of four."""
+    """Yield International Bank Account Numbers. The characters may be in groups of four."""
     text, behind = looked.text, 0
     for place in _IBAN_SHAPE.finditer(looked.shape):
         start = place.start()
@@ -153,7 +155,6 @@ def find_ibans(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_iban_end(text: str, match: re.Match[str]) -> int | None:
-    """Return the end of the IBAN at the start of a match; None when it is not an IBAN."""
     length, end = _IBAN_LENGTHS.get(match[1]), match.start()
     signs: list[str] = []
     while length and end < match.end() and len(signs) < length:
@@ -176,7 +177,8 @@ def find_international_phones(looked: SearchedText) -> Iterator[Match]:
         if match is None or (place and _BEFORE_PHONE.match(text, place - 1)):
             continue
         plain = _PLAIN_PHONE.fullmatch(match[0])
-        # In a diff, an added line begins with a plus sign.
+        # In a diff, a plus sign at the start of a line marks an added line, so it does not begin a phone
+        # number.
         if not plain or (len(match[0]) >= _PLAIN_SHORTEST and text[place - 1 : place] not in ("", "\n")):
             yield Match(*match.span(), "phone")
 

@@ -1,7 +1,7 @@
 """Replaces the matches in a text by placeholders of the same length and shape.
 
-Letters become letters of the same case, digits become digits (0 stays, so that no number gains a leading
-zero), and all other characters stay. A backslash escape stays an escape of the same kind.
+Letters become letters of the same case, and digits become digits. A zero stays zero, so that no number gets a
+leading zero. All other characters stay. A backslash escape becomes an escape of the same kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ingest.privacy.decoded_views import INNER_BLANK, View
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
 _HEX_BODY = re.compile(r"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}")
 _ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
-# letters that are no escape after a backslash, or are the same escape in all languages
+# letters that are no escape after a backslash, or that mean the same escape in all languages
 _NOT_ESCAPING = "acdeghijklmopqswyz"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DIGITS, _WIDE_DIGITS = "123456789", "１２３４５６７８９"
@@ -26,9 +26,10 @@ _OTHER_LETTER = {True: "00e9", False: "0078"}
 
 
 class Spot(NamedTuple):
-    """A match at the characters `start` to `end` of a text, found in `view` at `first` to `last`.
+    """A match at the characters `start` to `end` of a text.
 
-    `view` is None when the match was found in the text itself.
+    The match was found in `view`, at the characters `first` to `last`. `view` is None when the match was
+    found in the text itself.
     """
 
     start: int
@@ -40,9 +41,11 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right, each with the start of the part that no earlier spot covers.
+    """Yield the spots from left to right. With each spot, yield the offset at which its uncovered rest
+    begins.
 
-    A completely covered spot is left out. If two spots start at the same offset, the first one is used.
+    Earlier spots may cover the beginning of a spot. A completely covered spot is left out. If two spots start
+    at the same offset, the first spot is used.
     """
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):
@@ -52,9 +55,9 @@ def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
 
 
 def replace_spots(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool) -> str:
-    """Return the text with the found values replaced by placeholders.
+    """Return the text in which placeholders replace the found values.
 
-    With `parsed`, `lenient` will parse the text as arguments, so every escape must stay valid.
+    `parsed` means that `lenient` will parse the text as arguments, so every escape must stay valid.
     """
     parts: list[str] = []
     last = 0
@@ -78,7 +81,7 @@ def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
 
 
 def _is_nested(text: str) -> bool:
-    """Return True when the text contains JSON inside a string, or is itself such a string."""
+    """Return True when the text contains JSON inside a string, or is itself the inside of such a string."""
     return '\\"' in text or _ESCAPED_LAYOUT.match(text) is not None
 
 
@@ -86,7 +89,8 @@ def _is_nested(text: str) -> bool:
 def _choose_characters(value: str, kind: str, key: bytes) -> str:
     """Return a placeholder with one character for each character of the value.
 
-    Up to half of the letters spell the value's type; the other characters come from the value and the key.
+    Up to half of the letters spell the type of the value. The other characters come from the value and the
+    key.
     """
     plain = _ESCAPE.sub(_decode_escape, value) if "\\" in value else value
     plain = plain.replace(INNER_BLANK, " ")
@@ -109,17 +113,17 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 def _decode_escape(escape: re.Match[str]) -> str:
     r"""Return the character that an escape within a value encodes.
 
-    So `jos\u00e9` and `josé` are the same value.
+    As a result, `jos\u00e9` and `josé` are the same value.
     """
     body = escape[2]
     return chr(int(body[1:], 16)) if len(body) == 5 else body
 
 
 def _restore_escapes(text: str, start: int, end: int, replacement: str, *, nested: bool, parsed: bool) -> str:
-    r"""Return the placeholder `replacement`, in which escapes have their letters again.
+    r"""Return the placeholder `replacement` after putting the letters of its escapes back.
 
-    In a text that is not parsed, a value may begin after a backslash (C:\\nina). Then its first letter is not
-    part of an escape.
+    In a text that is not parsed, a value may begin after a backslash (C:\\nina). Then the first letter of the
+    value does not belong to an escape.
     """
     first, chosen = start, list(replacement)
     while text[first - 1 : first] == "\\":
@@ -139,7 +143,6 @@ def _restore_escapes(text: str, start: int, end: int, replacement: str, *, neste
 
 
 def _is_same_form(body: str, chosen: str) -> bool:
-    """Return True when both are hexadecimal digits of an escape in the same form."""
     return (
         len(body) in (3, 5)
         and _HEX_BODY.fullmatch(body) is not None
@@ -150,7 +153,7 @@ def _is_same_form(body: str, chosen: str) -> bool:
 def _choose_escape(body: str, chosen: str) -> str:
     """Return the characters that follow the backslash of an escape in a placeholder.
 
-    The result is an escape of the same kind, for another letter where possible.
+    The result is an escape of the same kind. It encodes another letter if possible.
     """
     if len(body) == 5:
         letter = chr(int(body[1:], 16))

@@ -1,4 +1,4 @@
-"""Redacts a text, a name or a decoded value by the rules; every process gives the same result."""
+"""Redacts a text, a name or a decoded value by the rules. Every process gives the same result."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ _NUMBER_SMALLEST = 10**12  # smaller numbers cannot be card numbers
 _VALUES = frozenset({"value", "stringvalue", "default", "example", "examples", "const", "enum"})
 _NAMES = frozenset({"name", "key", "header"})
 _NAMES_KEPT = 8_192
-# total length of texts with cached results; agents repeat prompts in every request
+# The texts with cached results have at most this many characters; agents repeat prompts in every request.
 _CHARACTERS_KEPT = 2_000_000
 
 
 class _Needle(NamedTuple):
-    """A fixed string, the indexes of its detectors, and the longer needles that contain it.
+    """A fixed string, the indexes of the detectors that search for it, and the longer needles that contain
+    it.
 
-    If a text lacks this string, the longer ones need not be searched.
+    If a text does not contain this string, the longer needles need not be searched.
     """
 
     text: str
@@ -67,7 +68,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
 
 
 def _fold_key(key: Any) -> str:
-    """Return a key in its common form: `ParameterValue` and `Value` become `value`."""
+    """Return a key in the form for comparisons: both `ParameterValue` and `Value` become `value`."""
     return str(key).replace("_", "").lower().removeprefix("parameter")
 
 
@@ -79,7 +80,7 @@ def _names_value(key: Any, name: Any) -> bool:
 class Redactor:
     """Redacts texts by rules and a key.
 
-    Only the rules and the key are pickled; a worker process rebuilds the rest.
+    Only the rules and the key are pickled. A worker process rebuilds everything else.
     """
 
     rules: RedactionRules
@@ -88,7 +89,7 @@ class Redactor:
     _needles: list[_Needle] = field(init=False, repr=False)
     _guards: list[tuple[int, Callable[[SearchedText], bool] | None]] = field(init=False, repr=False)
     _name: Any = field(init=False, repr=False)
-    # cached results, by `parsed`
+    # cached results, by the argument `parsed`
     _known: tuple[dict[str, str], dict[str, str]] = field(init=False, repr=False)
     _kept: int = field(init=False, repr=False)  # number of characters in the cache
 
@@ -106,13 +107,13 @@ class Redactor:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes when texts would be redacted differently; does not reveal the key."""
+        """A hash that changes when texts would be redacted differently. It does not reveal the key."""
         return blake2b(f"{self.rules.fingerprint}".encode(), key=self.key, digest_size=6).hexdigest()
 
     def redact_text(self, text: str, *, parsed: bool = False) -> str:
-        """Return the text with secrets and personal data replaced. The length stays the same.
+        """Return the text after replacing secrets and personal data. The length stays the same.
 
-        With `parsed`, `lenient` will parse the text, so every escape must stay valid.
+        `parsed` means that `lenient` will parse the text, so every escape must stay valid.
         """
         cached = self._known[parsed]
         new = cached.get(text)
@@ -137,7 +138,8 @@ class Redactor:
     def _find_spots(self, text: str) -> list[Spot]:
         """Return the matches in the plain text, in decoded views, and in joined lines and word lists.
 
-        They are ordered by start; then the first detector and the most decoded view come first.
+        The matches are ordered by start. At the same start, they are ordered by detector. Then the match in
+        the most decoded view comes first.
         """
         ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
@@ -179,7 +181,9 @@ class Redactor:
     def _find_broken(
         self, text: str, view: View | None, whole: Sequence[Spot], rank: int
     ) -> Iterator[tuple[int, int, Spot]]:
-        """Yield the values that a line end breaks. `whole` are the matches found without joining lines."""
+        """Yield the values that a line end breaks. `whole` are the matches that were found without joining
+        lines.
+        """
         values = WholeValues(whole, text, view)
         joined = join_lines(text, view, values.line_ends)
         if joined is None:
@@ -190,7 +194,7 @@ class Redactor:
                 yield place, rank, Spot(*joined.locate(*trimmed), match.kind, joined, *trimmed)
 
     def redact_name(self, text: str) -> str:
-        """Redact a short text that occurs often (an id, a name, a model); results are cached."""
+        """Redact a short text that occurs often (an id, a name, a model). Results are cached."""
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
 
     def redact_user(self, name: str) -> str:
@@ -201,9 +205,10 @@ class Redactor:
         return replace_spots(name, [Spot(0, len(name), "user")], self.key, parsed=False)
 
     def redact_path(self, text: str) -> str:
-        """Return a path with its matches replaced by longer placeholders.
+        """Return a path in which placeholders replace the matches.
 
-        Different values get different placeholders. A path that was redacted before is returned unchanged.
+        A placeholder may be longer than the value, so that different values get different placeholders. A
+        path that was redacted before is returned unchanged.
         """
         spots = merge_spots(
             spot
@@ -217,7 +222,9 @@ class Redactor:
         return text
 
     def _find_path_spots(self, path: str) -> Iterator[Spot]:
-        """Yield the matches in a path. A value such as `password=…` ends with its folder or file name."""
+        """Yield the matches in a path. A value such as `password=…` ends where the name of the folder or file
+        ends.
+        """
         within = [
             Spot(part.start() + spot.start, part.start() + spot.end, spot.kind)
             for part in _PATH_PART.finditer(path)
@@ -231,7 +238,7 @@ class Redactor:
                 yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the tools with redacted texts. So redacted arguments still fit the schemas."""
+        """Return the tools with redacted texts, so that redacted arguments still fit the schemas."""
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
@@ -240,12 +247,12 @@ class Redactor:
         return tool if new == definition else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
-        """Return a decoded JSON value with all its texts redacted, including keys.
+        """Return a decoded JSON value after redacting all its texts, including keys.
 
         Long numbers are searched like texts, because an account number may be logged as a number.
         """
         root = [value]
-        # a container, a position in it, and the name that describes it
+        # Each item has a container, a position in the container, and the name that describes the value there.
         waiting: list[tuple[Any, Any, str]] = [(root, 0, "")]
         while waiting:
             holder, place, name = waiting.pop()
@@ -267,8 +274,9 @@ class Redactor:
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
         """Return the name that describes the value of a key.
 
-        This is the key itself, the sibling `name` of a `value`, or the parameter name for the example in a
-        definition. It is '' when named secrets are not redacted.
+        This is usually the key itself. For a key `value`, it is the text of the sibling `name`. For an
+        example in a tool definition, it is the name of the parameter. It is '' when named secrets are not
+        redacted.
         """
         if "password" not in self.rules.on:
             return ""
@@ -283,10 +291,13 @@ class Redactor:
         family = classify_name(name) if name else None
         if family is not None and is_named_secret(text, family, name):
             return self._redact_secret(text)
-        return self.redact_name(text)  # cached, because requests repeat the texts of definitions
+        # the result is cached, because requests repeat the texts of definitions
+        return self.redact_name(text)
 
     def _redact_command(self, program: str, words: list[str]) -> set[int]:
-        """Redact the words that other words of the same command mark as secrets; return their indexes."""
+        """Redact the words that other words of the same command mark as secrets. Return the indexes of the
+        redacted words.
+        """
         line = join_items([program, *words])
         matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]
         done: set[int] = set()
@@ -317,7 +328,7 @@ class Redactor:
         named: dict[str, Any] = {}
         for key, value in members.items():
             name = self.redact_name(str(key))
-            while name in named:  # two keys have the same placeholder, so rename the second
+            while name in named:  # two keys got the same placeholder, so rename the second key
                 name += "_"
             named[name] = value
         return named

@@ -19,13 +19,16 @@ _AUTHORIZATION = re.compile(
     r"(?P<value>[^\s\"'`\\<>{}$,;&]{4,2000})",
     re.IGNORECASE,
 )
-# characters of a value without a scheme; shorter values are words of a text about headers
+# characters of a value that has no scheme; shorter values are words in a text about headers
 _PLAIN_SHORTEST = 12
 _BASIC = re.compile(r"basic ([A-Za-z0-9+/]{8,1000}={0,2})", re.IGNORECASE)
 
 
 def find_authorization(looked: SearchedText) -> Iterator[Match]:
-    """Yield the credentials of `Authorization` headers, and `Basic` ones that decode to user:password."""
+    """Yield the credentials of `Authorization` headers.
+
+    Credentials of the scheme `Basic` are also found outside such a header if they decode to user:password.
+    """
     text = looked.text
     for place in looked.find_needle("authorization"):
         match = _AUTHORIZATION.match(text, place, place + 2_100)
@@ -64,7 +67,10 @@ COOKIE_NEEDLES = ("cookie", "curl")
 
 
 def find_cookies(looked: SearchedText) -> Iterator[Match]:
-    """Yield the values of cookies in headers and curl options, without their names and attributes."""
+    """Yield the values of cookies in headers and in options of curl.
+
+    The names and attributes of cookies are not included.
+    """
     behind = 0
     for place in looked.find_needle("cookie"):
         if place >= behind and (begin := _COOKIES.match(looked.text, place)):
@@ -78,7 +84,7 @@ def find_cookies(looked: SearchedText) -> Iterator[Match]:
 
 
 def _collect_values(text: str, start: int) -> tuple[list[Match], int]:
-    """Return the values of the cookies from `start` on, and the end of the last one."""
+    """Return the values of the cookies from `start` on, and the offset at which the last cookie ends."""
     values: list[Match] = []
     for _ in range(_COOKIES_MOST):
         match = _COOKIE.match(text, start)
@@ -96,8 +102,8 @@ _USER = re.compile(
     rf"(?<=\s)(?:-u|--(?:proxy-)?user)(?:[ =]{{1,2}}|(?=[\w\"'])){_QUOTES}"
     r"[^\s:\"'`\\]{1,100}:(?P<value>[^\s\"'`\\]{1,256})"
 )
-_COMMAND = 1_000  # characters of a command that are searched for its option
-# Commands in which -p, -a or -w is followed by a password.
+_COMMAND = 1_000  # characters of a command that are searched for the option with the password
+# Matches commands in which a password follows the option -p, -a or -w.
 _LOGIN = re.compile(rf"login\b[^\r\n|;&]{{0,300}}?\s-p\s{{1,4}}{_QUOTES}([^\s\"'`\\]{{3,128}})")
 _MYSQL = re.compile(
     rf"(?:mysql|mariadb)[\w-]{{0,20}}\s[^\r\n|;&]{{0,300}}?(?<=\s)-p{_QUOTES}([^\s\"'`\\]{{3,128}})"

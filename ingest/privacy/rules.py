@@ -55,7 +55,7 @@ from ingest.privacy.request_credentials import (
 from ingest.privacy.secret_names import NAME_NEEDLES
 from ingest.privacy.stated_secrets import PASSWORD_FILE_NEEDLES, find_password_lines, find_sql_passwords
 
-RULES_VERSION = 3  # increase this number when detectors find other matches; then files are read again
+RULES_VERSION = 3  # increase this number when detectors find other matches; then loads read all files again
 
 _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "key": (Detector(find_private_keys, KEY_NEEDLES),),
@@ -88,7 +88,7 @@ _TYPE = re.compile(r"[a-z][a-z_]{1,29}")
 
 @dataclass(frozen=True, slots=True)
 class CustomPattern:
-    """A pattern of the user's configuration file; `kind` is the type of its matches."""
+    """A pattern of the user's configuration file. `kind` is the type of the values that it matches."""
 
     kind: str
     pattern: re.Pattern[str]
@@ -102,7 +102,9 @@ class CustomPattern:
 
 @dataclass(frozen=True, slots=True)
 class RedactionRules:
-    """The rules of redaction. `on` contains the names of the enabled detectors, `own` the user's patterns."""
+    """The rules of redaction. `on` contains the names of the enabled detectors. `own` contains the user's
+    patterns.
+    """
 
     on: frozenset[str] = field(default=_NAMES - _OFF)
     own: tuple[CustomPattern, ...] = ()
@@ -110,7 +112,7 @@ class RedactionRules:
     def detectors(self) -> tuple[Detector, ...]:
         """Return the enabled detectors in order of precedence.
 
-        Of two matches at the same position, the first detector's type is shown.
+        If two matches are at the same position, the type of the first detector is shown.
         """
         own = (Detector(custom.find) for custom in self.own)
         beside = (
@@ -125,16 +127,17 @@ class RedactionRules:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes when the rules would find other matches."""
+        """A hash that changes when the rules change so that they find other matches."""
         own = [f"{custom.kind}={custom.pattern.pattern}" for custom in self.own]
         text = "\n".join((str(RULES_VERSION), *sorted(self.on), *own))
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def read_rules(path: Path | None) -> RedactionRules:
-    """Return the rules of a configuration file; for None, the rules with the default detectors.
+    """Return the rules of a configuration file. If the path is None, return the rules with the default
+    detectors.
 
-    Raises OptionError when the file cannot be read or its content is wrong.
+    Raises OptionError when the file cannot be read or the content is wrong.
     """
     if path is None:
         return RedactionRules()

@@ -1,4 +1,4 @@
-"""The names of passwords, keys and tokens in many languages, and the values that are not secrets."""
+"""The names of passwords, keys and access tokens in many languages, and values that are not secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 class Family(Enum):
-    """What a name means. The vaguer the name, the more its value must look like a secret."""
+    """The meaning of a name. If the name is vague, the value must look more like a secret."""
 
     PASSWORD = "password"  # noqa: S105 - a word, not a secret
     KEY = "key"
@@ -16,8 +16,8 @@ class Family(Enum):
 
 
 _SEPARATOR = "[_. -]?"
-# Names with letters outside ASCII, which words of a sentence may follow without a blank.
-# Each alternative begins with a fixed letter, so that `re` skips most of a text fast.
+# Names with letters outside ASCII. In a sentence, other words may follow such a name without a blank. Each
+# alternative begins with a fixed letter, so that `re` can skip most of a text fast.
 _OTHER_PASSWORDS = (
     r"密[码碼]|口令|パス(?:ワード|フレーズ)|暗証番号|парол[а-я]{1,3}|Парол[а-я]{1,3}|ПАРОЛЬ|비밀번호|암호|패스워드"
     r"|סיסמ[הא]|पासवर्ड|รหัสผ่าน|كلمة (?:المرور|السر)|κωδικ(?:ός|ό|ού)(?: πρόσβασης)?|Κωδικός(?: πρόσβασης)?"
@@ -50,7 +50,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _TOKEN_NAME = re.compile(r"(?:^|[^a-z]|[a-z])(?:token|jwt)\Z", re.IGNORECASE)
-# Tokens that are not secrets: those of language models, parsers and paging.
+# Matches tokens that are not secrets: those of language models, of parsers and of result pages.
 _OTHER_TOKENS = (
     r"eos|bos|pad|sep|cls|mask|unk|stop|next|prev|special|page|continu\w*|start|begin|end|"
     r"first|last|new|per|cur\w*|max|min|total|in|out|input|output|num|image|think\w*|tool|"
@@ -76,7 +76,7 @@ NAME_NEEDLES = (
     "clave", "heslo", "wachtwoord", "adgangskode", "salasana",
 )  # fmt: skip
 
-SHORTEST = 3  # characters of a secret
+SHORTEST = 3  # smallest number of characters of a secret
 # Values in definitions and programs that are not secrets.
 _WORDS = frozenset({
     "string", "str", "text", "number", "integer", "int", "boolean", "bool", "object", "array", "list",
@@ -99,7 +99,7 @@ _WRAP = re.compile(r"\s*\n\s*")
 
 @lru_cache(4_096)
 def classify_name(name: str) -> Family | None:
-    """Return the meaning of a name; None when it does not denote a secret."""
+    """Return the meaning of a name. Return None when the name does not denote a secret."""
     if len(name) > 80 or _ABOUT.search(name):
         return None
     if _PASSWORD_NAME.search(name):
@@ -114,7 +114,7 @@ def classify_name(name: str) -> Family | None:
 def is_secret(value: str) -> bool:
     """Return True when the value can be a secret.
 
-    Returns False for a type's name, a template, or asterisks or dots instead of a secret.
+    Return False for the name of a type, for a template, and for asterisks or dots that hide a secret.
     """
     return not (
         value.strip().lower() in _WORDS
@@ -127,7 +127,7 @@ def is_secret(value: str) -> bool:
 
 
 def is_named_secret(value: str, family: Family, name: str) -> bool:
-    """Return True when a text under a name of this family can be a secret."""
+    """Return True when the value can be a secret. `family` is the meaning of `name`."""
     value = _WRAP.sub("", value)
     if not is_secret(value) or _SENTENCE.search(value) or len(value) < SHORTEST:
         return False
@@ -137,7 +137,9 @@ def is_named_secret(value: str, family: Family, name: str) -> bool:
 
 
 def is_plain_value(value: str) -> bool:
-    """Return True unless an unquoted value is a word, a template, or a name of a program."""
+    """Return False when an unquoted value is a word, a template, or a name of a program. Otherwise return
+    True.
+    """
     return (
         not value.startswith(_BARE_START)
         and is_secret(value)

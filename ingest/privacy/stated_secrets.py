@@ -15,7 +15,7 @@ from ingest.privacy.secret_names import Family, is_bare_secret, is_named_secret,
 
 _QUOTE = "\"'`“”„‘’«»「」『』【】"
 _TAG = r"</?(?:a|b|i|u|em|strong|code|span|font|kbd|tt|small|mark|label|p|div|li|td|th|dt|dd)\b[^<>]{0,80}>"
-_COLOUR = r"\[[\d;]{0,12}m"  # a terminal colour without its escape character, which the log has lost
+_COLOUR = r"\[[\d;]{0,12}m"  # a terminal colour whose escape character is missing in the log
 _MARKUP = (
     rf"(?P<markup>(?:[*_~]{{1,3}}\s{{0,4}}|`{{3}}\w{{0,10}}\s{{1,4}}|{_TAG}\s{{0,40}}|{_COLOUR}){{0,6}})"
 )
@@ -78,7 +78,7 @@ _NETRC = re.compile(
     r"|(?:default|(?:\A|[\n\"'])[ \t]{0,40})[ \t]{0,4}(?:login|user(?:name)?)"
     r"[ \t]{1,20}(?!and\b|or\b|with\b)\S{1,100}\s{1,40}\Z",
 )
-_TAKES_TEXT = re.compile(  # A SQL statement or a function that sets a value.
+_TAKES_TEXT = re.compile(  # Matches a SQL statement or a function that sets a value.
     r"\bwith\s{1,4}(?:un)?(?:encrypted\s{1,4})?\Z|\b(?:create|alter)\s{1,8}(?:user|role)\b"
     r"|\boptions\s?\([^()]{0,80}\Z|\bset_?\Z",
     re.IGNORECASE,
@@ -118,18 +118,18 @@ _PASSWORD_LINE = re.compile(
     r"(?:\A|[\n\"'])[^\s:#\"']{1,200}:(?:[56]4\d\d|\*):[^\s:]{1,100}:[^\s:]{1,100}:"
     r"(?P<bare>[^\s:\"'\\]{3,200})[ \t]*(?=[\r\n\"'\\]|\Z)"
 )
-PASSWORD_FILE_NEEDLES = (":54", ":64", ":*:*:")  # the usual ports of PostgreSQL, in a pgpass file
+PASSWORD_FILE_NEEDLES = (":54", ":64", ":*:*:")  # the usual ports of PostgreSQL, as in a pgpass file
 
 
 _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the positions of the values that belong to the name that ends at `end`.
+    """Yield the positions of the values for the name that ends at `end`.
 
     `place` is a position within the name.
     """
-    if name.lower() == "pass":  # usually a verb
+    if name.lower() == "pass":  # the word "pass" is usually a verb
         return
     before = text[max(0, place - _BEFORE) : place]
     match = (
@@ -155,7 +155,7 @@ def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
     if match["quoted"] is not None:
         is_likely = sign or family is Family.PASSWORD or is_bare_secret(value)
         return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
-    # In these scripts no blank separates words, so the name may be part of a sentence.
+    # In these scripts no blank separates words, so a word may follow the value directly. Keep only ASCII.
     if not name.isascii() and value[0].isascii():
         value = re.match("[!-~]*", value)[0]  # type: ignore[index]
     alone = (sign or match["markup"]) and _BLANK_END.match(text, start + len(value))
@@ -165,7 +165,6 @@ def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
 
 
 def _value_of(match: re.Match[str]) -> tuple[int, str]:
-    """Return the beginning of a value, and the value without the punctuation of its sentence."""
     if match["quoted"] is not None:
         return match.start("quoted"), match["quoted"]
     return match.start("bare"), match["bare"].rstrip(_TRAILING)
@@ -190,7 +189,7 @@ def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -
 
 
 def _find_in_column(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the values below a column name in a table with `|` between cells."""
+    """Yield the values below a column name, in a table with `|` between the cells."""
     if text.find("|", end, end + 200) < 0 and text.rfind("|", max(0, place - 200), place) < 0:
         return
     rule = _RULE.match(text, end, end + 2 * _ROW_LONGEST)
@@ -215,7 +214,9 @@ def _find_in_column(text: str, place: int, end: int, name: str, family: Family) 
 
 
 def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value after a type name, inside a member of this name, or in the next argument of a call."""
+    """Return the value after a type (`name: str = …`), inside the member with this name, or in the next
+    argument.
+    """
     match = _TYPED.match(text, end, end + 300) or _WITHIN.match(text, end, end + 400)
     if match is None:
         match = _ARGUMENT.match(text, end, end + 300)
@@ -227,7 +228,7 @@ def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | No
 
 
 def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the next word as the value: in a setting, in netrc, in SQL, or in quotes."""
+    """Return the next word if it is the value: in a setting, in netrc, in SQL, or in quotes."""
     match = _NEXT.match(text, end, end + 400)
     if match is None:
         return None
@@ -253,7 +254,10 @@ def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _
 
 
 def _find_beside(text: str, before: str, place: int, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the attribute, member or element that follows the one with the name."""
+    """Return the value next to a name: `name: DB_PASSWORD`, `value: …`.
+
+    The value is in the attribute, member or element after or before the name.
+    """
     if text[end : end + 1] not in _NAME_ENDS:
         return None
     if match := _TAGGED.match(text, end, end + 300):

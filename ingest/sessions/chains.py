@@ -1,8 +1,9 @@
-"""Links each failed call of a turn to its retries, and says how the sequence ended.
+"""Links each failed call of a turn to its retries, and says how the retry sequence ended.
 
 A failed call begins a retry sequence. The next call of the same tool in a later step continues the sequence.
-If the log names the call that is a retry, that call continues the sequence instead. If the failed call could
-not be parsed, its tool name may be unknown. Then the first call of the next step continues the sequence.
+If the log says which call retries the failed call, that call continues the sequence instead. If the failed
+call could not be parsed, the name of its tool may be unknown. Then the first call of the next step continues
+the sequence.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from ingest.events import FaultLayer
 
 
 class ChainOutcome(StrEnum):
-    """How a retry sequence ended; the values of `tool_calls.chain_outcome`."""
+    """How a retry sequence ended. These are the values of `tool_calls.chain_outcome`."""
 
     RECOVERED = "recovered"
     ABANDONED = "abandoned"
 
 
 class RetryKind(StrEnum):
-    """Whether a retry repeats the previous call or changes it; the values of `tool_calls.retry_kind`."""
+    """Whether a retry repeats the previous call or changes it. These are the values of
+    `tool_calls.retry_kind`.
+    """
 
     IDENTICAL = "identical"
     CHANGED = "changed"
@@ -51,8 +54,9 @@ class Link:
     """A call's position in its retry sequence.
 
     `first` is the index of the first call of the sequence. `attempt` counts from 1. `retry_kind` is None for
-    the first call, and when the arguments of this call or of the previous one are unknown. All calls of a
-    sequence have the same `outcome`, which is None when the last attempt failed and the turn may continue.
+    the first call. It is also None when the arguments of this call or of the previous call are unknown. All
+    calls of a sequence have the same `outcome`. `outcome` is None when the last attempt failed and the turn
+    may continue.
     """
 
     first: int
@@ -62,7 +66,7 @@ class Link:
 
 
 def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
-    """Return for each call its position in a retry sequence, or None when the call is in no sequence.
+    """Return for each call the position in a retry sequence, or None when the call is in no sequence.
 
     `calls` are ordered by step and ordinal. `may_go_on` is True when the log stops before the end of the
     turn. A later call may then still correct the failure.
@@ -105,9 +109,9 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
 def _chain_of_retried_call(
     call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
 ) -> list[int] | None:
-    """Return the retry sequence of the earlier call that the log says `call` retries; begin one if necessary.
+    """Return the retry sequence of the earlier call that `call` retries according to the log.
 
-    Returns None when the log names no earlier call.
+    Begin the sequence if necessary. Return None when the log names no earlier call.
     """
     if call.retry_of is None:
         return None

@@ -29,7 +29,7 @@ from lenient.diagnostics.codes import Stage
 LAYERS = tuple(FaultLayer)  # in the order in which a call passes the stages
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
-# Looking up an Enum member takes as long as making a small object, so this is done only once.
+# Looking up an Enum member is slow, so each member is looked up only once.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _UNATTRIBUTED = ArgsSource.UNATTRIBUTED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
@@ -37,7 +37,7 @@ _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
 _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
 _FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
-_MESSAGE = 200  # number of characters of the agent's message that are copied to parse_error
+_MESSAGE = 200  # number of characters of the agent's message that are copied to `parse_error`
 
 
 class ToolSize(NamedTuple):
@@ -49,11 +49,12 @@ class ToolSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallDefinitions:
-    """The tool definitions for judging a call: those offered in the log come before those of --tools.
+    """The tool definitions for judging a call. Definitions in the log have priority over definitions of
+    --tools.
 
-    If the log lists definitions, a tool without any definition is unknown. If the log lists none, a missing
-    definition proves nothing. `recalled` are definitions of tools that were called in an earlier part of the
-    log. `sizes` has one entry for each definition in `offered`.
+    If the log lists definitions, a tool without any definition is unknown. If the log lists no definitions, a
+    missing definition proves nothing. `recalled` are definitions of tools that were called in an earlier part
+    of the log. `sizes` has one entry for each definition in `offered`.
     """
 
     given: ToolCatalog
@@ -62,9 +63,9 @@ class CallDefinitions:
     sizes: tuple[ToolSize, ...] = ()
 
     def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
-        """Return the definition of a tool and its origin, "log" or "tools".
+        """Return the definition of a tool and the origin of the definition, "log" or "tools".
 
-        Returns (None, None) when there is no definition.
+        Return (None, None) when there is no definition.
         """
         if tool is None or (self.offered is None and self.recalled is None and not len(self.given)):
             return None, None
@@ -92,11 +93,11 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # "log" or "tools"
-    tools_offered: bool  # True when the log lists the tools that the model was offered
+    tools_offered: bool
 
 
 class LoggedCall(NamedTuple):
-    """What the log states about a call and its result, without their texts.
+    """What the log says about a call and its result, without their texts.
 
     `status` is None when there is no result.
     """
@@ -110,9 +111,10 @@ class LoggedCall(NamedTuple):
 
     @property
     def refused_at(self) -> FaultLayer | None:
-        """The stage at which the agent rejected the call: emission, syntax or schema; None when it did not.
+        """The stage at which the agent rejected the call: emission, syntax or schema.
 
-        The log may record the rejection with the call or with its result.
+        None when the agent did not reject the call. The log may record the rejection with the call or with
+        the call's result.
         """
         if self.refused_by_harness is not None:
             return self.refused_by_harness
@@ -130,14 +132,15 @@ def classify_call(
     message = cut_message(call.harness_message or result_message)
     request = _parse_call(call, definition, definitions)
     offered = definitions.offered is not None or origin == "log"
-    # This is a plain tuple, because building named fields would take as long as the look-up in the cache.
+    # This key is a plain tuple, because building named fields would take as long as the look-up in the cache.
     facts = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
     if request is None and definition is None and message is None:
         return _classify_without_text(facts, offered)
     return _make_verdict(LoggedCall(*facts), message, request, definition, origin, offered)
 
 
-@lru_cache(maxsize=1024)  # most calls of a load differ only in their texts, which are not part of the key
+# most calls of a load differ only in their texts, which are not in the key of the cache
+@lru_cache(maxsize=1024)
 def _classify_without_text(facts: tuple[Any, ...], offered: bool) -> CallClassification:
     return _make_verdict(LoggedCall(*facts), None, None, None, None, offered)
 
@@ -172,9 +175,9 @@ def _make_verdict(
 def _parse_call(
     call: CallMade, definition: ToolDefinition | None, definitions: CallDefinitions
 ) -> ToolCallRequest | None:
-    """Return the result of `lenient` for a call, or None when the call is not parsed.
+    """Return the result of `lenient` for a call. Return None when the call is not parsed.
 
-    A text that the log truncated is not parsed, because the model did not cause that error.
+    A text that the log truncated is not parsed, because the model did not cause the error.
     """
     if call.refused_by_harness is _EMISSION:
         return None
@@ -193,7 +196,7 @@ def _parse_call(
 def _describes_arguments(definition: ToolDefinition) -> bool:
     """Return False for a definition with an empty schema, because such a schema accepts any arguments.
 
-    Providers' own tools have such definitions.
+    The built-in tools of providers have such definitions.
     """
     return definition.schema is None or len(definition.schema) > 0
 
@@ -202,7 +205,8 @@ def _decide_outcome(
     logged_call: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Outcome:
     if logged_call.args_source is _RAW and request is not None:
-        # Without a definition, the expected type of a value is unknown.
+        # Without a definition, the expected types are unknown, so nobody can tell whether values were
+        # coerced.
         return request.outcome if defined or request.outcome not in (_CLEAN, _COERCED) else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
@@ -229,12 +233,11 @@ def _schema_visibility(
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES
-    # A call without a result does not show that the arguments were valid.
+    # A call without a result does not show that the arguments were accepted.
     return logged_call.schema_seen if logged_call.status is not None else _NONE
 
 
 def _is_unknown_tool(request: ToolCallRequest) -> bool:
-    """Return True when the offered definitions are known and none has this name."""
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 
@@ -277,7 +280,7 @@ def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message
 def add_log_definitions(catalog: ToolCatalog, offered: tuple[str, ...]) -> tuple[CallDefinitions, list[str]]:
     """Return the definitions for a call, and a sentence for each offered definition that cannot be read.
 
-    `offered` are the definitions that the log lists, each as JSON text.
+    `offered` has the definitions that the log lists. Each definition is JSON text.
     """
     loaded = [_load_definition(text) for text in offered]
     definitions = [
@@ -290,7 +293,7 @@ def add_log_definitions(catalog: ToolCatalog, offered: tuple[str, ...]) -> tuple
 
 
 def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
-    """Return the tool definition stored in a row of `tool_definitions`."""
+    """Return the tool definition that a row of `tool_definitions` contains."""
     return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
 
 
@@ -304,7 +307,7 @@ def _load_definition(text: str) -> ToolCatalog | str:
 
 @lru_cache(maxsize=4096)
 def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
-    """Return the size of each definition in a text; the text may contain a list of definitions."""
+    """Return the size of each definition in a text."""
     loaded = _load_definition(text)
     if isinstance(loaded, str):
         return ()

@@ -1,4 +1,4 @@
-"""Collects the table rows for the turns and sessions of one file until `drain` returns them.
+"""Collects the table rows for the turns and sessions of one file until `drain` returns the rows.
 
 Each prompt and each tool definition gets only one row per file.
 """
@@ -47,10 +47,10 @@ _JSON_FACTS = frozenset(
 
 
 class FileRows:
-    """The rows of one file that `drain` has not returned yet; `pending` is their number.
+    """The rows of one file that `drain` has not returned yet. `pending` is the number of these rows.
 
-    `facts` supply the run, and the model, prompt and day that the log lacks. `failures` are the rules for
-    results whose content reports a failure.
+    `facts` supply the run. They also supply the model, the prompt and the day if the log does not contain
+    them. `failures` are the rules for results whose content reports a failure.
     """
 
     def __init__(
@@ -69,19 +69,20 @@ class FileRows:
         self._calls: list[tuple[Any, ...]] = []
         self._known: set[str] = set()  # ids of prompts and definitions for which this file already has a row
         self._definition_ids: dict[int, str] = {}  # id() of a definition in memory → its stored id
-        self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # tool lists that already have rows → their ids
+        # tool lists that already have rows → the ids of the lists
+        self._list_ids: dict[tuple[ToolSize, ...], str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the cache of definition ids.
 
-        The cache is keyed by `id()`, which is not valid after unpickling.
+        The keys of the cache are `id()` values, which are not valid after unpickling.
         """
         return {**self.__dict__, "_definition_ids": {}}
 
     def drain(self) -> dict[str, TableRows]:
         """Return the rows that are ready, by table name, and empty the buffer.
 
-        The rows name columns of schema.sql; columns that are not named are NULL.
+        The rows name columns of schema.sql. Columns that the rows do not name are NULL.
         """
         rows: dict[str, TableRows] = {table: TableRows.from_dicts(some) for table, some in self._rows.items()}
         if self._calls:
@@ -90,7 +91,7 @@ class FileRows:
         return rows
 
     def add(self, table: str, where: LogLine, row: Row) -> None:
-        """Add a row to a table, with the file's id and the line and byte offset of `where`."""
+        """Add a row to a table. The row gets the file's id, and the line and byte offset of `where`."""
         self._add(table, {"file_id": self.file_id, "line": where.line, "byte_offset": where.offset, **row})
 
     def add_once(self, table: str, key: str, row: Row) -> None:
@@ -149,14 +150,12 @@ class FileRows:
         self.add("probes", event.where, {**row, "model": named, "model_name": named})
 
     def _name_model(self, model: str | None) -> tuple[str | None, FactSource | None]:
-        """Return the model, from the log if possible, else from the facts, and the source of its name."""
         if model is not None:
             return model, FactSource.LOG
         fact = self._facts.model
         return (fact.value, fact.source) if fact else (None, None)
 
     def _name_prompt(self, turn: OpenTurn) -> None:
-        """Set the prompt from the facts for a turn and its calls when the log has none."""
         if self._facts.prompt is None:
             return
         row = prompt_row(PromptSeen(session_id="", where=turn.where), self._facts)
@@ -231,7 +230,7 @@ class FileRows:
     def _add_texts(self, session_id: str, turn: OpenTurn, turn_id: str, answer: str | None) -> None:
         """Add the text of each step to `step_texts`.
 
-        The turn's answer is left out because the turn's row contains it.
+        The answer is left out because the row of the turn contains the answer.
         """
         for number, step in turn.steps.items():
             if step.text and not (number == turn.last_step and step.text == answer):
@@ -250,10 +249,11 @@ class FileRows:
                 self.add("step_texts", step.where, row)
 
     def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
-        """Return the id of a turn: a hash of its key, else of its session, number and first text.
+        """Return the id of a turn.
 
-        A turn that began in an earlier file keeps its id from there. If that id is not known yet,
-        adopt_parts.sql finds it later.
+        The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the number
+        and the first text. A turn that began in an earlier file keeps the id from that file. If the id from
+        that file is not known yet, adopt_parts.sql finds it later.
         """
         if turn.begun_as is not None and not turn.begun:
             return turn.begun_as
@@ -263,10 +263,11 @@ class FileRows:
         return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
 
     def _call_ids(self, session_id: str, turn: OpenTurn, turn_id: str) -> list[str]:
-        """Return the ids of a turn's calls: a hash of the call's key, else of its position and its content.
+        """Return the ids of a turn's calls.
 
-        If the turn has a key, positions count within the turn, because forked sessions copy such turns.
-        Otherwise they count within the session.
+        The id is a hash of the call's key. For a call without a key, it is a hash of the call's position and
+        content. If the turn has a key, positions count within the turn, because forked sessions copy such
+        turns. Otherwise positions count within the session.
         """
         ids: list[str] = []
         places: CallPlaces | None = None
@@ -284,7 +285,9 @@ class FileRows:
         return ids
 
     def _list_tools(self, sizes: tuple[ToolSize, ...]) -> str | None:
-        """Return the id of a list of offered tools, or None for an empty list. Add its rows on first use."""
+        """Return the id of a list of offered tools. On first use of a list, add its rows. Return None for an
+        empty list.
+        """
         if not sizes:
             return None
         list_id = self._list_ids.get(sizes)

@@ -1,7 +1,7 @@
-"""Keeps the open sessions of one file: the latest ones in memory, the others in a temporary file.
+"""Keeps the open sessions of one file. The latest sessions are in memory, all others in a temporary file.
 
 One file may mix the events of any number of sessions, so no session can be closed early to save memory. The
-class is generic: it uses only a session's `weight`.
+class is generic: it uses only the `weight` of a session.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, cast
 
-MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines in memory, over all sessions of a file
-_SMALL = 4_096  # bytes counted for a session in which no lines wait
-_STEPS = 64  # number of weighings while MEMORY bytes are added
+# bytes in memory of log lines that wait for later lines, over all sessions of a file
+MEMORY = 24 * 1024 * 1024
+_SMALL = 4_096  # bytes that are counted for a session in which no lines wait
+_STEPS = 64  # the sessions are weighed so many times while MEMORY bytes are added
 
 
 class _HasWeight(Protocol):
@@ -28,15 +29,15 @@ T = TypeVar("T", bound=_HasWeight)
 class OpenSessions(Generic[T]):
     """Open sessions by key.
 
-    The sessions in memory have newer events than those in the temporary file.
+    The sessions in memory have newer events than the sessions in the temporary file.
     """
 
     def __init__(self) -> None:
         self._live: OrderedDict[str, T] = OrderedDict()  # ordered by latest event, the newest last
         self._weights: dict[str, int] = {}
         self._weight = 0
-        self._uncounted: set[str] = set()  # sessions that have grown since they were last weighed
-        self._growth = 0  # the largest number of bytes by which `_uncounted` sessions can have grown
+        self._uncounted: set[str] = set()  # keys of sessions that have grown since they were last weighed
+        self._growth = 0  # the largest number of bytes by which these sessions can have grown
         self._file: sqlite3.Connection | None = None
         self._in_file = 0
 
@@ -55,17 +56,21 @@ class OpenSessions(Generic[T]):
         return key in self._live or self._stored_row(key) is not None
 
     def open(self, key: str, begin: Callable[[], T]) -> T:
-        """Return the session with this key as the latest one; `begin` makes it when there is none."""
+        """Return the session with this key, and make it the latest session.
+
+        If there is no such session, `begin` makes a new session.
+        """
         if key not in self._live:
             self._live[key] = self._read_from_file(key) or begin()
         self._live.move_to_end(key)
         return self._live[key]
 
     def spill(self, key: str, grown: int | None = None) -> None:
-        """Weigh the session; when memory is full, move the sessions with the oldest events to the file.
+        """Weigh the session. When memory is full, move the sessions with the oldest events to the file.
 
-        `grown` is the largest possible growth of the session since the last call. With it, sessions are
-        weighed later, several together. With None, the session is weighed now.
+        `grown` is the largest possible growth of the session since the last call. If `grown` is set, the
+        session may be weighed later, together with other sessions. If `grown` is None, the session is weighed
+        now.
         """
         self._uncounted.add(key)
         self._growth += MEMORY if grown is None else grown + _SMALL
@@ -80,9 +85,9 @@ class OpenSessions(Generic[T]):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Move sessions to the file, those with the oldest events first, until the rest fits into memory.
+        """Move sessions to the file until the remaining sessions fit into memory.
 
-        The session of the latest event stays in memory.
+        Sessions with the oldest events are moved first. The session of the latest event stays in memory.
         """
         *silent, heard = self._live
         for key in silent:
@@ -91,18 +96,20 @@ class OpenSessions(Generic[T]):
             if self._write_to_file(key, self._live[key]):
                 del self._live[key]
             else:
-                self._live.move_to_end(key)  # counted as 0 bytes, so that other sessions still fit
+                # this session cannot be written; it stays, and counts as 0 bytes so that other sessions still
+                # fit
+                self._live.move_to_end(key)
             self._count_weight(key, 0)
         self._live.move_to_end(heard)
 
     def pop(self, key: str) -> T | None:
-        """Remove and return the session with this key; None when there is none."""
+        """Remove and return the session with this key. Return None when there is no such session."""
         session = self._live.pop(key, None) or self._read_from_file(key)
         self._count_weight(key, 0)
         return session
 
     def drain(self) -> Iterator[T]:
-        """Remove and yield all sessions, those with the oldest events first."""
+        """Remove and yield all sessions. Sessions with the oldest events come first."""
         while self._in_file and self._file is not None:
             (key,) = self._file.execute("SELECT key FROM silent ORDER BY number LIMIT 1").fetchone()
             session = self._read_from_file(_key_text(key))
@@ -127,7 +134,7 @@ class OpenSessions(Generic[T]):
     def pack(self, session: T) -> bytes:
         """Return a session as bytes for the file.
 
-        If this raises RecursionError, the session stays in memory.
+        If `pack` raises RecursionError, the session stays in memory.
         """
         return pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
 
@@ -138,9 +145,9 @@ class OpenSessions(Generic[T]):
     # --- the temporary file ------------------------------------------------------------------
 
     def _write_to_file(self, key: str, session: T) -> bool:
-        """Write a session to the temporary file; return False when that fails.
+        """Write a session to the temporary file. Return False when the session cannot be written.
 
-        It fails when the session is too large or too deeply nested, or when the disk is full.
+        Reasons are that the session is too large or too deeply nested, or that the disk is full.
         """
         try:
             state = self.pack(session)
@@ -168,7 +175,7 @@ class OpenSessions(Generic[T]):
 
 
 def _temporary_file() -> sqlite3.Connection:
-    """Return an unnamed database, which SQLite removes when it is closed or the process is killed."""
+    """Return an unnamed database. SQLite removes the database when it is closed or the process is killed."""
     file = sqlite3.connect("", isolation_level=None)
     file.execute("PRAGMA journal_mode = OFF")
     file.execute(
@@ -178,7 +185,6 @@ def _temporary_file() -> sqlite3.Connection:
 
 
 def _key_bytes(key: str) -> bytes:
-    """Encode a key as UTF-8; lone surrogates are allowed."""
     return key.encode("utf-8", "surrogatepass")
 
 

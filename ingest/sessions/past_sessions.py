@@ -1,7 +1,8 @@
-"""The stored sessions of a file's earlier content, which its present content may continue.
+"""The stored sessions of a file's earlier content, which the present content may continue.
 
-After a log rotation, a file contains the end of a session without its beginning. The numbers and ids in the
-log connect the two parts. If the log has none, turns and steps are numbered from the last one in the store.
+After a log rotation, a file contains the end of a session without its beginning. Numbers and ids in the log
+connect the end to the beginning. If the log has no numbers and ids, turns and steps are numbered from the
+last stored number.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
     """A turn in the store.
 
     `text_hash` is the MD5 of the user's text as stored. `steps` is the number of steps. `ended` is True when
-    the log shows the turn's end or an answer of the model.
+    the log shows that the turn ended or that the model answered.
     """
 
     number: int
@@ -31,7 +32,7 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 
 
 class PastSession(msgspec.Struct, frozen=True):
-    """The stored turns of one session, at least one, ordered by number and time.
+    """The stored turns of one session, ordered by number and time. There is at least one turn.
 
     `definitions` has the name, description and definition of each tool called so far. The other fields are
     those of the last turn.
@@ -47,9 +48,9 @@ class PastSession(msgspec.Struct, frozen=True):
     def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
         """Return the number of the turn that begins with this time and text.
 
-        If a stored turn has the same time and text, its number is returned, else the next free number. With
-        `rewritten`, the file contains its sessions from their beginning. Then the first turn is found by its
-        text alone.
+        If a stored turn has the same time and text, its number is returned. Otherwise the next free number is
+        returned. `rewritten` means that the file contains its sessions from their beginning. Then the first
+        turn is identified by its text alone.
         """
         hashed, first = hash_text(text), self.turns[0]
         if rewritten and first.text_hash == hashed:
@@ -64,10 +65,10 @@ class PastSession(msgspec.Struct, frozen=True):
         return turn_number if turn_number is not None else self.turns[-1].number + 1
 
     def open_turn_at(self, ts: datetime | None, *, at_its_end: bool = False) -> PastTurn | None:
-        """Return the stored turn that was open at this time, or None when that turn had ended.
+        """Return the stored turn that was open at this time. Return None when that turn had ended.
 
-        The turn is the latest one that began before `ts`, else the last one. With `at_its_end`, a turn that
-        ended is returned, too.
+        The turn is the latest turn that began before `ts`. If no turn began before `ts`, it is the last turn.
+        With `at_its_end`, a turn that had ended is also returned.
         """
         began = [turn for turn in self.turns if ts and turn.ts is not None and turn.ts <= _to_utc(ts)]
         turn = began[-1] if began else self.turns[-1]
@@ -76,7 +77,7 @@ class PastSession(msgspec.Struct, frozen=True):
     def find_turn(self, number: int) -> PastTurn | None:
         """Return the stored turn with this number, or None.
 
-        If the log used the number twice, return the later turn.
+        If the log used the number for two turns, return the later turn.
         """
         return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 
@@ -86,7 +87,10 @@ PastSessions = Mapping[str, PastSession]
 
 
 def hash_text(text: str | None) -> str | None:
-    """Return the MD5 of a user's text as it is stored, in hexadecimal."""
+    """Return the MD5 of a user's text in hexadecimal.
+
+    The text is hashed in the form in which it is stored.
+    """
     if text is None:
         return None
     stored = (cut_text(text) or "").encode("utf-8", "backslashreplace")
@@ -94,5 +98,5 @@ def hash_text(text: str | None) -> str | None:
 
 
 def _to_utc(ts: datetime) -> datetime:
-    """Return a time as TIMESTAMP columns store it: UTC without an offset."""
+    """Return a time in the form of TIMESTAMP columns: UTC without an offset."""
     return ts.astimezone(UTC).replace(tzinfo=None)

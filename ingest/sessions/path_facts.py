@@ -1,4 +1,4 @@
-"""Facts about a file's sessions that come from its path or the load's options, not from its content.
+"""Facts about a file's sessions that come from the path or the load's options, not from the file's content.
 
 They are used only where the log has no such fact.
 """
@@ -12,10 +12,10 @@ from enum import StrEnum
 
 
 class FactSource(StrEnum):
-    """Where a fact comes from; the values of `model_source`."""
+    """The source of a fact. These are the values of `model_source`."""
 
     LOG = "log"
-    PATH = "path"  # a pattern found it in the file's path
+    PATH = "path"  # a pattern found the fact in the file's path
     GIVEN = "given"  # an option of the load, which applies to all files
 
 
@@ -27,11 +27,11 @@ class PathFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathFacts:
-    """Facts about a file that are not in its content.
+    """Facts about a file that are not in the file's content.
 
-    `model` and `prompt` (a name, or `name@version`) apply when the log names none. `date` (ISO 8601, UTC) is
-    the day of events without a time. `run` is the experiment to which the sessions belong. `mapping` is JSON
-    with the paths of fields in the records (`ingest.record_mapping`).
+    `model` and `prompt` (a name, or `name@version`) apply when the log does not name a model or a prompt.
+    `date` (ISO 8601, UTC) is the day of events without a time. `run` is the experiment to which the sessions
+    belong. `mapping` is JSON with the paths of fields in the records (`ingest.record_mapping`).
     """
 
     model: PathFact | None = None
@@ -48,14 +48,16 @@ class PathFacts:
         return dt.date.fromisoformat(self.date.value) if self.date else None
 
     def update(self, newer: PathFacts) -> PathFacts:
-        """Return these facts, replaced by facts of `newer` where it has them."""
+        """Return a copy of these facts in which the facts of `newer` replace facts of the same name."""
         facts = {
             field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
         }
         return PathFacts(**facts)
 
     def to_json(self) -> str | None:
-        """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`; None when there are none."""
+        """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`. Return None when there are no
+        facts.
+        """
         facts = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
         return json.dumps(facts, ensure_ascii=False) if facts else None
 

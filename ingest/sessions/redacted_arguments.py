@@ -1,4 +1,4 @@
-"""Recognises arguments that a tool replaced by a placeholder before the log was written or shared.
+"""Recognises arguments that some program replaced by a placeholder before the log was written or shared.
 
 The placeholder says nothing about the model's text, so such a call is not measured.
 """
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ingest.events import ArgsSource, CallMade, Visibility
 from ingest.sessions.stored_text import decode_json, json_text
 
-_LONGEST = 4_096  # characters; a longer text is not a placeholder
+_LONGEST = 4_096  # characters; no placeholder is longer
 _LONGEST_PLACEHOLDER = 300
 _MARKS = "[]<>(){}*_#/ \t\r\n"
 _OTHER_BRACKETS = re.compile(r"""["\[\]{}<>]|\w\(""")  # a placeholder contains none of these
@@ -29,7 +29,7 @@ _FLAG = "redacted"
 def mark_redacted(call: CallMade) -> CallMade:
     """Return the call with `args_source` REDACTED if its arguments are a placeholder.
 
-    `raw_arguments` is then the placeholder. Returns other calls unchanged.
+    `raw_arguments` is then the placeholder. A call with other arguments is returned unchanged.
     """
     source = call.args_source
     if source in (ArgsSource.RAW, ArgsSource.UNATTRIBUTED) and call.raw_arguments is not None:
@@ -61,7 +61,6 @@ def _is_redacted_text(text: str) -> bool:
 
 
 def _is_redacted_value(value: Any) -> bool:
-    """Return True for a placeholder, and for an object whose texts are all placeholders."""
     if isinstance(value, str):
         return is_placeholder(value)
     if not isinstance(value, dict):
@@ -95,7 +94,6 @@ def is_placeholder(text: str) -> bool:
 
 
 def _names_redaction(text: str) -> bool:
-    """Return True for a text in brackets or asterisks that says that a value was redacted."""
     if len(text) > _LONGEST_PLACEHOLDER:
         return False
     words = text.strip(_MARKS)

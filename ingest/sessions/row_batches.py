@@ -1,4 +1,5 @@
-"""Collects the rows of many files and turns them into Arrow tables; drops the rows of a file that failed.
+"""Collects the rows of many files and turns the rows into Arrow tables. Discards the rows of a file that
+failed.
 
 A value that does not fit its column becomes NULL and is reported in `rejects`. So one number with fifty
 digits in a log does not stop a load.
@@ -30,14 +31,14 @@ NAMES = frozenset(
 
 
 class TableRows(msgspec.Struct, frozen=True):
-    """Rows of one table: the column names once, and one tuple of values per row."""
+    """Rows of one table. The column names are stored once. Each row is a tuple of values."""
 
     names: tuple[str, ...]
     values: list[tuple[Any, ...]]
 
     @classmethod
     def from_dicts(cls, rows: Sequence[Row]) -> TableRows:
-        """Make rows from dictionaries of column names and values; a missing column becomes None."""
+        """Make rows from dictionaries of column names and values. A missing column becomes None."""
         names = tuple(rows[0]) if rows else ()
         if all(tuple(row) == names for row in rows):  # all rows usually have the same columns
             return cls(names, [tuple(row.values()) for row in rows])
@@ -52,7 +53,10 @@ class TableRows(msgspec.Struct, frozen=True):
 
 
 class TableColumns:
-    """Rows of one table, stored by column, which takes a tenth of the memory. Missing values are None."""
+    """Rows of one table, stored by column.
+
+    Columns take a tenth of the memory that rows take. Missing values are None.
+    """
 
     def __init__(self) -> None:
         self._values: dict[str, list[Any]] = {}
@@ -79,7 +83,7 @@ class TableColumns:
         return {name: column[number] for name, column in self._values.items()}
 
     def to_arrow(self, table: str, schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
-        """Return the rows as an Arrow table with the columns of `schema`, and the rejects.
+        """Return the rows as an Arrow table with the columns of `schema`. Also return the rejects.
 
         A value that does not fit its column becomes NULL and a row of `rejects`.
         """
@@ -104,7 +108,6 @@ class TableColumns:
             return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
 
     def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
-        """Shorten names that are too long. Add one reject per file and name to `unfit`."""
         reported: set[tuple[Any, str]] = set()
         shown: list[str | None] = []
         for number, name in enumerate(names.to_pylist()):
@@ -123,7 +126,7 @@ class TableColumns:
         try:
             pa.scalar(value, field.type)
         except UnicodeEncodeError:
-            # A lone surrogate has no UTF-8 form, so its escape is written instead.
+            # A lone surrogate has no UTF-8 form, so write its escape instead.
             return str(value).encode("utf-8", "backslashreplace").decode()
         except (TypeError, ValueError, OverflowError):
             reason = f"{table}.{field.name} cannot store {shorten(value)}; it is stored as unknown"
@@ -133,7 +136,7 @@ class TableColumns:
 
 
 class RowBatch:
-    """Rows waiting to be written, grouped by table. `count` is the number of rows."""
+    """Rows that wait until they are written, grouped by table. `count` is the number of rows."""
 
     def __init__(self) -> None:
         self._tables: dict[str, TableColumns] = {}
@@ -145,26 +148,26 @@ class RowBatch:
         self.count += len(rows)
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin, for `take_back_file`."""
+        """Remember where the rows of the next file begin. `take_back_file` uses these positions."""
         self._marks = {table: columns.count for table, columns in self._tables.items()}
 
     def take_back_file(self) -> None:
-        """Drop the rows added since `begin_file`.
+        """Discard the rows that were added since `begin_file`.
 
-        The caller removes the rows that were already written to the store.
+        The caller removes rows that were already written to the store.
         """
         for table, columns in self._tables.items():
             columns.keep_first(self._marks.get(table, 0))
         self.count = sum(columns.count for columns in self._tables.values())
 
     def drain(self) -> dict[str, TableColumns]:
-        """Return the waiting rows by table, and empty the batch."""
+        """Return the waiting rows by table. Empty the batch."""
         tables, self._tables, self._marks, self.count = self._tables, {}, {}, 0
         return {table: columns for table, columns in tables.items() if columns.count}
 
 
 def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
-    """Return rows as an Arrow table with the columns of `schema`, and the rejects.
+    """Return rows as an Arrow table with the columns of `schema`. Also return the rejects.
 
     Missing values are NULL. A value that does not fit becomes NULL and a row of `rejects`.
     """
@@ -176,7 +179,7 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string.
 
-    Only strings are compared, because 1 == True in Python.
+    Other types are not compared, because in Python 1 == True.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)

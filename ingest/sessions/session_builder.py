@@ -1,6 +1,6 @@
-"""Builds the sessions of one file from its events: numbers turns and steps, joins results to calls.
+"""Builds the sessions of one file from events. Numbers turns and steps, and joins results to tool calls.
 
-To limit memory, a turn is written when two later ones have begun. Idle sessions wait in a temporary file.
+To limit memory, a turn is written when two later turns have begun. Idle sessions wait in a temporary file.
 """
 
 from __future__ import annotations
@@ -40,16 +40,17 @@ from lenient import ToolCatalog
 
 OPEN_TURNS = 2  # results and turn ends may come after the next turn has begun
 _OF_RUNS = (TrialRunPlanned, TrialLookTaken)  # events whose `session_id` is the name of a trial run
-_WEIGHED = 256  # largest number of events between two checks of the memory that open sessions take
+_WEIGHED = 256  # largest number of events after which the memory of open sessions is checked
 
 
 class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
-    `catalog` has the definitions of --tools. `forgotten` are hashes (`session_hash`) of deleted sessions,
-    whose events are dropped. `facts` supply what the log lacks. `failures` are the rules for results whose
-    content reports a failure. `past` are stored sessions that the file may continue. `rewritten` means that
-    the file contains these sessions from their beginning (`ingest.sessions.past_sessions`).
+    `catalog` has the definitions of --tools. `forgotten` are hashes (`session_hash`) of deleted sessions.
+    Events of these sessions are dropped. `facts` supply values that are missing in the log. `failures` are
+    the rules for results whose content reports a failure. `past` are stored sessions that the file may
+    continue. `rewritten` means that the file contains these sessions from their beginning
+    (`ingest.sessions.past_sessions`).
     """
 
     def __init__(
@@ -71,8 +72,9 @@ class SessionBuilder:
         self._source = source
         self._given = catalog
         self._definitions = [CallDefinitions(catalog)]
-        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their index in `_definitions`
-        # definitions from the file's earlier content → their index in `_definitions`
+        # texts of definitions → index of the set in `_definitions`
+        self._offered: dict[tuple[str, ...], int] = {}
+        # definitions from the file's earlier content → index of the set in `_definitions`
         self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}
         self._sessions = OpenSessionStates()
         self._spoken: SessionState | None = None  # the session of the previous event
@@ -116,20 +118,23 @@ class SessionBuilder:
         return SessionState(event.session_id, event.where, forgotten, is_listed)
 
     def spill_sessions(self) -> None:
-        """Move sessions to a temporary file when the open sessions fill the memory."""
+        """Move sessions to a temporary file if the open sessions take too much memory."""
         self._events = 0
         if self._spoken is not None:
             self._sessions.spill(self._spoken.session_id)
 
     def finish(self) -> None:
-        """Write all open turns and all sessions."""
+        """Write all open turns and all sessions.
+
+        Call this at the end of the log.
+        """
         for _ in self.finish_each():
             pass
 
     def finish_each(self) -> Iterator[None]:
         """Write all open turns and all sessions.
 
-        Yield after each session, so that the caller can drain rows.
+        Yield after each session, so that the caller can drain the rows.
         """
         self._spoken = None
         for session in self._sessions.drain():
@@ -139,15 +144,18 @@ class SessionBuilder:
             yield
 
     def close(self) -> None:
-        """Remove the temporary file, if there is one. Call this even if the log was not read to its end."""
+        """Remove the temporary file, if there is one.
+
+        Call `close` even if the log was not read to the end.
+        """
         self._sessions.close()
 
     def resume(self, file_id: int, failures: FailureRules = DEFAULT_RULES) -> None:
-        """Continue the same log under another file id, with the rules of this load."""
+        """Continue the same log under another file id. The rules of the present load apply."""
         self._rows.file_id, self._rows.failures = file_id, failures
 
     def drain(self) -> dict[str, TableRows]:
-        """Return the rows that are ready, by table name; see `FileRows.drain`."""
+        """Return the rows that are ready, by table name, as `FileRows.drain` does."""
         return self._rows.drain()
 
     # --- one event -------------------------------------------------------------------------------
@@ -232,7 +240,8 @@ class SessionBuilder:
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
-        # The call may be in another file or already written. ingest.store.generation_file joins them later.
+        # The call may be in another file or already written. ingest.store.generation_file later joins result
+        # and call.
         row = {"source": self._source, "session_id": event.session_id}
         self._rows.add("late_results", event.where, {**row, **late_result_row(event)})
 
@@ -240,13 +249,14 @@ class SessionBuilder:
         self.open_turn(session, event.turn, event).end = event
 
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
-        """Return the open turn with this number (None = the latest one); begin the turn if necessary.
+        """Return the open turn with this number. `number` None means the latest turn. Begin the turn if
+        necessary.
 
-        `event` gives a new turn its time and its position in the log.
+        A new turn gets the time and the position of `event`.
         """
         for turn in reversed(session.open_turns):
             if number is None or turn.number == number:
-                if turn.ts is None:  # the user's message has no time in the log
+                if turn.ts is None:  # the user's message had no time in the log
                     turn.ts = event.ts
                 return turn
         past = self._pop_past(session)
@@ -282,13 +292,18 @@ class SessionBuilder:
         return turn
 
     def _pop_past(self, session: SessionState) -> PastSession | None:
-        """Return the stored state of a session when its first turn in this file begins. Later return None."""
+        """Return the stored state of a session when the first turn of the session begins in this file.
+
+        For later turns, return None.
+        """
         if not self._past or session.last_turn:
             return None
         return self._past.pop(shorten_name(session.session_id), None)
 
     def _recall(self, session: SessionState, past: PastSession) -> None:
-        """Restore model, prompt and definitions of the stored session, unless this file has newer ones."""
+        """Restore model, prompt and definitions of the stored session, except values that this file has
+        already set.
+        """
         context = session.context
         past_values = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
         session.put_in_force(**{name: getattr(context, name) or value for name, value in past_values.items()})

@@ -12,7 +12,8 @@ from ingest.sessions.open_sessions import OpenSessions
 from ingest.sessions.turns import CallContext, OpenTurn
 
 _ENCODE = msgspec.msgpack.Encoder().encode
-_PICKLE = pickle.PROTO  # the first byte of a pickle; MessagePack data of a session never begins with it
+# the first byte of a pickle; the MessagePack data of a session never begins with this byte
+_PICKLE = pickle.PROTO
 _FACTS = (
     "harness", "harness_version", "parent_session_id", "user", "task", "run", "trial_run", "arm", "repeat_no",
     "capabilities", "sampling", "project", "branch", "sub_agent", "environment", "provider", "model",
@@ -43,7 +44,7 @@ class SessionState(msgspec.Struct):
     faults: int = 0
 
     def learn(self, event: SessionSeen) -> None:
-        """Update the facts from `event`; None leaves the earlier value."""
+        """Update the facts from `event`. A value of None does not replace the earlier value."""
         self.facts.update({name: value for name in _FACTS if (value := getattr(event, name)) is not None})
         self.put_in_force(provider=self.facts.get("provider"), model=self.facts.get("model"))
 
@@ -62,11 +63,11 @@ _DECODE = msgspec.msgpack.Decoder(SessionState).decode
 class OpenSessionStates(OpenSessions[SessionState]):
     """The open sessions of a file.
 
-    Sessions are packed as MessagePack, in an eighth of the time that pickling takes.
+    Sessions are packed as MessagePack, which takes an eighth of the time of pickling.
     """
 
     def pack(self, session: SessionState) -> bytes:
-        """Return the session as bytes: MessagePack, or a pickle where MessagePack fails.
+        """Return the session as bytes. The bytes are MessagePack, or a pickle if MessagePack fails.
 
         MessagePack cannot encode lone surrogates or integers of more than 64 bits.
         """

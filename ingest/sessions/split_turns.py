@@ -1,7 +1,7 @@
 """Joins the rows of a turn that is spread over several files.
 
-If a session continues in the next file, the first file has the turn's beginning and the next file its end.
-Copies of a turn have the same calls; two parts of a turn have no call in common.
+If a session continues in the next file, the first file has the beginning of the turn and the next file has
+the end. Copies of a turn have the same tool calls. Two parts of a turn have no call in common.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _OF_THE_END = ("recorded_status", "recorded_ok", "derived_ok", "derived_reason")
 
 
 def row_place(row: Row) -> Place:
-    """Return where a row comes from in the logs: file id, line, byte offset."""
+    """Return the position of a row in the logs: file id, line, byte offset."""
     return row["file_id"], row["line"] or 0, row["byte_offset"] or 0
 
 
 def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
-    """Return the rows of one turn in file order, each with the calls that belong to it.
+    """Return the rows of one turn in file order. Each row comes with the calls that belong to it.
 
-    If a file contains the turn twice, a call belongs to the last row that begins before it.
+    If a file contains the turn twice, a call belongs to the last row that begins before the call.
     """
     ordered = sorted(turns, key=row_place)
     places = [row_place(row) for row in ordered]
@@ -45,7 +45,10 @@ def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, 
 
 
 def sort_parts(rows: Sequence[Row]) -> list[Row]:
-    """Return the parts of a turn in order: those with a beginning first, then by step number and time."""
+    """Return the parts of a turn in order.
+
+    Parts with the beginning of the turn come first. All parts are then ordered by step number and time.
+    """
     return sorted(
         rows, key=lambda row: (not row["begun"], *_sort_key(row, "first_step", "ts"), row_place(row))
     )
@@ -59,7 +62,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
     """Return the rows of `turns` that are parts of one turn, in order.
 
     The list has fewer than two rows when the turn is not split. `calls` maps the position of a row
-    (`row_place`) to the ids of its calls.
+    (`row_place`) to the ids of the row's calls.
     """
     begun = [row for row in rows if row["begun"]]
     if any(_has_verdict(row) for row in begun):
@@ -78,7 +81,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
 
 
 def join_parts(parts: Sequence[Row]) -> Row:
-    """Return the first part as one row that combines the values of all parts."""
+    """Return a copy of the first part, changed so that it combines the values of all parts."""
     whole = dict(parts[0])
     for part in parts[1:]:
         numbered = part["first_step"] is not None
@@ -101,13 +104,17 @@ def _has_ended(row: Row) -> bool:
 def _has_verdict(row: Row) -> bool:
     """Return True when the log records whether the turn succeeded.
 
-    A turn that ended with an answer has no such record yet: the record may follow in another file.
+    A turn that ended with an answer may have no such record yet, because the record may follow in another
+    file.
     """
     return row["recorded_status"] is not None or row["recorded_ok"] is not None
 
 
 def _can_follow(whole: Row, whole_ids: Collection[str], row: Row, more: Collection[str]) -> bool:
-    """Return True when `row`, a part without a beginning, can continue `whole`, the parts joined so far."""
+    """Return True when `row` can continue `whole`.
+
+    `row` is a part without the beginning of the turn. `whole` is the parts joined so far.
+    """
     if not row["steps"] and not more:
         return _has_ended(row)
     if _has_ended(whole):

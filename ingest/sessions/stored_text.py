@@ -1,6 +1,6 @@
-"""Converts a decoded value, a long text or a name to the text that is stored.
+"""Converts a decoded value, a long text or a name to text for the store.
 
-No function here raises on any input.
+The functions here never raise an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 
 TEXT_KEPT = 2_000  # characters of a stored text
 MESSAGE_KEPT = 500  # characters of an agent's message
-NAME_KEPT = 1_000  # characters of an id or a name that pages use for groups and links
+NAME_KEPT = 1_000  # characters of an id or a name; pages use such names for groups and links
 _HASH = 16  # hexadecimal digits of a hash
 
 Name = TypeVar("Name", str, str | None)
@@ -26,7 +26,7 @@ _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
     """Return a value as compact JSON.
 
-    Times become ISO 8601; a value that JSON cannot express becomes its `str()` or `repr()`.
+    Times become ISO 8601. A value that JSON cannot express becomes its `str()` or `repr()`.
     """
     try:
         return orjson.dumps(
@@ -45,7 +45,7 @@ def _json_text_of_anything(value: Any, sort_keys: bool) -> str:
         text = json.dumps("(nested too deep to be written as JSON)")
     except (TypeError, ValueError):
         text = json.dumps(repr(value))
-    # A lone surrogate cannot be stored as UTF-8, so its escape is stored.
+    # A lone surrogate cannot be stored as UTF-8, so store its escape.
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -54,7 +54,7 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def decode_json(text: str) -> Any:
-    """Decode a text that `json_text` wrote; whole numbers of any size keep their value."""
+    """Decode a text that `json_text` wrote. Integers of any size keep their value."""
     try:
         value = orjson.loads(text)
         return value if json_text(value) == text else json.loads(text)
@@ -74,7 +74,7 @@ def canonical_json(text: str) -> str:
 
 
 def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of `values` with NaN and the infinities as text, because JSON would make them null."""
+    """Return a copy of `values` in which NaN and the infinities are text. JSON would make them null."""
     return {
         name: str(value) if isinstance(value, float) and not isfinite(value) else value
         for name, value in values.items()
@@ -82,7 +82,7 @@ def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shorten_name(name: Name) -> Name:
-    """Return a name as all tables store it.
+    """Return a name in the form in which all tables store it.
 
     A name of more than 1,000 characters is cut and ends with a hash of the whole name.
     """
@@ -93,15 +93,15 @@ def shorten_name(name: Name) -> Name:
 
 
 def cut_text(text: str | None) -> str | None:
-    """Return the first `TEXT_KEPT` characters of a message or a result, with "…" when the text is longer.
+    """Return the first `TEXT_KEPT` characters of a message or a result. Add "…" when the text is longer.
 
-    Do not use it for raw arguments, which are never cut.
+    Do not use this function for raw arguments, which are never cut.
     """
     return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
 
 
 def cut_message(message: str | None) -> str | None:
-    """Return the beginning of an agent's message for the store.
+    """Return the beginning of an agent's message, cut to the stored length.
 
     The message may have grown when it was redacted.
     """
@@ -109,9 +109,9 @@ def cut_message(message: str | None) -> str | None:
 
 
 def strip_thought(words: str) -> str:
-    """Return a model's text without a leading `<think>` or `<thinking>` block.
+    """Return a model's text without a `<think>` or `<thinking>` block at its beginning.
 
-    Returns '' when the block has no end.
+    Return '' when the block has no end.
     """
     text = words.lstrip()
     for opening, closing in _THOUGHTS:

@@ -26,22 +26,22 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
-# Looking up an Enum member takes as long as making a small object, so this is done only once.
+# Looking up an Enum member is slow, so each member is looked up only once.
 _RANDOM_LENGTH = 20
 _RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
-# Plain characters match as one run; matching them one by one takes three times as long.
+# Plain characters match as one run. To match them one by one takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 MCP_TOOL = "^mcp__(.+?)__."
-"""Matches the tool name of an MCP server; the group is the server's name. DuckDB reads the pattern, too."""
+"""Matches the name of an MCP server's tool. The group is the server's name. DuckDB also uses this pattern."""
 _MCP_TOOL = re.compile(MCP_TOOL)
 _HOLDERS = frozenset({dict, list})
-_LOOKED_AT = 65_536  # number of characters in which the nesting depth is measured
+_LOOKED_AT = 65_536  # number of characters that are searched for the nesting depth
 
 
 def find_mcp_server(tool: str | None) -> str | None:
-    """Return the MCP server in a tool name like mcp__server__tool, or None."""
+    """Return the MCP server in a tool name like mcp__server__tool. Return None for other names."""
     if tool is None or not tool.startswith("mcp__"):
         return None
     named = _MCP_TOOL.match(tool)
@@ -49,9 +49,9 @@ def find_mcp_server(tool: str | None) -> str | None:
 
 
 def stable_id(*parts: object) -> str:
-    """Return an id made from the parts: 16 hexadecimal digits.
+    """Return an id made from the given values: 16 hexadecimal digits.
 
-    The same parts give the same id in every file and every load.
+    The same values give the same id in every file and every load.
     """
     return _hash(*parts).hexdigest()
 
@@ -61,16 +61,17 @@ def _hash(*parts: object) -> blake2b:
 
 
 class CallPlaces:
-    """Makes ids for the positions of a turn's calls. An id of a call begins with the id of its position.
+    """Makes ids for the positions of a turn's calls. The id of a call begins with the id of its position.
 
-    `turn` identifies the turn: source, session and number, or an id made from the turn's key in the log.
+    `turn` has the values that identify the turn: source, session and number, or an id made from the turn's
+    key.
     """
 
     def __init__(self, *turn: object) -> None:
         self._turn = _hash(*turn)
 
     def make(self, step: int, ordinal: int) -> str:
-        """Return the `stable_id` of the turn's parts, the step and the ordinal."""
+        """Return the `stable_id` of three values: the turn's identity, the step and the ordinal."""
         place = self._turn.copy()
         place.update(b"\x1f%d\x1f%d" % (step, ordinal))
         return place.hexdigest()
@@ -85,10 +86,10 @@ def turn_place(source: str, session_id: str, number: int) -> str:
 
 
 def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:
-    """Return 8 hexadecimal digits that distinguish a call from others at the same position.
+    """Return 8 hexadecimal digits that distinguish a call from other calls at the same position.
 
     Two runs may use the same session id, so different calls can have the same position. `sent` are the
-    arguments: the model's text, or the decoded value for RESERIALISED. They are hashed only if the log's id
+    arguments: the model's text, or the decoded value for RESERIALISED. `sent` is hashed only if the log's id
     may be reused ("call_1"). So most copies are recognised even if their arguments were cut, redacted or
     rewritten.
     """
@@ -99,7 +100,7 @@ def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSourc
 
 
 def is_random_id(name: str) -> bool:
-    """Return True for an id that looks random, like the ids of providers.
+    """Return True for an id that looks random, like the ids that providers make.
 
     Such an id has 20 letters and digits in a row, with at least two letters and two digits. Dashes are
     ignored.
@@ -108,7 +109,10 @@ def is_random_id(name: str) -> bool:
 
 
 def turn_mark(text: str | None) -> str:
-    """Return 8 hexadecimal digits that distinguish a turn from others at its position; '' without a text."""
+    """Return 8 hexadecimal digits that distinguish a turn from other turns at the same position.
+
+    Return '' if the turn has no text.
+    """
     return "" if text is None else _mark(cut_text(text) or "")
 
 
@@ -117,12 +121,15 @@ def _mark(text: str) -> str:
 
 
 def session_hash(source: str, session_id: str) -> str:
-    """Return the hash by which the store recognises a deleted session."""
+    """Return the hash of a session. The store recognises deleted sessions by this hash."""
     return stable_id("forgotten", source, shorten_name(session_id))
 
 
 def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
-    """Return the row of a prompt, with its name from the log, else from `facts`."""
+    """Return the row of a prompt.
+
+    The prompt's name comes from the log. If the log has no name, the name comes from `facts`.
+    """
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
     name, version = event.name, event.version
     if name is None and facts.prompt is not None:
@@ -136,7 +143,7 @@ def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
 
 
 def date_columns(ts: datetime | None, facts: PathFacts = NO_FACTS) -> dict[str, datetime | date | None]:
-    """Return the time and its day; without a time, the day is that of `facts`."""
+    """Return the time and the day of the time. If there is no time, return the day of `facts`."""
     return {"ts": ts, "day": ts.date() if ts else facts.day}
 
 
@@ -175,7 +182,8 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
 def _cut_answer(answer: str | None) -> str | None:
     """Return the first `TEXT_KEPT` characters of an answer.
 
-    A leading thought is removed from a longer answer, so that it does not fill the space.
+    If the answer is longer, a thought at its beginning is removed, so that the thought does not fill the
+    space.
     """
     if answer is None or len(answer) <= TEXT_KEPT:
         return answer
@@ -188,7 +196,6 @@ def _sum_known(numbers: Iterable[float | None]) -> float | None:
 
 
 def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
-    """Return the number of steps with known input and output tokens, and their tokens by price class."""
     counted = fresh = cached = written = output = 0
     for step in steps:
         if step.input_tokens is not None and step.output_tokens is not None:
@@ -223,15 +230,15 @@ JUDGED = (
 
 
 def call_row(turn: OpenTurn, call: OpenCall) -> Row:
-    """Return the values of `call_values` by column name."""
+    """Return the values of `call_values` in a dictionary with the column names as keys."""
     return dict(zip(JUDGED, call_values(turn, call), strict=True))
 
 
 def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
     """Return the values of the `JUDGED` columns of `tool_calls`, in that order.
 
-    Token counts are those of the whole step. Most rows of a load are calls, and a dictionary of so many
-    columns would take three times as long as this tuple.
+    Token counts are those of the whole step. Most rows of a load are calls. Making a dictionary of so many
+    columns would take three times as long as making this tuple.
     """
     event, verdict, link, result = call.event, call.verdict, call.link, call.result
     step = turn.steps.get(call.step)
@@ -299,7 +306,7 @@ def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[
 def late_result_row(result: ResultSeen) -> Row:
     """Return the row of `late_results` for a result whose call is not in an open turn.
 
-    The row has all columns that `tool_calls` takes from a result.
+    The row has all columns that `tool_calls` copies from a result.
     """
     return {
         "ts": result.ts,
@@ -319,7 +326,7 @@ def late_result_row(result: ResultSeen) -> Row:
 
 
 def diagnostic_rows(verdict: CallClassification) -> Iterator[Row]:
-    """Yield a row for each diagnostic of a call, in order; `position` counts from 0."""
+    """Yield a row for each diagnostic of a call, in order. `position` counts from 0."""
     for position, finding in enumerate(verdict.request.diagnostics if verdict.request else ()):
         yield {
             "position": position,
@@ -337,7 +344,7 @@ def diagnostic_rows(verdict: CallClassification) -> Iterator[Row]:
 
 
 def definition_row(definition: ToolDefinition) -> Row:
-    """Return the row of `tool_definitions`, with the definition as canonical JSON.
+    """Return the row of `tool_definitions`. The row contains the definition as canonical JSON.
 
     `definition_id` is a hash of what the model received: the name, the description and the schema.
     """
@@ -352,7 +359,8 @@ def definition_row(definition: ToolDefinition) -> Row:
 
 
 def text_depth(text: str | None) -> int | None:
-    """Return the nesting depth of a JSON-like text: 0 without a bracket, 1 for a flat object; None for None.
+    """Return the nesting depth of a JSON-like text: 0 without a bracket, 1 for a flat object. Return None for
+    None.
 
     Only the first 65,536 characters are measured. Brackets in strings do not count.
     """

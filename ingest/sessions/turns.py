@@ -1,4 +1,6 @@
-"""A turn while its events are read: its steps, its calls, and the conclusion on how it ended."""
+"""A turn while its events are read. It has the steps, the tool calls, and the conclusion on how the turn
+ended.
+"""
 
 from __future__ import annotations
 
@@ -29,24 +31,24 @@ from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
-# At these stages, a call fails before its tool does anything.
+# A call that fails at one of these stages fails before its tool does anything.
 _NEVER_GOT_THROUGH = frozenset(
     {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
 )
 
 _PLACE = attrgetter("step", "ordinal")
 _RESERIALISED = ArgsSource.RESERIALISED
-_CALL = 4_096  # characters counted for a call's result and decoded arguments
-_SHORTEST_CALL = 8  # characters; a shorter text cannot contain a call
+_CALL = 4_096  # characters that are counted for the result and the decoded arguments of a call
+_SHORTEST_CALL = 8  # characters; a shorter text cannot contain a tool call
 
 
 class CallContext(msgspec.Struct, frozen=True, gc=False):
-    """The provider, model, prompt and tool definitions that apply to a session's next call."""
+    """The provider, model, prompt and tool definitions for the next call of a session."""
 
     provider: str | None = None
     model: str | None = None
     prompt_id: str | None = None
-    definitions: int = 0  # index of the file's set of definitions: 0 = those of --tools
+    definitions: int = 0  # index of the file's set of definitions; index 0 is the set of --tools
 
 
 class OpenCall(msgspec.Struct, gc=False):
@@ -60,8 +62,8 @@ class OpenCall(msgspec.Struct, gc=False):
     prompt_id: str | None
     definitions: int
     result: ResultSeen | None = None
-    tool: str | None = None  # name of the tool, without text that the model wrote into the name
-    result_bytes: int | None = None  # size of the whole result, of which only the beginning is stored
+    tool: str | None = None  # name of the tool, without any other text that the model wrote into the name
+    result_bytes: int | None = None  # size of the whole result; only the beginning of the result is stored
     link: Link | None = None
     fault_layer: FaultLayer | None = None
     _verdict: Any = None  # a CallClassification; msgspec could not decode a field of that type
@@ -80,7 +82,7 @@ class OpenCall(msgspec.Struct, gc=False):
         self.fault_layer = verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
-        """Set the result of the call, and cut its content to the stored length."""
+        """Set the result of the call. Cut the result's content to the stored length."""
         content = result.content
         if content is not None:
             self.result_bytes = content_bytes(content)
@@ -98,7 +100,7 @@ class OpenCall(msgspec.Struct, gc=False):
 
     @property
     def comparable_arguments(self) -> str | None:
-        """The arguments as text for comparing attempts; None when they are unknown.
+        """The arguments as text for comparing attempts. None when the arguments are unknown.
 
         White space and key order are ignored in valid JSON. Invalid JSON is compared unchanged.
         """
@@ -113,7 +115,7 @@ def _clean_tool(tool: str | None) -> str | None:
 
 
 def content_bytes(content: str | None) -> int | None:
-    """Return the length of a whole result in bytes (UTF-8); None without content."""
+    """Return the length of a whole result in bytes (UTF-8). Return None when there is no content."""
     if content is None or content.isascii():
         return None if content is None else len(content)
     return len(content.encode("utf-8", "surrogatepass"))
@@ -132,14 +134,15 @@ class OpenTurn(msgspec.Struct):
     model: str | None = None
     prompt_id: str | None = None
     prompt_hash: str | None = None
-    definitions: int = 0  # index of the tool definitions in the file's list
+    definitions: int = 0  # index of the set of tool definitions in the file's list
     text: str | None = None
     key: str | None = None
     steps: dict[int, StepMade] = msgspec.field(default_factory=dict)
     calls: list[OpenCall] = msgspec.field(default_factory=list)
     end: TurnEnded | None = None
-    begun: bool = False  # True when the file has the turn's beginning; otherwise an earlier file may have it
-    begun_as: str | None = None  # turn_id of the part in the earlier file, if it is known
+    # True when the file has the beginning of the turn; otherwise an earlier file may have the beginning
+    begun: bool = False
+    begun_as: str | None = None  # turn_id of the turn's part in the earlier file, if this part is known
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
@@ -154,7 +157,7 @@ class OpenTurn(msgspec.Struct):
     def add_step(self, event: StepMade) -> None:
         """Add a step.
 
-        The turn's model is that of its last step. A call's model is that of its own step.
+        The model of a turn is the model of its last step. The model of a call is the model of its step.
         """
         self.last_step = event.step if event.step is not None else self.last_step + 1
         self.steps[self.last_step] = event
@@ -164,7 +167,8 @@ class OpenTurn(msgspec.Struct):
     def add_call(self, event: CallMade, context: CallContext) -> None:
         """Add a call with the session's context.
 
-        The call's provider and model are those of its step, else those of `context`.
+        The provider and model come from the step of the call. If the step has no provider or model, the value
+        of `context` is used.
         """
         number = event.step
         if number is None:
@@ -185,7 +189,7 @@ class OpenTurn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
 
     def _drop_failed(self, call: OpenCall) -> None:
-        """Drop the call of a failed reply when `call` repeats it with the same id in a later step."""
+        """Remove the call of a failed reply when `call` has the same id and repeats it in a later step."""
         place = self._by_id.get(call.tool_call_id or "")
         if place is None:
             return
@@ -198,11 +202,11 @@ class OpenTurn(msgspec.Struct):
             self._by_id = {name: at - (at > place) for name, at in self._by_id.items()}
 
     def note_number(self, step: int) -> None:
-        """Record a step number from the log. `first_step` is the lowest of these numbers."""
+        """Record a step number from the log. `first_step` is the lowest number that was recorded."""
         self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
-        """Add a result to its call. Return False when this turn has no such call."""
+        """Add a result to the call to which it belongs. Return False when this turn has no such call."""
         if result.tool_call_id is not None:
             place = self._by_id.get(result.tool_call_id)
             call = None if place is None else self.calls[place]
@@ -217,8 +221,8 @@ class OpenTurn(msgspec.Struct):
     def is_between_steps(self) -> bool:
         """True when all calls of the last step have results and the next step has not begun.
 
-        A user message at this point is part of the same turn. It begins a new turn after a call that a person
-        denied, because most agents stop then.
+        Normally, a user message at this point belongs to the same turn. After a call that a person denied,
+        the message begins a new turn, because most agents stop then.
         """
         if self.end is not None or not self.calls or self.has_answer:
             return False
@@ -233,7 +237,6 @@ class OpenTurn(msgspec.Struct):
         return any(step.answers for step in self.steps.values())
 
     def _add_leaked_calls(self, definitions: Sequence[CallDefinitions]) -> None:
-        """Add the calls that the model wrote as text in steps without a regular tool call."""
         made = {call.step for call in self.calls}
         for number, step in self.steps.items():
             if number not in made:
@@ -245,10 +248,10 @@ class OpenTurn(msgspec.Struct):
     def judge(
         self, definitions: Sequence[CallDefinitions], failures: FailureRules, *, results_expected: bool
     ) -> Conclusion:
-        """Judge all calls, including those written as text, link retries, and return how the turn ended.
+        """Judge all calls, including calls written as text. Link retries, and return how the turn ended.
 
         `failures` are the rules for results whose content reports a failure. `results_expected` is True when
-        the log contains results for this session, so a call without a result is lost.
+        the log contains results for this session. A call without a result is then lost.
         """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=_PLACE)
@@ -263,7 +266,8 @@ class OpenTurn(msgspec.Struct):
 def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
     """Return True when a result without a tool call id can belong to the call.
 
-    The call must have no result yet. Turn, step, ordinal and tool must be equal if both are known.
+    The call must have no result yet. Result and call must not differ in turn, step, ordinal or tool. Unknown
+    values are not compared.
     """
     agree = (
         result.turn in (None, turn),
@@ -275,7 +279,7 @@ def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
 
 
 class ConclusionReason(StrEnum):
-    """Why a turn is judged ok, not ok, or unknown; the values of `turns.derived_reason`."""
+    """Why a turn is judged ok, not ok, or unknown. These are the values of `turns.derived_reason`."""
 
     CANCELLED = "cancelled"
     NOT_ENDED = "not_ended"
@@ -288,7 +292,7 @@ class ConclusionReason(StrEnum):
 
 
 class Conclusion(msgspec.Struct, frozen=True, gc=False):
-    """The conclusion on how a turn ended. `ok` is None when that is unknown."""
+    """The conclusion on how a turn ended. `ok` is None when the outcome is unknown."""
 
     ok: bool | None
     reason: ConclusionReason
@@ -298,8 +302,8 @@ class Conclusion(msgspec.Struct, frozen=True, gc=False):
 def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """Return whether the turn ended well, with the reason and the answer.
 
-    A turn is ok when three conditions hold: it ended with an answer, every call or a retry of it reached its
-    tool, and no call was lost. An error while the tool ran does not matter.
+    A turn is ok when three conditions hold. It ended with an answer. Every call, or a retry of the call,
+    reached its tool. No call was lost. An error while the tool ran does not matter.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
@@ -321,10 +325,11 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
 
 
 def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
-    """Return the final text of a turn: the answer that the log records, else the text of the last step.
+    """Return the final text of a turn.
 
-    If the last step made calls, there is no final text. Then return '' if the log has results, else None,
-    because a log without results cannot show an answer. Return None when the answer is unknown.
+    This is the answer that the log records. If the log records no answer, it is the text of the last step. If
+    the last step made calls, there is no final text. Then return '' if the log has results; otherwise return
+    None, because a log without results cannot show an answer.
     """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
@@ -338,7 +343,7 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
 
 
 def _was_abandoned(call: OpenCall) -> bool:
-    """Return True for a call that failed before its tool ran and that no retry corrected."""
+    """Return True for a call that failed before its tool ran if no retry corrected it."""
     abandoned = call.link is not None and call.link.outcome is ChainOutcome.ABANDONED
     return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
 
@@ -348,10 +353,11 @@ def _has_no_result(call: OpenCall) -> bool:
 
 
 def _find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None) -> list[CallMade]:
-    """Return the tool calls written as text in a step that made no regular tool call.
+    """Return the tool calls that are written as text in a step without a regular tool call.
 
-    `number` is the step's number, `offered` the tools of the step. The list is empty for a step whose
-    strategy is JSON_FALLBACK, because the format reads the calls in such a text.
+    `number` is the number of the step. `offered` are the tools that were offered in the step. The list is
+    empty for a step whose strategy is JSON_FALLBACK, because the log format already reads the calls in such a
+    text.
     """
     if step.text is None or len(step.text) < _SHORTEST_CALL or step.strategy is Strategy.JSON_FALLBACK:
         return []

@@ -1,1 +1,1 @@
-"""Where the bytes of a log come from: files, archives, object stores and standard input."""
+"""Reads the bytes of logs from files, archives, object stores and standard input."""

@@ -1,7 +1,7 @@
 """Finds the log files of `known_agents` in a home folder and in folders that environment variables name.
 
-A link to a folder is followed only if a place names the link. A link that matches `*` is not followed,
-because it could lead to the root of the disk.
+A link to a folder is followed only if a place contains the link's name. A link that only matches `*` is not
+followed, because it could lead to the root of the disk.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS, AgentLogs
 
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]+)\}")
 _MAGIC = re.compile(r"[*?\[]")
-_DEPTH = 20  # levels of folders that `**` enters
+_DEPTH = 20  # levels of folders that a `**` can match
 
 
 @dataclass(slots=True)
 class FoundFiles:
-    """The files of an agent. `unreadable` maps folders that could not be read to the reason."""
+    """The files of an agent. `unreadable` maps each folder that could not be read to the reason."""
 
     agent: AgentLogs
     files: list[os.DirEntry[str]] = field(default_factory=list)
@@ -30,7 +30,9 @@ class FoundFiles:
 
 
 def find_agent_files(agent: AgentLogs, home: str, environment: Mapping[str, str]) -> FoundFiles:
-    """Return the files at an agent's places, each once, without reading them."""
+    """Return the files at the places where an agent keeps logs. Each file occurs once. The files are not
+    read.
+    """
     agent_files = FoundFiles(agent)
     seen: set[str] = set()
     for place in _places_of(agent):
@@ -53,7 +55,7 @@ def _places_of(agent: AgentLogs) -> Iterator[str]:
 def _locate_place(
     place: str, home: str, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the folder at which a place begins, and the parts of the pattern below it."""
+    """Yield the folder at which the pattern of a place begins, and the rest of the pattern."""
     match = _VARIABLE.match(place)
     base, rest = (match[2], place[match.end() :]) if match else ("~", place.removeprefix("~"))
     moved = environment.get(match[1], "").strip() if match else ""
@@ -64,7 +66,7 @@ def _locate_place(
 
 
 def match_files(folder: str, pattern: Sequence[str], unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
-    """Yield the files below a folder that match the parts of a pattern; none for a missing folder.
+    """Yield the files below a folder that match the components of a pattern. A missing folder has no files.
 
     Folders that cannot be read are added to `unreadable`, with the reason.
     """
@@ -112,7 +114,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the patterns below hidden folders of a home folder, by the name of the hidden folder."""
+    """Return the patterns below the hidden folders of a home folder, by the name of the hidden folder."""
     by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):

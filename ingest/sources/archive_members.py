@@ -1,7 +1,8 @@
-"""Lists the members of an archive as separate logs, each with a place from which it can be opened.
+"""Lists the members of an archive as separate logs. Each member has a place from which it can be opened.
 
-A zip with Inspect's layout is one log, not an archive. A member may be compressed. A member that is itself an
-archive is rejected when it is opened. Nothing is unpacked to disk, and member names are never used as paths.
+A zip with the layout of an Inspect log is one log, not an archive. A member may be compressed. A member that
+is itself an archive is rejected when it is opened. Nothing is unpacked to disk, and member names are never
+used as paths.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ingest.sources.log_file import FileStamp, LogFile, LogPlace
 from ingest.sources.session_trees import SessionTree
 from ingest.sources.stored_names import member_name
 
-MEMBERS = 300_000  # largest number of members; each takes about 1 KB of memory
+MEMBERS = 300_000  # largest number of members in an archive; each takes about 1 KB of memory
 _OF_A_MAC = "__MACOSX"
 Packed = zip_archive.ZipMember | tar_archive.TarMember
 
@@ -34,8 +35,8 @@ Packed = zip_archive.ZipMember | tar_archive.TarMember
 class Archive:
     """A zip or tar archive that may contain logs.
 
-    `compression` is that of a whole tar archive; None = uncompressed. The members of a zip are compressed one
-    by one.
+    `compression` is the compression of a whole tar archive, or None if it is uncompressed. The members of a
+    zip are compressed one by one.
     """
 
     place: LogPlace
@@ -44,7 +45,7 @@ class Archive:
     compression: Compression | None = None
 
     def open(self) -> io.RawIOBase:
-        """Open the archive from its first byte; a compressed tar is uncompressed while it is read."""
+        """Open the archive at the first byte. A compressed tar is uncompressed while it is read."""
         stored = StreamPart(self.place.open(), 0, self.seen.size if self.place.random_access else None)
         return DecompressedStream(stored, self.compression) if self.compression else stored
 
@@ -59,7 +60,7 @@ class ArchiveMember:
 
     @property
     def needs_unpacking(self) -> bool:
-        """True when reading a member requires uncompressing everything before it."""
+        """True when everything before a member must be uncompressed to read the member."""
         return isinstance(self.member, tar_archive.TarMember) and self.archive.compression is not None
 
     @property
@@ -87,7 +88,6 @@ class ArchiveMember:
 
 @lru_cache(maxsize=1)
 def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
-    """Return the members by path, for finding siblings of a member; empty if the archive is unreadable."""
     try:
         with closing(archive.open()) as file:
             tape = None if archive.is_zip else tar_archive.ForwardStream(file)
@@ -97,9 +97,9 @@ def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
 
 
 def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
-    """Detect whether a file is an archive; return the file, and its `Archive` or None.
+    """Detect whether a file is an archive. Return the file, and its `Archive` or None.
 
-    For an uncompressed log, `content_size` is filled in. Raises OSError.
+    For an uncompressed log, `content_size` is set. Raises OSError.
     """
     if isinstance(log_file.place, SessionTree):
         return log_file, None
@@ -121,11 +121,11 @@ def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
 
 
 def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
-    """Yield the logs in an archive, in the archive's order, without hidden ones.
+    """Yield the logs in an archive in the archive's order. Hidden members are left out.
 
-    Of two members with the same name, the last one is used. With `fingerprints`, the fingerprint of each
-    member of a compressed tar is computed, because listing reads the content anyway. Raises OSError, or
-    DamagedFileError for a damaged archive after yielding the members before the damage.
+    Of two members with the same name, the last one is used. Listing a compressed tar reads the content
+    anyway; with `fingerprints`, it also computes the fingerprint of each member. Raises OSError. If the
+    archive is damaged, the members before the damage are yielded, and DamagedFileError is raised.
     """
     by_name: dict[str, LogFile] = {}
     broken: OSError | None = None
@@ -147,7 +147,6 @@ def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> 
 
 
 def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -> Iterator[Packed]:
-    """Yield the members that are not hidden. Raises DamagedFileError if there are more than `MEMBERS`."""
     if tape:
         listed: Iterable[Packed] = tar_archive.list_tar_members(tape)
     else:
@@ -197,9 +196,9 @@ class StreamedMember:
 def _member_fingerprint(
     log: LogFile, tape: tar_archive.ForwardStream, member: tar_archive.TarMember
 ) -> str | None:
-    """Return the fingerprint of a member's content; None when the member cannot be read.
+    """Return the fingerprint of a member's content. Return None when the member cannot be read.
 
-    The next header then shows whether the rest of the archive is damaged, too.
+    In that case, the next header shows whether the rest of the archive is also damaged.
     """
     try:
         return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))

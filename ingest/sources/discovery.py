@@ -1,7 +1,7 @@
 """Finds the files that a user named and reads their size and time, but not their content.
 
 All subfolders are searched, even through links, but each folder only once. Hidden files, hidden folders and
-the store itself are skipped unless they are named; logs in hidden folders of known agents are found
+the store itself are skipped unless the user names them. But logs in hidden folders of known agents are found
 (`ingest.sources.known_agents`). A name with `*`, `?` or `[` is a pattern unless a file of that name exists
 (`**` = all subfolders). `-` is standard input, and `s3://…` and similar names are addresses. Several files of
 one session are one log (`ingest.sources.session_trees`).
@@ -33,9 +33,9 @@ _NAMED = 6  # largest number of hidden folder names in a note
 def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | None = None) -> list[LogFile]:
     """Return the files that the names denote, each file once, sorted by name.
 
-    Hidden files and folders are recorded in `hidden`. A file that is missing or unreadable is included, with
-    its `problem` set. Raises InputError when none of the names exists or no file is found, and OptionError
-    when the driver for an address is not installed.
+    Skipped hidden files and folders are recorded in `hidden`. A file that is missing or unreadable is
+    included, with its `problem` set. Raises InputError when none of the names exists or no file is found.
+    Raises OptionError when the driver for an address is not installed.
     """
     named, hidden = list(named), hidden if hidden is not None else HiddenNames()
     logs: dict[str, LogFile] = {}
@@ -58,7 +58,7 @@ _NO_STORE = Path(os.devnull)
 
 
 def find_named(named: Named) -> list[LogFile]:
-    """Return the logs that one name denotes, not sorted."""
+    """Return the logs that one name denotes, in any order."""
     return gather_trees(_find_files(named, _NO_STORE, HiddenNames()), look_at_file).logs
 
 
@@ -90,7 +90,7 @@ def _standard_input_log() -> LogFile:
 
 
 def look_at_file(path: Path | str) -> LogFile:
-    """Return the file at a path as it is on disk now. `problem` is set when it cannot be a log.
+    """Return the file at a path as it is on disk now. `problem` is set when the file cannot be a log.
 
     The file is not opened, because opening a pipe or a device could block.
     """
@@ -107,9 +107,9 @@ def look_at_file(path: Path | str) -> LogFile:
 
 
 def _database_state(path: Path | str) -> str:
-    """Return a text that changes with the write-ahead log of an SQLite database; '' for other files.
+    """Return a text that changes with the write-ahead log of an SQLite database. Return '' for other files.
 
-    New data may stay in that log for days while the database file does not change.
+    New data may stay in the write-ahead log for days while the database file does not change.
     """
     text = os.fspath(path)
     if not text.lower().endswith(DATABASE_NAMES):
@@ -159,7 +159,6 @@ def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[Lo
 
 
 def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
-    """Yield the logs of known agents in a hidden folder, and record the skipped files."""
     if not _is_folder(entry):
         hidden.files += 1
         return
@@ -206,7 +205,7 @@ class HiddenNames:
 
     `searched` counts the logs in hidden folders of known agents, by path. `left_out` counts skipped hidden
     folders by name, and `first` has the first path of each name. `files` counts hidden files. `idle` counts
-    files without calls next to agents' sessions, by agent and tree.
+    files that contain no tool calls and belong to agents' sessions, by agent and tree.
     """
 
     searched: Counter[str] = field(default_factory=Counter)

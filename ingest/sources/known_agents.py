@@ -1,4 +1,4 @@
-"""The table of agents that keep logs on a user's machine, and where the logs are: one row per agent.
+"""The table of agents that keep logs on a user's machine, with the places of these logs. One row per agent.
 
 A place is a pattern for files. `~` is the home folder, `${NAME:-default}` a folder that an environment
 variable can set, `<editor>` one of EDITOR_FOLDERS, `*` a part of a name, and `**` any number of folders.
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AgentLogs:
-    """Where an agent keeps its logs.
+    """The places where an agent keeps its logs.
 
-    `read_as` names the formats that read them; empty = not read yet. `unit` is what one file contains. `why`
-    is the reason why they are not read, if there is one.
+    `read_as` names the formats that read the logs. It is empty if no format reads the logs. Then `why` may
+    give the reason. `unit` is what one file contains.
     """
 
     agent: str

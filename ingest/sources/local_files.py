@@ -1,4 +1,4 @@
-"""Local files and standard input as sources of logs, and lists of files to load (`--manifest`)."""
+"""Reads logs from local files and standard input, and reads lists of files to load (`--manifest`)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class StandardInput:
 
 
 class _BorrowedStream(io.RawIOBase):
-    """Reads a stream that belongs to another object; closing the reader leaves the stream open."""
+    """Reads a stream that belongs to another object. Closing the reader does not close the stream."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -78,11 +78,11 @@ class _BorrowedStream(io.RawIOBase):
 
 
 def read_file_list(file: str) -> list[str]:
-    """Return the names in a list: one path, pattern or address per line.
+    """Return the names in a list. The list has one path, pattern or address per line.
 
-    Lines that begin with `#` and blank lines are skipped. Paths are relative to the folder of the list, or to
-    the working directory when the list comes from standard input (`-`); `~/` is the home folder. Raises
-    OptionError when the list cannot be read or names nothing.
+    Blank lines and lines that begin with `#` are skipped. Paths are relative to the folder of the list. If
+    the list comes from standard input (`-`), they are relative to the working directory. `~/` is the home
+    folder. Raises OptionError when the list cannot be read or contains no names.
     """
     try:
         data = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()

@@ -25,15 +25,15 @@ _BUFFER = 64 * 1024  # bytes; larger reads bypass the buffer
 _PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
-)  # bytes kept in memory while the format is recognised; after more bytes, the log is opened again
-# bytes kept in memory in the same way for a log that cannot be opened again
+)  # bytes kept in memory while the format is recognised; if more bytes are read, the log is opened again
+# Bytes kept in memory for a log that cannot be opened again, while its format is recognised.
 _KEPT_OF_PIPES = 128 * 1024 * 1024
 
 
 class LogContent(io.RawIOBase):
-    """A log's content as a stream of uncompressed bytes, with counts and fingerprints of what was read.
+    """A log's content as a stream of uncompressed bytes. It counts and fingerprints the bytes that were read.
 
-    `rewind` can be called once, even if the source cannot seek, so that the format can be recognised first.
+    `rewind` can be called once, even if the source cannot seek. So the format can be recognised first.
     `packed` is True when the stored bytes differ from the content (compression, `.eval` archive, UTF-16,
     database, several files).
     """
@@ -56,7 +56,8 @@ class LogContent(io.RawIOBase):
     def begin_again(self) -> None:
         # SHA-256 is fast on today's processors, and nobody can forge two logs with the same hash.
         self._digest = hashlib.sha256()
-        self.cut_off: str | None = None  # at the end of the content: why it is truncated, or None
+        # why the content is truncated, or None; known at the end of the content
+        self.cut_off: str | None = None
         self._noted: dict[int, str] = {}  # number of bytes → fingerprint of that many first bytes
         self._stored_before = self._stored.bytes_read
         self.bytes_read = 0
@@ -69,7 +70,7 @@ class LogContent(io.RawIOBase):
         super().close()
 
     def go_back(self) -> None:
-        """Go back to the first byte, to recognise the format again. Raises OSError."""
+        """Go back to the first byte, so that the format can be recognised again. Raises OSError."""
         if not self._stream.rewinds:
             if not self._found.place.can_reopen:
                 raise DamagedFileError(
@@ -86,7 +87,7 @@ class LogContent(io.RawIOBase):
         self.begin_again()
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer completely unless the content ends; return the number of bytes read.
+        """Fill the buffer completely unless the content ends. Return the number of bytes read.
 
         So the size of a piece does not depend on the compression. If a compressed file or a tar member is
         incomplete, the content ends there, and `cut_off` says why.
@@ -115,27 +116,27 @@ class LogContent(io.RawIOBase):
     def note_prefix(self, size: int) -> None:
         """Request the fingerprint of the first `size` bytes, which `prefix` returns later.
 
-        Call it before the final reading.
+        Call this method before the final reading.
         """
         self._noted_sizes = tuple(sorted({*self._noted_sizes, size}))
 
     def prefix(self, size: int) -> str | None:
         """Return the SHA-256 of the first `size` bytes, in hexadecimal.
 
-        None when fewer bytes were read, or `note_prefix` was not called.
+        Return None when fewer bytes were read, or when `note_prefix` was not called.
         """
         return self._noted.get(size)
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the bytes read so far in hexadecimal; at the end, that of the whole content.
+        """SHA-256 in hexadecimal of the bytes read so far. At the end, this is the hash of the whole content.
 
-        Truncated content gets a suffix after the hash, because it is incomplete.
+        Truncated content gets a suffix after the hash, because the content is incomplete.
         """
         return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
     def fingerprint_of(self, size: int) -> str:
-        """Return the SHA-256 of the first `size` bytes in hexadecimal; these must have been read.
+        """Return the SHA-256 of the first `size` bytes in hexadecimal. These bytes must have been read.
 
         If more bytes have been read, the log is opened and read again.
         """
@@ -150,7 +151,7 @@ class LogContent(io.RawIOBase):
 
     @property
     def head(self) -> str:
-        """SHA-256 of the first `HEAD` bytes, or of the whole content when it is shorter.
+        """SHA-256 of the first `HEAD` bytes, or of the whole content when the content is shorter.
 
         Only valid after these bytes have been read.
         """
@@ -158,7 +159,7 @@ class LogContent(io.RawIOBase):
 
     @property
     def stored_read(self) -> int:
-        """Number of stored (compressed) bytes read since the last rewind, for showing the progress."""
+        """Number of stored (compressed) bytes read since the last rewind. The progress display uses it."""
         return self._stored.bytes_read - self._stored_before
 
     def open_buffered(self, size: int = _BUFFER) -> io.BufferedReader:
@@ -168,8 +169,8 @@ class LogContent(io.RawIOBase):
 def open_log(log_file: LogFile, *, rewinds: bool = False) -> LogContent:
     """Open the content of a log, up to the size that the log had when it was found.
 
-    With `rewinds`, the caller must call `rewind` before the final reading; otherwise the content is ready for
-    it. Raises OSError, including DamagedFileError.
+    With `rewinds`, the caller must call `rewind` before the final reading. Otherwise `rewind` was already
+    called. Raises OSError, including DamagedFileError.
     """
     content = LogContent(log_file)
     if not rewinds:
@@ -178,7 +179,7 @@ def open_log(log_file: LogFile, *, rewinds: bool = False) -> LogContent:
 
 
 def _unpack_source(stored: StreamPart, log_file: LogFile) -> tuple[RewindableStream, bool]:
-    """Return the stream of the content as UTF-8, and whether the stored bytes were packed or encoded.
+    """Return the stream of the content as UTF-8. Also return whether the stored bytes were packed or encoded.
 
     Raises DamagedFileError when the file is an archive that is not itself a log.
     """
@@ -209,7 +210,7 @@ def _read_database(stream: RewindableStream, packing: Packing, log_file: LogFile
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
-    """Function that opens the file with a database's name and this suffix."""
+    """Function that opens the file with the name of a database and the given suffix."""
 
     place: LogPlace
 
@@ -233,7 +234,7 @@ def _why_no_archive(packing: Packing, log_file: LogFile) -> str:
 
 
 def compute_prefixes(log_file: LogFile, sizes: Sequence[int]) -> dict[int, str]:
-    """Return the SHA-256 of the first bytes of a log's content in hexadecimal, by number of bytes.
+    """Return the SHA-256 in hexadecimal of the first bytes of a log's content, by number of bytes.
 
     `sizes` are these numbers in ascending order. Numbers larger than the log are left out. Raises OSError.
     """

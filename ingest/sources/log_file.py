@@ -1,4 +1,4 @@
-"""A log to load: its name, where its bytes are, and a stamp that shows whether it changed.
+"""A log to load. It has a name, the place of its bytes, and a stamp that shows whether the log changed.
 
 All classes here can be pickled, because worker processes open the logs.
 """
@@ -13,31 +13,33 @@ from ingest.sources.stored_names import is_address
 
 
 class LogPlace(Protocol):
-    """A place from which bytes can be read: a local file, a member of an archive, an object on a server.
+    """A place from which bytes can be read: a local file, a member of an archive, or an object on a server.
 
-    `open` returns the stored bytes from the first one on; it raises OSError.
+    `open` returns the stored bytes from the first byte on. It raises OSError.
     """
 
     @property
     def own_name(self) -> str:
-        """The file's name without folders; '' for a stream."""
+        """The file's name without folders. '' for a stream."""
 
     @property
     def folder_name(self) -> str:
-        """The name of the file's folder; '' when there is none."""
+        """The name of the file's folder. '' when there is no folder."""
 
     @property
     def random_access(self) -> bool:
-        """True when the stream from `open` can seek, as needed for a zip."""
+        """True when the stream from `open` can seek. A zip needs this."""
 
     @property
     def can_reopen(self) -> bool:
-        """True when the place can be opened more than once, and in another process."""
+        """True when the bytes at the place can be opened more than once, and in another process."""
 
     def open(self) -> io.RawIOBase: ...
 
     def sibling(self, name: str) -> LogPlace | None:
-        """Return the place of the file with this name in the same folder; None when there is none."""
+        """Return the place of the file with this name in the same folder. Return None when there is no such
+        file.
+        """
 
 
 def can_open(place: LogPlace | None) -> bool:
@@ -55,8 +57,9 @@ def can_open(place: LogPlace | None) -> bool:
 class FileStamp:
     """Size, time and version of stored bytes. A file with an unchanged stamp is not read again.
 
-    `size` is the stored size in bytes. `version` is given by an object store or an archive, such as an ETag
-    or a checksum. When `mtime_ns` is 0 and `version` is empty, only reading the content can show a change.
+    `size` is the stored size in bytes. `version` comes from an object store or an archive, for example an
+    ETag or a checksum. When `mtime_ns` is 0 and `version` is empty, only reading the content can show a
+    change.
     """
 
     size: int = 0
@@ -70,11 +73,11 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log to load. `name` is the name under which the store records it.
+    """A log to load. `name` is the name under which the store records the log.
 
     `problem` says why the log cannot be read, or is None. `content_size` is the size of the uncompressed
-    content in bytes; None when it is unknown before reading. `fingerprint` is that of the content, if the
-    search for logs had to read it.
+    content in bytes. It is None when the size is unknown before reading. `fingerprint` is the fingerprint of
+    the content, if the search for logs had to read the content.
 
     For a member of an archive, `archive` is the archive's name and `order` the member's position in it.
     `archive_seen` describes the archive when its members were listed. `settled` is True when the archive has
@@ -94,5 +97,5 @@ class LogFile:
 
     @property
     def is_costly(self) -> bool:
-        """True when reading the content would be slow: the log is compressed, a stream or remote."""
+        """True when reading the content is slow because the log is compressed, a stream or remote."""
         return self.content_size is None or is_address(self.name)

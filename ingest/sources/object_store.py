@@ -1,10 +1,11 @@
 """Finds and reads logs in object stores and on the web.
 
-Uses fsspec (https://filesystem-spec.readthedocs.io). Its drivers take credentials from their own files and
-environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …). Each driver is an extra of this project. A
-pattern or a folder's address denotes all objects in it; web addresses have no folders.
+Uses fsspec (https://filesystem-spec.readthedocs.io). The drivers of fsspec take credentials from their own
+files and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …). Each driver is an extra of this
+project. A pattern denotes all matching objects. The address of a folder denotes all objects in the folder.
+Web addresses have no folders.
 
-An object of up to `PIECE` bytes is fetched in one request, a larger one in pieces. Failed requests are
+An object of up to `PIECE` bytes is fetched in one request, a larger object in pieces. Failed requests are
 repeated. If the object changes meanwhile, the reading fails, so that two versions are never mixed.
 """
 
@@ -43,11 +44,11 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class RemoteObject:
-    """An object at an address, with the size, time and version it had when it was listed."""
+    """An object at an address. It has the size, time and version that were listed."""
 
     url: str
     seen: FileStamp
-    sized: bool = True  # True when the server sends the size, so it can send parts
+    sized: bool = True  # True when the server sends the size; such a server can also send parts of the object
 
     can_reopen: ClassVar[bool] = True
 
@@ -103,7 +104,7 @@ def find_objects(url: str) -> Iterator[LogFile]:
 
 
 def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
-    """Return the fsspec driver for an address, and the address as a path of that driver.
+    """Return the fsspec driver for an address, and the address in the form that the driver uses as a path.
 
     `options` are passed to the driver.
     """
@@ -123,7 +124,7 @@ def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
 
 
 def _list_objects(files: Any, path: str, scheme: str) -> dict[str, Mapping[str, Any]]:
-    """Return the objects at a path by key, each with the driver's information on it.
+    """Return the objects at a path by key, each with the driver's information on the object.
 
     Hidden objects are left out unless the path names them. Raises FileNotFoundError when a pattern matches
     nothing.
@@ -167,7 +168,7 @@ def _nanoseconds(when: Any) -> int:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return why an address cannot be listed, as the end of a sentence that begins with the address."""
+    """Return why an address cannot be listed. The text continues a sentence that begins with the address."""
     cause = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
     status = getattr(cause, "status", None)
     if isinstance(cause, FileNotFoundError) or status in (404, 410):
@@ -190,8 +191,9 @@ class ObjectChangedError(OSError):
 class ObjectStream(io.RawIOBase):
     """The content of an object on a server as a stream.
 
-    `files` is the fsspec driver, `path` the object's path for it. `size` is in bytes, or None when the server
-    does not send it. `is_same` asks the server and returns True when the object has not changed.
+    `files` is the fsspec driver. `path` is the object's path in this driver. `size` is in bytes, or None when
+    the server does not send the size. `is_same` asks the server and returns True when the object has not
+    changed.
     """
 
     def __init__(self, files: Any, path: str, size: int | None, is_same: Callable[[], bool]) -> None:
@@ -199,7 +201,7 @@ class ObjectStream(io.RawIOBase):
         self._size = size
         self._is_same = is_same
         self._handle: Any = None
-        self._whole = size is None  # without a size, the server sends only the whole object
+        self._whole = size is None  # a server that does not send the size can send only the whole object
         self._at = 0
 
     def readable(self) -> bool:
@@ -223,7 +225,7 @@ class ObjectStream(io.RawIOBase):
     def _drop_connection(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
-            with suppress(Exception):  # the connection may be broken
+            with suppress(Exception):  # errors are ignored here, because the connection may be broken
                 handle.close()
 
     def readinto(self, buffer: Any) -> int:

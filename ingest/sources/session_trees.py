@@ -1,8 +1,9 @@
-"""Combines the files of a session that an agent keeps in a tree of folders into one log.
+"""Some agents keep a session as several files in a tree of folders. This module combines the files to one
+log.
 
-The log's content is that of all files, one after another (`ingest.decoding.session_files`). Its stamp changes
-when any of the files changes. If the user names a local file of a session, the session's other files are
-found on disk.
+The log contains the content of all files, one after another (`ingest.decoding.session_files`). The stamp of
+the log changes when any of the files changes. If the user names a local file of a session, the session's
+other files are found on disk.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ LookAt = Callable[[str], LogFile]
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file of a session: its path in the tree, and where its bytes are.
+    """A file of a session. It has a path in the tree and a place from which its bytes are read.
 
-    `problem` is why it cannot be read.
+    `problem` is why the file cannot be read.
     """
 
     path: str
@@ -49,9 +50,9 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True)
 class SessionTree:
-    """The files of a session that has several, in the order in which they are read.
+    """The files of a session that has several files, in the order in which they are read.
 
-    `root` is the stored name of the tree's root; the paths of files are relative to it.
+    `root` is the stored name of the tree's root. The paths of files are relative to the root.
     """
 
     producer: str
@@ -72,7 +73,7 @@ class SessionTree:
 
 
 class SessionTreeLines(PieceStream[Generator[bytes]]):
-    """The files of a session as a stream of lines. At most a piece of one file is in memory."""
+    """The files of a session as a stream of lines. Never more than a piece of one file is in memory."""
 
     def __init__(self, tree: SessionTree) -> None:
         super().__init__(_read_session(tree))
@@ -112,14 +113,17 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs among files. `idle` counts the files without calls in trees, by producer and root."""
+    """The logs found among files.
+
+    `idle` counts the files without tool calls in trees, by producer and root.
+    """
 
     logs: list[LogFile] = field(default_factory=list)
     idle: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> GatheredTrees:
-    """Return the files, with all files of a session combined to one log.
+    """Return the files after combining all files of a session to one log.
 
     `look_at` looks up files of local sessions that are not among `files`.
     """
@@ -148,7 +152,7 @@ def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> Gat
 
 
 def _find_path(log_file: LogFile) -> str:
-    """Return the path by which a file's tree is found; for a local file, the real path."""
+    """Return the path by which a file's tree is found. For a local file, this is the real path."""
     return (
         log_file.place.path.replace(os.sep, "/") if isinstance(log_file.place, LocalFile) else log_file.name
     )
@@ -158,7 +162,7 @@ _Files = dict[str, tuple[TreePath, LogFile]]  # path in the tree → file
 
 
 class _Tree:
-    """The files of one tree, and the sessions to which they belong."""
+    """The files of one tree, and the session of each file."""
 
     def __init__(self, tree_path: TreePath, log_file: LogFile) -> None:
         self._layout, self._root = tree_path.layout, tree_path.root
@@ -191,14 +195,13 @@ class _Tree:
             yield self._make_log(session, group, files)
 
     def _look_up_groups(self) -> dict[str, str]:
-        """Return group → session for a local tree, from the names of its files."""
         tree_paths = self._list_files("{session}", {"session": "*"}, {})
         return {
             tree_path.group: tree_path.session for tree_path in tree_paths if tree_path.session is not None
         }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk of the kinds whose `places` contain the placeholder `by`."""
+        """Yield the files on disk whose kind has the placeholder `by` in its `places`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):
@@ -247,7 +250,6 @@ class _Tree:
 
 
 def _sum_stamps(files: Sequence[tuple[TreePath, LogFile]]) -> FileStamp:
-    """Return a stamp that changes when a file of a session is added, removed or changed."""
     digest = blake2b(digest_size=16)
     for tree_path, log_file in files:
         stamp = log_file.seen

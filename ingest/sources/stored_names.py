@@ -13,7 +13,7 @@ _STREAM = "stdin:"
 
 
 def stored_path(path: Path | str) -> str:
-    """Return a path as text; backslashes and bytes that are not UTF-8 are escaped.
+    """Return a path as text. Backslashes and bytes that are not UTF-8 are escaped.
 
     `parse_stored_path` is the inverse.
     """
@@ -23,7 +23,7 @@ def stored_path(path: Path | str) -> str:
 
 
 def parse_stored_path(name: str) -> Path:
-    """Return the path that `stored_path` wrote as `name`."""
+    """Return the path for which `stored_path` returned `name`."""
     raw = re.sub(rb"\\(\\|x([0-9a-f]{2}))", unescape, name.encode())
     return Path(os.fsdecode(raw))
 
@@ -33,22 +33,34 @@ def unescape(match: re.Match[bytes]) -> bytes:
 
 
 def member_name(archive: str, member: str) -> str:
-    """Return the stored name of an archive's member: `<archive>!<member>`. It is never used as a path."""
+    """Return the stored name of an archive's member: `<archive>!<member>`.
+
+    This name is never used as a path.
+    """
     return f"{archive}{_MEMBER}{stored_path(member.replace(chr(0), chr(0xFFFD)))}"
 
 
 def stream_name(fingerprint: str) -> str:
-    """Return the stored name of a log from standard input, made from the fingerprint of its content."""
+    """Return the stored name of a log from standard input.
+
+    The name contains the fingerprint of the content.
+    """
     return f"{_STREAM}{fingerprint[:16]}"
 
 
 def is_stream(name: str) -> bool:
-    """Return True when `stream_name` made the name. Stored paths are absolute, so they differ."""
+    """Return True when `stream_name` made the name.
+
+    Stored paths are absolute, so they never look like such a name.
+    """
     return name.startswith(_STREAM)
 
 
 def strip_credentials(url: str) -> str:
-    """Return an address without user name, password, and a query that contains secrets."""
+    """Return an address without user name and password.
+
+    A query string that contains secrets is also removed.
+    """
     if not url.lower().startswith(("http:", "https:")):
         return stored_path(url)
     parts = urlsplit(url)

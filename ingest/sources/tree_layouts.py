@@ -1,6 +1,6 @@
 """The folder trees in which agents keep a session as several files.
 
-Paths are relative to the tree's root, with `/`. Each row of LAYOUTS describes one kind of tree.
+Paths are relative to the tree's root, with `/` as separator. Each row of LAYOUTS describes one kind of tree.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ _FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree
 
 
 class TreePath(NamedTuple):
-    """The parts of a file's path in a tree.
+    """The components of a file's path in a tree.
 
-    `root` ends with its separator, `path` is the rest. `group` is the message or the agent to which the file
-    belongs; '' for a file of the session itself. `session` is None when the path contains only the group.
+    `root` ends with a separator. `path` is the rest. `group` is the message or the agent to which the file
+    belongs. It is '' for a file of the session itself. `session` is None when the path contains only the
+    group.
     """
 
     layout: TreeLayout
@@ -38,7 +39,10 @@ class TreePath(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """One kind of file in a tree: the pattern of its path, and patterns that find a session's files."""
+    """One kind of file in a tree.
+
+    It has the pattern of the path, and patterns that find a session's files.
+    """
 
     pattern: re.Pattern[str]
     places: str
@@ -49,8 +53,9 @@ class TreeLayout:
     """The folder tree in which one agent keeps its sessions.
 
     `kinds` are in the order in which the files of a group are read. `folder` is the folder of a session,
-    `group_folder` that of a group whose session is unknown. `root` must match the root, or `names` the file's
-    name, because trees of other agents look similar. `idle` matches files without calls.
+    `group_folder` the folder of a group whose session is unknown. Trees of different agents look similar. So
+    `root` must match the root, or `names` must match the file's name. `idle` matches files that contain no
+    tool calls.
     """
 
     producer: str
@@ -62,7 +67,7 @@ class TreeLayout:
     idle: re.Pattern[str] | None = None
 
     def parse(self, path: str) -> TreePath | None:
-        """Return the parts of a file's path in this tree; None for a file of no such tree."""
+        """Return the components of a file's path in this tree. Return None if the path is in no such tree."""
         for rank, kind in enumerate(self.kinds):
             match = kind.pattern.fullmatch(path)
             if match is not None and self._is_ours(match["root"], path):
@@ -146,14 +151,17 @@ LAYOUTS = (
 
 
 def parse_tree_path(path: str) -> TreePath | None:
-    """Return the parts of a file's path in one of the trees; None for other files."""
+    """Return the components of a file's path in one of the trees. Return None for other paths."""
     if not path.endswith(".json") or not any(name in path for name in _FOLDERS):
-        return None  # a fast answer for paths outside any tree; a load may have 100,000 files
+        return None  # a fast answer for paths outside all trees; a load may have 100,000 files
     return next((tree_path for layout in LAYOUTS if (tree_path := layout.parse(path)) is not None), None)
 
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
-    """Return layout and root of a tree in which a file at this path has no calls; None for other files."""
+    """Return the layout and the root of a tree in which the file at this path contains no tool calls.
+
+    Return None for other files.
+    """
     if not path.endswith((".json", "/migration")):
         return None
     for layout in LAYOUTS:

@@ -1,8 +1,8 @@
 """Keeps the daily sums of old months in segment files of the store file being built, one per month.
 
-When the sums in the main file take more than `SEAL_AT` bytes, old months move to segment files, which later
-loads need not copy. A segment file also has the month's totals. It is never changed: before a load changes a
-sum of the month, it moves the month back to the main file.
+When the sums in the main file take more than `SEAL_AT` bytes, old months move to segment files. Later loads
+need not copy segment files. A segment file also has the month's totals. A segment file is never changed.
+Before a load changes a sum of the month, it moves the month back to the main file.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from ingest.store.shared.segment_places import find_segment_places
 SEAL_AT = 256 * 1024 * 1024
 """When the sums in the main file take more bytes than this, old months move to segment files."""
 KEPT_OPEN = timedelta(days=31)
-"""A month that ended less than this before the newest day stays in the main file: loads often change its
-sums.
+"""A month that ended less than this before the newest day stays in the main file, because loads often change
+its sums.
 """
 ROWS_AT_ONCE = 200_000
 """Rows of a table that are sorted and added up together. More rows are processed in parts, to save memory."""
@@ -65,8 +65,8 @@ _DESCRIBE = f"""
 class BuildingMonths:
     """The month segments of the store file being built, attached to its connection.
 
-    Makes temporary views `stored_…` over all days, for the sums that are searched. The tables without this
-    prefix contain only the sums in the main file.
+    Makes temporary views `stored_…` over all days of the sums tables that are searched. The tables without
+    this prefix contain only the sums in the main file.
     """
 
     def __init__(
@@ -99,13 +99,13 @@ class BuildingMonths:
     # --- months that this load will change -------------------------------------------------------
 
     def pull_days(self, query: str) -> None:
-        """Move the months that contain the days selected by `query` back into the main file."""
+        """Move the months that contain selected days back into the main file. `query` selects the days."""
         if self._months:
             wanted = {month for (month,) in self._con.execute(_NAMED_MONTHS.format(query=query)).fetchall()}
             self._pull([month for month in self._months if month.month in wanted])
 
     def pull_rows(self, table: str, condition: str) -> None:
-        """Move each month in which a row of a sums table meets a condition back into the main file."""
+        """Move months back into the main file: those for which a row of a sums table meets a condition."""
         template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [
@@ -130,10 +130,11 @@ class BuildingMonths:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Move old months to segment files if the sums take over `SEAL_AT` bytes; return whether any moved.
+        """Move old months to segment files if the sums take over `SEAL_AT` bytes. Return whether any month
+        moved.
 
-        Deleted rows still take space in the main file, so the caller must rewrite it. Raises StoreError when
-        a load wrote a sum for a month that already has a segment file.
+        Deleted rows still take space in the main file, so the caller must rewrite this file. Raises
+        StoreError when a load wrote a sum for a month that already has a segment file.
         """
         if self._building.stat().st_size <= SEAL_AT and not self._months:
             return False
@@ -195,7 +196,6 @@ class BuildingMonths:
             raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
 
     def _add_up(self, segment: Segment, table: DailyTable) -> None:
-        """Insert the month's total sums into a segment file that has the month's days."""
         days = f"{segment.alias}.{table.name}"
         columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
         for part, sort in self._find_parts(f"FROM {days}", table.order):
@@ -206,10 +206,10 @@ class BuildingMonths:
     def _find_parts(
         self, rows: str, order: Sequence[str], parameters: Mapping[str, Any] | None = None
     ) -> list[tuple[dict[str, Any], str]]:
-        """Return the conditions that split the rows into parts, and the ORDER BY for each part.
+        """Return the conditions that split the rows into groups, and the ORDER BY for each group.
 
-        A part has one value, not NULL, in each column of `order` except the day. If there are few rows, they
-        are one part.
+        All rows of a group have the same value, not NULL, in each column of `order` except the day. Few rows
+        are not split.
         """
         names = [name for name in order if name != "day"]
         if not names:

@@ -1,7 +1,8 @@
-"""Moves fact rows between the store file being built and its segment files, and makes new segment files.
+"""Moves fact rows between the store file being built and its segment files. Makes new segment files.
 
-A published segment file is never changed. A load that must move rows out of it works on a copy with a new
-name. When the main file has many fact rows, they move to segment files, which later loads need not copy.
+A published segment file is never changed. A load that must move rows out of a segment file works on a copy
+with a new name. When the main file has many fact rows, the rows move to segment files. Later loads need not
+copy segment files.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
 """When the fact rows in the main file take more bytes than this, they move to segment files. A load copies
-the main file, so this limits what it copies.
+the main file, so this limits the size of the copy.
 """
 OPEN = "building"
 """The name under which the main file being built is attached."""
@@ -140,8 +141,8 @@ class BuildingSegments:
     def narrow_search(self) -> None:
         """Restrict `searched_tool_calls` and `searched_turns` to segments that may contain the searched ids.
 
-        The searched ids are in `latest_calls` and `latest_turns`. Each segment file has a list of the hashes
-        of its ids. Searching that list takes an eighth of the time.
+        The searched ids are in `latest_calls` and `latest_turns`. Each segment file has a list of hashes of
+        ids. Searching this list takes an eighth of the time of searching the rows.
         """
         if not self._segments:
             return
@@ -158,13 +159,13 @@ class BuildingSegments:
     # --- rows that this load will change -------------------------------------------------------
 
     def pull_sessions(self, query: str) -> None:
-        """Move all rows of sessions into the main file; `query` selects their source and session_id."""
+        """Move all rows of sessions into the main file. `query` selects their source and session_id."""
         if self._segments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_sessions AS {query}")
             self._pull(_OF_SESSIONS)
 
     def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
-        """Move all rows of files into the main file; `query` selects their file_id."""
+        """Move all rows of files into the main file. `query` selects their file_id."""
         if self._segments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_files AS {query}", values)
             self._pull(_OF_FILES)
@@ -183,7 +184,6 @@ class BuildingSegments:
             self._with_deleted.add(own.number)
 
     def _holds(self, segment: Segment, chosen: str) -> bool:
-        """Return True when the `sessions` table of a segment has rows of the chosen sessions or files."""
         rows = chosen.format(source=f"{segment.alias}.sessions")
         return self._con.execute(f"SELECT EXISTS ({rows})").fetchone() == (True,)
 
@@ -195,7 +195,7 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
 
     def _own(self, segment: Segment) -> Segment:
-        """Copy a segment file unless this load has done so already; return the segment with its new name."""
+        """Copy a segment file, unless this load has already copied it."""
         if segment.number in self._changed:
             return self._segments[segment.number]
         own = replace(segment, name=new_name())
@@ -211,10 +211,11 @@ class BuildingSegments:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Move the fact rows to segment files if they take over `SEAL_AT` bytes; return whether they moved.
+        """Move the fact rows to segment files if the rows take over `SEAL_AT` bytes. Return whether rows
+        moved.
 
         The rows are copied, so the new files contain no deleted rows. Deleted rows still take space in the
-        main file, so the caller must rewrite it.
+        main file, so the caller must rewrite the main file.
         """
         if self._building.stat().st_size <= SEAL_AT:
             return False
@@ -231,7 +232,6 @@ class BuildingSegments:
         return True
 
     def _make_segment(self, low: int | None, high: int | None) -> None:
-        """Copy the fact rows of the files with ids from `low` to below `high` into a new segment file."""
         number = next_number(self._con)
         segment = Segment(number, new_name())
         path = private_path(self._building, segment.name)
@@ -244,10 +244,7 @@ class BuildingSegments:
     def _copy_facts(
         self, source: str, target: str, chosen: str = "", values: Mapping[str, Any] | None = None
     ) -> None:
-        """Copy fact rows of one attached file into another one, which is empty.
-
-        `chosen` is a WHERE clause with its values.
-        """
+        """Copy fact rows of one attached file into another attached file, which is empty."""
         make_tables(self._con, target, FACT_TABLES)
         for table in FACT_TABLES:
             rows = f"SELECT {_kept_columns(table)} FROM {source}.{table} {chosen}"  # noqa: S608
@@ -280,7 +277,7 @@ class BuildingSegments:
             self._with_deleted.discard(number)
 
     def finish(self) -> None:
-        """Complete the segment files that this load changed or made, and enter them in table `segments`."""
+        """Complete the segment files that this load changed or made, and add them to the table `segments`."""
         for number, path in self._changed.items():
             segment = self._segments[number]
             self._on_write("segment checkpoint")
@@ -305,7 +302,7 @@ def _kept_columns(table: str) -> str:
 
 
 def count_bytes(con: Connection, tables: Iterable[str]) -> int:
-    """Return the size in bytes of the tables in the main file, after a checkpoint."""
+    """Return the size in bytes of tables in the main file. Call this after a checkpoint."""
     return sum(int(con.execute(_BYTES.format(table=table)).fetchall()[0][0]) for table in tables)
 
 
@@ -331,5 +328,5 @@ def new_name() -> str:
 
 
 def private_path(building: Path, name: str) -> Path:
-    """Return the path of a segment file until it is published, see `StoreFolder.publish`."""
+    """Return the path of a segment file before the file is published. See `StoreFolder.publish`."""
     return building.with_name(f"{BUILDING}.{name}")

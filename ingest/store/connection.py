@@ -16,29 +16,31 @@ from ingest.store.segments import attach_file, describe_failure, is_of_object_st
 Connection = duckdb.DuckDBPyConnection
 # DuckDB's memory in a load; more data goes to a temporary folder next to the file being built
 MEMORY_LIMIT = "256MB"
-MEMORY_BESIDE_WORKERS = "160MB"  # DuckDB's memory while worker processes read; inserting needs no more
-# limit of uncompressed rows; with the default, 16 MB, DuckDB would write row groups several times
+# DuckDB's memory while worker processes read; the inserts of a load need no more
+MEMORY_BESIDE_WORKERS = "160MB"
+# limit of uncompressed rows; with DuckDB's default of 16 MB, row groups would be written several times
 CHECKPOINT = "64MB"
 
 WAITING = """
     SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"""
-WAITS = 128 * 1024 * 1024  # bytes in memory; DuckDB's own count for CHECKPOINT is too low for short rows
+# bytes of rows in memory; DuckDB's own count for CHECKPOINT is too low for short rows
+WAITS = 128 * 1024 * 1024
 
-# A query of duckdb_columns() would take twice as long, because it first makes every view of DuckDB.
+# This query takes half the time of a query of duckdb_columns(), which first makes every view of DuckDB.
 _COLUMNS = "SELECT '{table}', name, type FROM pragma_table_info('{table}')"
 
 
 WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""Options for attaching files being built. They need no write-ahead log, because nobody reads them after a
-crash.
+"""Options for attaching files being built. Nobody reads these files after a crash, so they need no
+write-ahead log.
 """
 
 
 def connect_for_building(path: Path) -> Connection:
     """Open a connection to the store file being built, without a write-ahead log.
 
-    The file is never read after a crash, so DuckDB does not wait for the disk. It is flushed once before it
-    is published.
+    Nobody reads the file after a crash, so DuckDB does not wait for the disk. The file is flushed once before
+    it is published.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
@@ -53,12 +55,12 @@ def connect_for_building(path: Path) -> Connection:
 
 
 def share_memory(con: Connection, *, beside_workers: bool) -> None:
-    """Set DuckDB's memory limit; `beside_workers` sets the lower limit for loads with workers."""
+    """Set DuckDB's memory limit. `beside_workers` sets the lower limit for loads with workers."""
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
 def has_rows(con: Connection, *sources: str) -> bool:
-    """Return whether one of these sources (a table, with joins and conditions) has a row.
+    """Return whether one of these sources has a row. A source is a table, with joins and conditions.
 
     A query with EXISTS would take twice as long to plan.
     """
@@ -69,7 +71,7 @@ def has_rows(con: Connection, *sources: str) -> bool:
 def use_threads(con: Connection, *, many: bool) -> None:
     """Run statements on all cores, or on one thread.
 
-    With few rows, one thread takes 25 % less processor time.
+    If there are few rows, one thread takes 25 % less processor time.
     """
     con.execute("RESET threads" if many else "SET threads = 1")
 
@@ -103,7 +105,7 @@ COPY = "clean"
 
 
 def copy_database(con: Connection, catalog: str, path: Path) -> None:
-    """Write all rows of an attached file into a new file, without deleted rows.
+    """Write all rows of an attached file into a new file. Deleted rows are not written.
 
     Raises StoreError when rows are missing, because the caller may delete the old file afterwards.
     """

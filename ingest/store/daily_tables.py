@@ -1,4 +1,4 @@
-"""Describes the tables of daily sums: which columns are the key, which are added up, which are extremes.
+"""Describes the tables of daily sums: whether each column is a key, is added up, or has extremes.
 
 A script in `rollups` selects each table's rows for the days in `touched_days`, from the views that
 `settling/rollup.py` makes. Rows with `is_before` are what the changed sessions contributed before the load.
@@ -20,7 +20,9 @@ _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Columns of which a group keeps the smallest or largest values; they are compared in this order."""
+    """Columns for which a group keeps the smallest or largest values. Rows are compared by these columns in
+    order.
+    """
 
     columns: tuple[str, ...]
     is_largest: bool = True
@@ -28,7 +30,10 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The rows that a script counts: if the aggregate `number` over the view `facts` is 0, there are none."""
+    """The rows that a script counts.
+
+    If the aggregate `number` over the view `facts` is 0, the script has no rows.
+    """
 
     facts: str
     number: str
@@ -39,7 +44,7 @@ class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
     A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. A group
-    is in the lists if its value in the last of them is above 0. `order` sorts the rows of a day. `counted` is
+    is in the lists if its value in the last list is above 0. `order` sorts the rows of a day. `counted` is
     None if every load adds rows.
     """
 
@@ -52,7 +57,7 @@ class DailyTable:
     counted: Counted | None = None
 
     def script(self) -> str:
-        """Return the query for the rows of the days in `touched_days`, before and after the load."""
+        """Return the query for the rows of the days in `touched_days`, both before and after the load."""
         return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
@@ -60,7 +65,7 @@ class DailyTable:
         return f"DELETE FROM {self.name} {_DAYS.format(name=self.name)}"  # noqa: S608 - our own names
 
     def insert_days(self) -> str:
-        """Return the statement that inserts the script's rows for the time after the load."""
+        """Return the statement that inserts the script's rows for the state after the load."""
         order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
         return (
             f"INSERT INTO {self.name} BY NAME "  # noqa: S608 - our own names
@@ -81,9 +86,10 @@ class DailyTable:
         return f"CREATE OR REPLACE TEMP TABLE change AS {query}"
 
     def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
-        """Return the statement that adds the new rows of `change` to the table and subtracts the old ones.
+        """Return the statement that adds the new rows of `change` to the table and subtracts the old rows.
 
-        `columns` are those of the table. `dayless` True selects rows without a day, False rows with a day.
+        `columns` are the columns of the table. If `dayless` is True, only rows without a day are merged. If
+        `dayless` is False, only rows with a day are merged.
         """
         sums = self._sums(columns)
         same = " AND ".join(
@@ -93,7 +99,8 @@ class DailyTable:
         values |= self._merged_groups(has_before) | self._merged_extremes()
         left = f"d.{self.counts} + c.{self.counts}"
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
-        # Rows of the other kind would match no row here, so MERGE would insert them by mistake.
+        # Select only rows with a day, or only rows without. Other rows would match no row here, so MERGE
+        # would insert them by mistake.
         changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
             MERGE INTO {self.name} d USING ({changed}) c ON {same}
@@ -103,10 +110,11 @@ class DailyTable:
                 THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
 
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
-        """Return the query that adds up the days of a month: one row for each combination of other keys.
+        """Return the query that adds up the days of a month. It has one row for each combination of the other
+        keys.
 
-        `columns` are those of the table. `rows` is the query for the days. The day of each result row is the
-        first of the month.
+        `columns` are the columns of the table. `rows` is the query for the days. The day of each result row
+        is the first of the month.
         """
         keys = self.keys[1:]
         parts = [
@@ -119,9 +127,10 @@ class DailyTable:
         return self._with_groups(cells, rows)
 
     def _with_groups(self, cells: str, rows: str) -> str:
-        """Return `cells` with the group lists, which are added up by a row number.
+        """Return the query for `cells` with the group lists.
 
-        In a single query, DuckDB would copy and compare all key columns fifty times.
+        A row number replaces the key columns while the lists are added up. In a single query, DuckDB would
+        copy and compare all key columns fifty times.
         """
         if not self.groups:
             return cells
@@ -148,11 +157,11 @@ class DailyTable:
             FROM cells LEFT JOIN lists USING (number)"""  # noqa: S608 - our own names
 
     def find_lost(self) -> str:
-        """Return the query that tells whether keys in `change` may have lost their extreme value."""
+        """Return the query that tells whether the extreme value of any key in `change` may be lost."""
         return f"SELECT EXISTS ({self._lost_keys()})"
 
     def note_lost(self) -> str:
-        """Return the statements that add the keys of `find_lost` to the temporary table `lost_…`."""
+        """Return the statements that add the keys with a lost extreme to the temporary table `lost_…`."""
         keys = self._lost_keys()
         return f"""
             CREATE TEMP TABLE IF NOT EXISTS lost_{self.name} AS FROM ({keys}) LIMIT 0;
@@ -184,7 +193,7 @@ class DailyTable:
         return [name for name in columns if name not in others and name != "group_ids"]
 
     def _changed_rows(self, sums: Sequence[str], has_before: bool) -> str:
-        """Return the query for one row per key with the changes by the load: sums, lists and extremes."""
+        """Return the query for the load's changes, with one row per key: sums, lists and extremes."""
         if not has_before:
             return "FROM change"
         extreme_names = [name for extreme in self.extremes for name in extreme.columns]
@@ -232,7 +241,7 @@ def _largest(extreme: Extreme) -> list[str]:
 
 
 def _is_worse(extreme: Extreme) -> str:
-    """Return the condition that the extreme of a key was removed or became less extreme in the load."""
+    """Return the condition that the load removed the extreme of a key or made it less extreme."""
     (name, *others) = extreme.columns
     value = f"row({', '.join(extreme.columns)})" if others else name
     before, after = (f"any_value({value}) FILTER ({side})" for side in ("is_before", "NOT is_before"))
@@ -309,7 +318,7 @@ DAILY_TABLES = (
         (*_WHO, "harness_version", "strategy", *_TOOL, "definition_id", "cut", "rate"),
         "total",
         groups=_GROUPS,
-        order=("cut", "rate", "day"),  # sorted so that a page's query over all tools reads few row groups
+        order=("cut", "rate", "day"),  # sorted so that a dashboard query over all tools reads few row groups
     ),
     DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
     DailyTable(

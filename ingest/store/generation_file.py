@@ -91,9 +91,10 @@ _LABEL = (
 
 
 class GenerationBuilder:
-    """The store file being built, open for writing. The methods raise StoreError when the disk fails.
+    """The store file being built, open for writing.
 
-    `on_write` is called with the name of each step before the step writes.
+    The methods raise StoreError when the disk fails. `on_write` is called with the name of each step before
+    the step writes.
     """
 
     def __init__(self, path: Path, on_write: OnWrite) -> None:
@@ -138,7 +139,7 @@ class GenerationBuilder:
         self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
-        """Set DuckDB's memory limit; `to_workers` sets the lower limit for loads with workers."""
+        """Set DuckDB's memory limit. `to_workers` sets the lower limit for loads with workers."""
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
@@ -154,7 +155,7 @@ class GenerationBuilder:
         return self._fetch_number("SELECT coalesce(max(file_id), 0) + 1 FROM files")
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
-        """Write a batch of rows, by table name, in one transaction."""
+        """Write a batch of rows in one transaction. `tables` has the rows by table name."""
         self._on_write("batch")
         with explain_duckdb_errors(self._path), self.transaction():
             self._insert(tables)
@@ -175,7 +176,10 @@ class GenerationBuilder:
                 self._con.execute(f"DELETE FROM {table} WHERE file_id = ?", [file_id])  # noqa: S608 - our own names
 
     def drop_quotes(self, file_ids: Sequence[int]) -> None:
-        """Remove the quoted text of rejects in these files, which contain sessions to be deleted."""
+        """Remove the quoted text of rejects in these files.
+
+        The files contain sessions that will be deleted.
+        """
         if file_ids:
             self._change(
                 "UPDATE rejects SET snippet = '', reason = 'not quoted: sessions of the file are forgotten' "
@@ -186,8 +190,8 @@ class GenerationBuilder:
     def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
         """Mark these files as replaced, so that `settle` removes their rows.
 
-        The values are the ids of the files read instead; None = no file. `removed` are the files whose old
-        content --replace removes.
+        `file_ids` maps each file to the file that was read instead, or to None. `removed` are the files whose
+        old content --replace removes.
         """
         if not file_ids:
             return
@@ -227,7 +231,7 @@ class GenerationBuilder:
             con.unregister("incoming")
 
     def note_refusal(self, row: LedgerRow) -> None:
-        """Store the status and the reason of a known file that was not read this time."""
+        """Store the status and the reason of a known file that this load could not read."""
         facts = row.read_with.facts
         values = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
         columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?, path_facts = ?"
@@ -241,8 +245,8 @@ class GenerationBuilder:
     def set_labels(self, labels: Mapping[str, str]) -> None:
         """Store the names that users chose for prompts.
 
-        `labels` maps a prompt's id, or the first characters of its text's hash, to a name. Other prompts keep
-        their names.
+        `labels` maps a prompt to a name. A key is the prompt's id, or the first characters of the hash of its
+        text. Other prompts keep their names.
         """
         if not labels:
             return
@@ -251,7 +255,9 @@ class GenerationBuilder:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def check_counts(self) -> None:
-        """Raise StoreError when counts in the store file contradict each other. Then it stays unpublished."""
+        """Raise StoreError when counts in the store file contradict each other. Such a file must not be
+        published.
+        """
         self._raise_disagreement(compare_all_counts)
 
     def check_changed_counts(self) -> None:
@@ -269,7 +275,7 @@ class GenerationBuilder:
     def replace_tables(self, tables: Mapping[str, pa.Table]) -> None:
         """Replace all rows of small tables that do not depend on the loaded logs (codes, sources).
 
-        Update the parser version of the store, too.
+        Also update the parser version of the store.
         """
         self._on_write("tables")
         with explain_duckdb_errors(self._path), self.transaction():
@@ -281,8 +287,8 @@ class GenerationBuilder:
     def run_figures(self) -> dict[str, int]:
         """Return counts of the latest load by name.
 
-        The names are `rejects`, `duplicates` (calls), `judged` (calls), and each failure stage at which calls
-        failed.
+        The names are `rejects`, `duplicates` (calls), `judged` (calls), and the failure stages. For each
+        stage, failed calls are counted.
         """
         with explain_duckdb_errors(self._path):
             return dict(run_script(self._con, "figures.sql").fetchall())
@@ -293,27 +299,30 @@ class GenerationBuilder:
             return [DamagedFile(*row) for row in run_script(self._con, "new_rejects.sql").fetchall()]
 
     def count_redacted_calls(self) -> list[tuple[str, int, int]]:
-        """Return title, redacted calls and all calls of each source with redactions in the latest load."""
+        """Return the sources for which the latest load redacted calls.
+
+        Each source comes with its title, the number of redacted calls, and the number of all calls.
+        """
         with explain_duckdb_errors(self._path):
             return run_script(self._con, "redacted_calls.sql").fetchall()
 
     def find_newest_time(self, files: Sequence[int]) -> datetime | None:
-        """Return when the newest session of these files ended, see `ingest.store.reader.read_newest_time`."""
+        """Return when the newest session of these files ended. See `ingest.store.reader.read_newest_time`."""
         with explain_duckdb_errors(self._path):
             return find_newest_time(self._con, "stored_sessions", files)
 
     def narrow_search(self) -> None:
-        """Restrict `searched_…` to the files that may contain the searched ids, see `BuildingSegments`."""
+        """Restrict `searched_…` to the files that may contain the searched ids. See `BuildingSegments`."""
         with explain_duckdb_errors(self._path):
             self._segments.narrow_search()
 
     def pull_sessions(self, query: str) -> None:
-        """Move the rows of sessions into the main file; `query` selects their source and session_id."""
+        """Move the rows of sessions into the main file. `query` selects their source and session_id."""
         with explain_duckdb_errors(self._path):
             self._segments.pull_sessions(query)
 
     def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
-        """Move the rows of files into the main file; `query` selects their file_id."""
+        """Move the rows of files into the main file. `query` selects their file_id."""
         with explain_duckdb_errors(self._path):
             self._segments.pull_files(query, values)
 
@@ -323,12 +332,12 @@ class GenerationBuilder:
         return bool(self._months)
 
     def pull_days(self, query: str) -> None:
-        """Move the sums of old months into the main file; `query` selects days of these months."""
+        """Move the sums of old months into the main file. `query` selects days of these months."""
         with explain_duckdb_errors(self._path):
             self._months.pull_days(query)
 
     def pull_sums(self, table: str, condition: str) -> None:
-        """Move each month in which a row of `table` meets the condition into the main file."""
+        """Move months into the main file: those for which a row of `table` meets the condition."""
         with explain_duckdb_errors(self._path):
             self._months.pull_rows(table, condition)
 
@@ -338,7 +347,7 @@ class GenerationBuilder:
             run_script(con, "unused.sql")
 
     def rewrite(self) -> None:
-        """Copy all remaining rows into new files that replace the present ones; close the connection.
+        """Copy all remaining rows into new files, which replace the present files. Close the connection.
 
         The new files contain no bytes of deleted rows.
         """
@@ -378,7 +387,7 @@ class GenerationBuilder:
             self._con.close()
 
     def make_room(self, most: int) -> None:
-        """Run a checkpoint when the rows waiting in memory take more than `most` bytes."""
+        """Run a checkpoint when the rows that wait in memory take more than `most` bytes."""
         self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
@@ -388,16 +397,13 @@ class GenerationBuilder:
             self._con.execute("CHECKPOINT")
 
     def abandon(self) -> None:
-        """Close the connection; the file will not be published."""
         self._con.close()
 
     def has_rows(self, *sources: str) -> bool:
-        """Return whether one of these tables has a row, see `ingest.store.connection.has_rows`."""
         with explain_duckdb_errors(self._path):
             return has_rows(self._con, *sources)
 
     def is_true(self, question: str) -> bool:
-        """Return the truth value that a query selects."""
         return bool(self._fetch_number(question))
 
     def fetch_rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:

@@ -1,6 +1,6 @@
 """The files of a store folder: the lock, the published store file, and the store file being built.
 
-`CURRENT` names the published store file and is replaced atomically as the last step. A store file gets its
+`CURRENT` names the published store file. It is replaced atomically as the last step. A store file gets its
 final name when it is complete and on disk. After that it never changes.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
-# Files that people, the server and a first load that failed leave; each new disk has `lost+found`.
+# Files that people, the server or a failed first load make. Each new disk has `lost+found`.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|(access|users|signed_out|up|night)\.lock|sign_in\.key|redaction\.key"
     r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json"
@@ -37,7 +37,9 @@ _BESIDE = re.compile(
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash. Tests kill the process there."""
+"""Called with the step's name before each write that must survive a crash. Tests kill the process at these
+points.
+"""
 
 
 Patience = Callable[[str], bool]
@@ -45,16 +47,16 @@ Patience = Callable[[str], bool]
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing. This is the `OnWrite` of loads outside tests."""
+    """Do nothing. This is the `OnWrite` function of loads outside tests."""
 
 
 def do_not_wait(_who: str) -> bool:
-    """Return False. This is the `Patience` of a caller that does not wait for the lock."""
+    """Return False. This is the `Patience` function of a caller that does not wait for the lock."""
     return False
 
 
 def published_generation(store_dir: Path) -> Path | None:
-    """Return the path of the published store file; None when the folder has none yet.
+    """Return the path of the published store file. Return None when the folder has no such file yet.
 
     Raises StoreError when CURRENT is unreadable or names a file that does not exist.
     """
@@ -77,7 +79,7 @@ def published_generation(store_dir: Path) -> Path | None:
 
 
 def generation_number(name: str) -> int:
-    """Return the number in the name of a store file; 0 for any other name."""
+    """Return the number in the name of a store file. Return 0 for any other name."""
     match = _GENERATION.fullmatch(name)
     return int(match[1]) if match else 0
 
@@ -109,7 +111,7 @@ class StoreFolder:
         return self.building_path
 
     def make_rows_folder(self) -> Path:
-        """Make a folder for rows that wait for the next store file; return its path."""
+        """Make a folder for rows that wait for the next store file. Return its path."""
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
@@ -123,12 +125,11 @@ class StoreFolder:
         shutil.rmtree(self.shared_rows_path, ignore_errors=True)
 
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
-        """Publish the finished store file; return its name.
+        """Publish the finished store file and return its name.
 
-        `at_least` is the smallest number that the file may get.
-
-        With `alone`, all earlier store files are removed, even if the process is killed. For this the new
-        number skips one: `sweep` keeps only the file with the number before, which then does not exist.
+        `at_least` is the smallest number that the file may get. With `alone`, all earlier store files are
+        removed, even if the process is killed. For this, one number is skipped: `sweep` keeps only the file
+        with the preceding number, and no such file exists.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -136,7 +137,7 @@ class StoreFolder:
             )
         with explain_os_errors(self.path):
             number = max(self._published_number() + (2 if alone else 1), at_least)
-            # no other load makes the same name
+            # a random mark, so that no other load makes the same name
             mark = f"-{secrets.token_hex(6)}" if self.shared else ""
             name = f"gen-{number:06d}{mark}.duckdb"
             for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
@@ -155,9 +156,9 @@ class StoreFolder:
 
     @contextmanager
     def _share(self, name: str, *, alone: bool) -> Iterator[None]:
-        """Publish a store file in the shared store of this folder, if it has one.
+        """Publish a store file in the shared store of this folder, if there is a shared store.
 
-        From then on, its segment files are read from the shared store.
+        After that, the segment files are read from the shared store.
         """
         if self.shared is None:
             yield
@@ -172,9 +173,9 @@ class StoreFolder:
             path.unlink()
 
     def sweep(self) -> None:
-        """Remove files of killed loads and unused store files; restore a missing CURRENT.
+        """Remove files of killed loads and unused store files. Restore a missing CURRENT.
 
-        The store file before the published one stays, because a reader may be about to open it.
+        The store file before the published file stays, because a reader may be about to open it.
         """
         with explain_os_errors(self.path):
             # With a shared store, a complete file may be unpublished, so CURRENT is not restored from it.
@@ -191,7 +192,10 @@ class StoreFolder:
             self._remove_segments()
 
     def _remove_segments(self) -> None:
-        """Remove the segment files that no store file names; remove none when a store file is unreadable."""
+        """Remove the segment files that no store file names.
+
+        Remove no file when a store file is unreadable.
+        """
         present = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
         if not present:
             return
@@ -201,7 +205,7 @@ class StoreFolder:
             (self.path / name).unlink()
 
     def discard(self) -> None:
-        """Remove the store file that was being built. If this fails, the next load removes it."""
+        """Remove the store file that was being built. If this fails, the next load removes the file."""
         with suppress(OSError):  # the next load removes the files that are left
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
@@ -240,11 +244,12 @@ class StoreFolder:
 def lock_store(
     store_dir: Path, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
 ) -> Iterator[StoreFolder]:
-    """Lock and yield the store folder; make the folder if it is missing, and remove leftovers.
+    """Lock and yield the store folder. Make the folder if it is missing. Remove files that earlier loads
+    left.
 
     Until the lock is released, new files of this process are as private as the folder. Raises StoreBusy when
-    another load holds the lock and `patience` returns False, and StoreError when the folder cannot be used as
-    a store.
+    another load holds the lock and `patience` returns False. Raises StoreError when the folder cannot be used
+    as a store.
     """
     prepare_store(store_dir)
 
@@ -268,17 +273,17 @@ def lock_store(
 def _hold_shared(
     store_dir: Path, wait: Callable[[str], None], on_write: OnWrite
 ) -> AbstractContextManager[SharedLoad | None]:
-    """Hold the load lease of a folder's shared store; do nothing if it has none."""
     link = read_link(store_dir)
     if link is None:
         return nullcontext()
-    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes 0.1 s to import
+    # the import of the driver takes 0.1 s
+    from ingest.store.shared.shared_folder import open_shared_folder
 
     return open_shared_folder(store_dir, link).hold(wait, on_write)
 
 
 def check_store_place(store_dir: Path) -> None:
-    """Raise StoreError for a folder that is not a store and cannot become one. Nothing is changed."""
+    """Raise StoreError for a folder that is not a store and cannot become a store. Nothing is changed."""
     if not store_dir.parent.is_dir():
         raise StoreError(
             f"cannot make the store {store_dir}: no folder {store_dir.parent}; create it, or name "
@@ -295,9 +300,10 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Make a folder an empty store unless it is a store; its lock file marks it as one. Raises StoreError.
+    """Turn a folder into an empty store, unless the folder is a store already. Raises StoreError.
 
-    Only its owner may enter a new folder. The mode of an existing folder stays.
+    The lock file marks a folder as a store. Only the owner may enter a new folder. The mode of an existing
+    folder stays.
     """
     check_store_place(store_dir)
     with explain_os_errors(store_dir):

@@ -1,4 +1,4 @@
-"""The list of files whose content is in the store (the ledger). Files are found by name and by content."""
+"""The ledger: the list of files whose content is in the store. Files are found by name and by content."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Key = TypeVar("Key")
 
 
 class FileStatus(StrEnum):
-    """What a load did with a file; the values of `files.status`."""
+    """What a load did with a file. These are the values of `files.status`."""
 
     LOADED = "loaded"
     EARLIER = "earlier"  # loaded before the file got other content; the sessions stay in the store
-    # read together with another file, or an agent's file that is not a log; `reason` says which
+    # read together with another file, or an agent's file that is not a log; `reason` says which of the two
     COMPANION = "companion"
     REJECTED = "rejected"
 
@@ -29,10 +29,10 @@ class FileStatus(StrEnum):
 class ReadWith:
     """The options of a load that affected how a file was read.
 
-    `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
-    line in bytes; None when no line was longer. `privacy` describes the removed texts
-    (`ingest.privacy.configuration`); None = nothing was removed. `facts` are the facts about the file that
-    are not in its content (`ingest.sessions.path_facts.PathFacts.to_json`).
+    `tools` is the hash of the given tool definitions, or None. `cut_at` is the longest allowed line in bytes.
+    It is None when no line was longer. `privacy` describes the removed texts
+    (`ingest.privacy.configuration`). It is None when nothing was removed. `facts` are the facts about the
+    file that are not in its content (`ingest.sessions.path_facts.PathFacts.to_json`).
     """
 
     tools: str | None = None
@@ -43,9 +43,9 @@ class ReadWith:
 
 @dataclass(frozen=True, slots=True)
 class FileLook:
-    """The stamp of a log at the last check. If it is unchanged, a load need not open the file.
+    """The stamp of a log at the last check. If the stamp is unchanged, a load need not open the file.
 
-    `archive` names the archive that contains the log; `archive_seen` is the stamp of that archive.
+    `archive` names the archive that contains the log. `archive_seen` is the stamp of this archive.
     """
 
     seen: FileStamp
@@ -61,10 +61,11 @@ class FileLook:
 class LedgerRow:
     """A row of the table `files`, with the columns that decide whether a file must be read.
 
-    `size` is the length of the content in bytes. `fingerprint` is a hash of the content; None = nothing was
-    read. `head` is a hash of its first bytes. `foreign` is the kind of a rejected file that is not a log, as
-    judged by the version `refused_by` (`reader_version` in `planning.change_detection`). A row with the
-    status EARLIER is found only by its content, because its name now belongs to the file's new content.
+    `size` is the length of the content in bytes. `fingerprint` is a hash of the content, or None when nothing
+    was read. `head` is a hash of the first bytes of the content. `foreign` is the kind of a rejected file
+    that is not a log. The version `refused_by` judged this (`reader_version` in `planning.change_detection`).
+    A row with the status EARLIER is found only by its content, because its name now belongs to the file's new
+    content.
     """
 
     file_id: int
@@ -77,11 +78,11 @@ class LedgerRow:
     fingerprint: str | None = None
     head: str | None = None
     source: str | None = None
-    # True when sessions of the file were deleted, so that its rejects must not quote the file
+    # True when sessions of the file were deleted, so that rejects must not quote the file
     forgetful: bool = False
     foreign: ForeignKind | None = None
     refused_by: str | None = None
-    follows: int | None = None  # id of the row with this file's earlier content
+    follows: int | None = None  # id of the row with the earlier content of this file
     lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this file
 
     @property
@@ -90,13 +91,16 @@ class LedgerRow:
 
     @property
     def content_hash(self) -> str | None:
-        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its suffix."""
+        """The SHA-256 of the first `size` bytes of the content.
+
+        This is the fingerprint without its suffix.
+        """
         return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerCopy:
-    """A row of the table `copies`: another file name with the same content."""
+    """Another file name with the same content, from a row of the table `copies`."""
 
     name: str
     file_id: int
@@ -111,7 +115,7 @@ class _LedgerIndex(Generic[Key]):
         self._rows: dict[Key, list[LedgerRow]] | None = None
 
     def find_rows(self, key: Key, rows: Iterable[LedgerRow]) -> Sequence[LedgerRow]:
-        """Return the rows with this key. `rows` are all rows, needed to build the index."""
+        """Return the rows with this key. `rows` are all rows, from which the index is built."""
         if self._rows is None:
             self._rows = {}
             for row in rows:
@@ -196,14 +200,17 @@ class Ledger:
         yield from self._earlier.values()
 
     def earlier_rows(self) -> Collection[LedgerRow]:
-        """Return the rows for earlier content of files that now have other content."""
+        """Return the rows for earlier content. The files of these rows now have other content."""
         return self._earlier.values()
 
     def find_by_name(self, name: str) -> LedgerRow | None:
         return self._by_name.get(name)
 
     def find_copy(self, name: str) -> LedgerCopy | None:
-        """Return the copy with this name; None when there is none, or its content is not in the store."""
+        """Return the copy with this name.
+
+        Return None if no copy has this name, or if the copy's content is not in the store.
+        """
         copy = self._copies.get(name)
         return copy if copy and copy.file_id in self._ids else None
 

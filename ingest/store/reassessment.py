@@ -1,6 +1,7 @@
 """Judges stored calls and turns again, from the texts in the store.
 
-Only rows that change are written. Turns are read in batches with a limited total length of texts.
+Only rows that change are written. Turns are read in batches. The texts of a batch have a limited total
+length.
 """
 
 from __future__ import annotations
@@ -68,10 +69,11 @@ _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id FROM incoming"
 def reassess_turns(
     building: GenerationBuilder, failures: FailureRules, catalog: ToolCatalog | None = None
 ) -> int:
-    """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
+    """Judge the turns in the temporary table `wanted` (turn_id) again. Return the number of changed calls.
 
     Turns without stored texts keep their judgement. `failures` are the rules for results whose content
-    reports a failure. `catalog` replaces the definitions of --tools; None keeps the earlier ones.
+    reports a failure. `catalog` replaces the definitions of --tools. If `catalog` is None, the earlier
+    definitions are kept.
     """
     with building.open_transaction("queue") as con:
         con.execute(_KEEP_JUDGEMENT)
@@ -88,7 +90,7 @@ def reassess_turns(
 
 
 class ReassessedBatch:
-    """A batch of stored turns with their calls in memory, to be judged again."""
+    """A batch of stored turns to judge again, with their calls in memory."""
 
     def __init__(
         self,
@@ -182,14 +184,16 @@ class ReassessedBatch:
         self._note_changed([row for row in self._calls if _call_key(row) in others])
 
     def _note_changed(self, changed: list[Row]) -> None:
-        """Add the sessions and files of changed rows to `reworked`. Their counts are recomputed later."""
+        """Add the sessions and files of changed rows to `reworked`, so that their counts are recomputed
+        later.
+        """
         schema = self._building.schemas["tool_calls"]
         self._run_with_rows(
             _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id")])
         )
 
     def _fit_to_columns(self, table: str, rows: list[Row], columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows as they would be read back from the store.
+        """Return the rows in the form in which they would be read back from the store.
 
         A value that does not fit its column becomes NULL.
         """
@@ -216,7 +220,7 @@ def _call_key(row: Row) -> tuple[Any, ...]:
 def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str]]:
     """Return the diagnostics of each call as sorted texts, for comparison.
 
-    If a file contains a call twice, the call's diagnostics are in the list twice.
+    If a file contains a call twice, the diagnostics of the call are in the list twice.
     """
     rows_by_call: dict[tuple[Any, ...], list[str]] = {}
     for row in findings:

@@ -1,7 +1,7 @@
 """Removes texts and rows that are older than a store's limits from the store file being built.
 
-The limits are days in `store_info`. Loads apply them, too, so that old logs restore nothing. Daily sums stay.
-The sums of days before `facts_before` are never recomputed.
+The limits are days in `store_info`. Loads also apply the limits, so that old logs restore nothing. Daily sums
+stay. The sums of days before `facts_before` are never recomputed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """The days (UTC) before which texts and rows are removed; a session's last event counts.
+    """The days (UTC) before which texts and rows are removed. The last event of a session counts.
 
-    None = no limit.
+    A limit of None removes nothing.
     """
 
     text_before: date | None
@@ -54,7 +54,7 @@ def stored_limits(building: GenerationBuilder) -> StoreLimits:
 
 
 def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) -> Mapping[str, int]:
-    """Find data older than the limits, and return counts of it by name (see `limit_counts.sql`).
+    """Find data older than the limits. Return counts of this data by name (see `limit_counts.sql`).
 
     `candidates` is the query for source and id of the sessions to check.
     """
@@ -67,14 +67,16 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
 
 
 def read_newest_day(building: GenerationBuilder) -> date | None:
-    """Return the day of the newest event of the candidates of `find_old`; None if none has a time."""
+    """Return the day of the newest event of the candidates of `find_old`. Return None if no candidate has a
+    time.
+    """
     (row,) = building.fetch_rows("SELECT max(day) AS day FROM last_signs")
     day: date | None = row["day"]
     return day
 
 
 def is_anything_old(counts: Mapping[str, int]) -> bool:
-    """Return True when the counts of `find_old` show data that must be removed."""
+    """Return True when the counts from `find_old` include data that must be removed."""
     return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))
 
 
@@ -96,9 +98,9 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
 
 
 def hold_to_limits(building: GenerationBuilder) -> int:
-    """Remove loaded data that is older than the store's limits; return the number of affected sessions.
+    """Remove loaded data that is older than the store's limits. Return the number of affected sessions.
 
-    Call it after the daily sums are computed, because the sums use the texts.
+    The daily sums use the texts, so call this after the daily sums are computed.
     """
     limits = stored_limits(building)
     if not limits.is_set:

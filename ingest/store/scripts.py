@@ -23,12 +23,12 @@ def read_script(name: str) -> str:
 
 
 def run_script(con: Connection, name: str, values: Values = None) -> Connection:
-    """Run an SQL script; `values` are the parameters of its only statement."""
+    """Run an SQL script. `values` are the parameters of its only statement."""
     return run_often(con, read_script(name), values)
 
 
 def run_often(con: Connection, sql: str, values: Values = None) -> Connection:
-    """Run SQL that this process will run again; return the connection with the last result.
+    """Run SQL that this process will run again. Return the connection with the last result.
 
     The text is parsed only once, because parsing takes a tenth of the time of a small load.
     """

@@ -1,8 +1,8 @@
 """The segment files of a store file, and views that combine their tables.
 
 A store file has all tables. Rows of earlier loads may be in segment files: DuckDB files with only fact
-tables, listed in the table `segments`. Daily sums of an old month, with the month's totals, may be in a
-segment file, too. Readers attach all files to one database in memory, in which each table is a view.
+tables, listed in the table `segments`. Daily sums of an old month, with the month's totals, may also be in a
+segment file. Readers attach all files to one database in memory, in which each table is a view.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ IDS = "ids"
 """The table of id hashes in a segment file of fact rows, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
 """The tables of sums in which a load and the checks read all days."""
-_AT_ONCE = 32  # segments that are attached together; their first and last blocks take half of the cache
+# number of segments that are attached together; their first and last blocks take half of the cache
+_AT_ONCE = 32
 _PARTS = "parts"
 
 _NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
-# Selects the segments that may have rows of some days. A segment without a first day has rows without a day.
+# Selects the segments that may have rows of some days. If a segment has no first day, its rows have no day.
 _OVERLAPPING = """
     SELECT number FROM segments
     WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""
@@ -60,7 +61,8 @@ _COLUMNS = """
 class Segment:
     """A segment file that a store file names. `number` counts from 1 and never changes.
 
-    `month` is the first day of the month whose daily sums it contains; None = it contains fact rows.
+    `month` is the first day of the month whose daily sums the file contains. It is None if the file contains
+    fact rows.
     """
 
     number: int
@@ -74,7 +76,10 @@ class Segment:
 
 
 def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
-    """Return the segments that an attached store file names; none for an older version of the store."""
+    """Return the segments that an attached store file names.
+
+    An older version of the store has no segments.
+    """
     try:
         rows = con.execute(_NAMED.format(catalog=catalog)).fetchall()
     except duckdb.CatalogException:
@@ -118,8 +123,8 @@ def _select_all(_table: str, _columns: Columns) -> str:
 def connect_views(path: Path, config: Config, alias: str, *, select: SelectList = _select_all) -> Connection:
     """Return a database in memory with a view of each table over all files of a store.
 
-    `alias` is the name under which the store file is attached. `select` returns the columns of a table's
-    view. Raises duckdb.Error, and StoreError when the shared store does not answer.
+    `alias` is the name under which the store file is attached. `select` returns the select list for a table's
+    view. Raises duckdb.Error. Raises StoreError when the shared store does not answer.
     """
     # Data that does not fit into memory goes next to the store file, because it contains texts of the store.
     # A server's working folder may be readable by others.
@@ -166,14 +171,16 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 
 def name_table(table: str) -> str:
-    """Return the full name of a table for readers, whichever file contains the table."""
+    """Return the full name of a table for readers. The name does not depend on the file that contains the
+    table.
+    """
     return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
 
 
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
     """Restrict a cursor to segments that may have rows of these days, in the tables that `sql` names.
 
-    Planning a query takes 0.8 ms for each segment and mention of a fact table. Other cursors see all
+    Planning a query takes 0.8 ms for each segment and each mention of a fact table. Other cursors see all
     segments. Rows in the main file are always included.
     """
     numbers = [number for (number,) in cursor.execute(_OVERLAPPING, [last_day, first_day]).fetchall()]
@@ -193,8 +200,9 @@ def narrow_sums(
 ) -> None:
     """Restrict a cursor to months that may have sums of these days, in the tables that `sql` names.
 
-    With `added_up`, the cursor sees only the totals of a month wholly within the range, on its first day. A
-    month with a day in `apart` is not added up. None = no bound. Sums in the main file are always included.
+    With `added_up`, the cursor sees only the totals of a month that is completely within the range. The
+    totals have the first day of the month. A month with a day in `apart` is not added up. A bound of None is
+    no bound. Sums in the main file are always included.
     """
     bounds = {"first": first_day, "last": last_day, "apart": list(apart)}
     months = cursor.execute(_MONTHS, bounds).fetchall()
@@ -233,14 +241,15 @@ def _union_views(names: Iterable[str]) -> str:
 def view_stored_facts(con: Connection) -> None:
     """Make the missing views `stored_…` of fact tables and of sums that are searched.
 
-    Only searches of the whole store read these views, for example for affected sessions or whole days.
+    Only searches of the whole store read these views, for example a search for affected sessions or whole
+    days.
     """
     for table in (*FACT_TABLES, *SEARCHED_SUMS):
         con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{table} AS FROM {table}")
 
 
 def connect_read_only(path: Path, config: Config) -> Connection:
-    """Open a store file with its segment files, read-only. Raises duckdb.Error, StoreError."""
+    """Open a store file and its segment files read-only. Raises duckdb.Error, StoreError."""
     con = duckdb.connect(str(path), read_only=True, config=dict(config))
     if not read_segments(con, "main"):
         return con
@@ -251,7 +260,7 @@ def connect_read_only(path: Path, config: Config) -> Connection:
 def describe_failure(error: duckdb.Error) -> str:
     """Return DuckDB's error message in one line.
 
-    If the object store failed, return the object store's message.
+    If the object store caused the error, return the object store's message.
     """
     lines = str(error).strip().splitlines()
     return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
@@ -264,7 +273,9 @@ def is_of_object_store(error: duckdb.Error) -> bool:
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:
-    """Return the names of the segment files that these store files name; None when one is unreadable."""
+    """Return the names of the segment files that these store files name. Return None when a store file is
+    unreadable.
+    """
     names: set[str] = set()
     for path in generations:
         try:

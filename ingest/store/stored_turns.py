@@ -1,6 +1,6 @@
-"""Rebuilds turns from their rows in `turns` and `tool_calls`, so that they can be judged again.
+"""Rebuilds turns from their rows in `turns` and `tool_calls`, so that the turns can be judged again.
 
-The stored texts replace the log: raw arguments, messages of the agent, definitions. For steps, only their
+The stored texts replace the log: raw arguments, messages of the agent, definitions. Of steps, only the
 numbers are stored. The end of a turn is read from the turn's row.
 """
 
@@ -53,7 +53,7 @@ _NO_RESULT = (None, ResultStatus.MISSING)
 
 @dataclass(slots=True)
 class StoredTurn:
-    """A turn with its calls, from one file or several; `rows[i]` is the row of `turn.calls[i]`."""
+    """A turn with its calls, from one file or several files. `rows[i]` is the row of `turn.calls[i]`."""
 
     row: Row
     turn: OpenTurn
@@ -63,8 +63,8 @@ class StoredTurn:
 class StoredDefinitions:
     """The definitions for judging stored calls, as sets of definitions for `OpenTurn.judge`.
 
-    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools; None keeps
-    the earlier ones.
+    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools. If
+    `catalog` is None, the earlier definitions are kept.
     """
 
     def __init__(self, definitions: Mapping[str, ToolDefinition], catalog: ToolCatalog | None) -> None:
@@ -76,7 +76,7 @@ class StoredDefinitions:
         self.new: list[ToolDefinition] = []  # definitions of the catalog by which a call was judged
 
     def set_index(self, row: Row) -> int:
-        """Return the index in `sets` of the definitions for judging the call in this row."""
+        """Return the index in `sets` of the definitions by which the call in this row is judged."""
         key = (row["definition_id"], row["definition_origin"], bool(row["tools_offered"]))
         if key not in self._places:
             self._places[key] = len(self.sets)
@@ -98,14 +98,15 @@ class StoredDefinitions:
         if origin == "log":
             return CallDefinitions(self._given or ToolCatalog(), recalled)
         catalog = recalled if self._given is None else self._given
-        # The other offered definitions are not stored, and the call's tool was not among them.
+        # Only the definition of the call's tool is stored, and this tool was not offered. So the offered set
+        # is empty.
         return CallDefinitions(catalog, ToolCatalog() if offered else None)
 
 
 def restore_turns(
     turns: Sequence[Row], calls: Sequence[Row], parts: Mapping[Place, Row], definitions: StoredDefinitions
 ) -> list[StoredTurn]:
-    """Return the turns with one turn id: each copy is a turn, and all parts of a split turn are one turn.
+    """Return the turns with one turn id. Each copy is a turn, and all parts of a split turn are one turn.
 
     `parts` are the rows of `turn_parts` by position, as they were before the parts were joined. A row whose
     position is not in `parts` is a copy.
@@ -119,7 +120,7 @@ def restore_turns(
 def _restore_turn(
     pieces: Sequence[tuple[Row, list[Row]]], parts: Mapping[Place, Row], definitions: StoredDefinitions
 ) -> StoredTurn:
-    """Rebuild a turn from one part or several.
+    """Rebuild a turn from one or several parts.
 
     The first part that is not a duplicate has the combined values of all parts.
     """

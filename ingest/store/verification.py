@@ -10,13 +10,15 @@ _LISTED = 5
 
 
 def compare_all_counts(con: Connection) -> str | None:
-    """Return the differences in the whole store as a text; None when there are none."""
+    """Return the differences in the whole store as a text. Return None when there are no differences."""
     view_stored_facts(con)
     return _compare_counts(con, "verify_all.sql")
 
 
 def compare_changed_counts(con: Connection) -> str | None:
-    """Return the differences in the files and days that a load changed, like `compare_all_counts`."""
+    """Return the differences in the files and days that a load changed. The result is like that of
+    `compare_all_counts`.
+    """
     return _compare_counts(con, "verify_changes.sql")
 
 

@@ -12,7 +12,7 @@ from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import StoreFolder
 
 BATCH_ROWS = 10_000  # about 17 MB of calls, and twice that during conversion; larger batches load no faster
-# bytes of log between two batches; needed because a row can be as long as its line
+# bytes of log between two batches; this limit is needed because a row can be as long as its line
 BATCH_BYTES = 32 * 1024 * 1024
 
 
@@ -34,7 +34,7 @@ class FactWriter:
 
     @property
     def builder(self) -> GenerationBuilder:
-        """The store file being built; the first access copies the published one."""
+        """The store file being built. The first access copies the published store file."""
         if self._building is None:
             self._building = GenerationBuilder(self._folder.start_from_published(), self._folder.on_write)
         return self._building
@@ -64,7 +64,7 @@ class FactWriter:
         self._tables.add(tables, unfit)
 
     def flush_when_due(self, bytes_read: int) -> None:
-        """Write the waiting rows when there are enough.
+        """Write the waiting rows when there are enough rows.
 
         `bytes_read` is the number of bytes of log read since the last call.
         """
@@ -114,7 +114,7 @@ class FactWriter:
 
 
 class PendingTables:
-    """Arrow tables waiting to be written, by table name, and rejects for values that did not fit."""
+    """Arrow tables that wait to be written, by table name, and rejects for values that did not fit."""
 
     def __init__(self) -> None:
         self._tables: dict[str, list[pa.Table]] = {}
@@ -130,19 +130,19 @@ class PendingTables:
         self._unfit += unfit
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin, for `take_back_file`."""
+        """Remember where the rows of the next file begin. `take_back_file` uses these positions."""
         self._marks = {name: len(some) for name, some in self._tables.items()}
         self._unfit_mark = len(self._unfit)
 
     def take_back_file(self) -> None:
-        """Drop all tables and rejects added since `begin_file`."""
+        """Discard all tables and rejected records that were added since `begin_file`."""
         for name, some in self._tables.items():
             del some[self._marks.get(name, 0) :]
         del self._unfit[self._unfit_mark :]
         self.count = sum(table.num_rows for some in self._tables.values() for table in some)
 
     def drain(self) -> tuple[dict[str, list[pa.Table]], list[Row]]:
-        """Return the waiting tables by name and the rejects, and empty the collection."""
+        """Return the waiting tables by name, and the rejects. Empty the collection."""
         tables, unfit = self._tables, self._unfit
         self._tables, self._unfit, self._marks, self._unfit_mark, self.count = {}, [], {}, 0, 0
         return {name: some for name, some in tables.items() if some}, unfit

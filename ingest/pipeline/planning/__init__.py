@@ -1,1 +1,1 @@
-"""Plans a load: which files to read, in which order, with which definitions and labels."""
+"""Plans a load: which files to read, in which order, and with which tool definitions and prompt names."""

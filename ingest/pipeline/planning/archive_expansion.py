@@ -1,7 +1,7 @@
 """Replaces each archive in the list of files by the logs that it contains.
 
-An archive is not opened when it has not changed and all its members were read. Its members are then taken
-from the ledger.
+An archive is not opened if it has not changed and all its members were read. The ledger then supplies its
+members.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SPREAD = "is a session in many files, which cannot be put together in a compres
 class ExpandedFiles:
     """The logs to load, and the ledger rows to remove or rename.
 
-    `turned` are rows to remove: their files were loaded as logs but are archives now. `veiled` are rows with
+    `turned` are rows to remove. Their files were loaded as logs but are archives now. `veiled` are rows with
     the new names that the privacy rules require.
     """
 
@@ -48,7 +48,7 @@ def expand_archives(
     """Return all logs in the files, under the names that the store may record.
 
     A file that cannot be opened is included, with its `problem` set. `privacy` are the rules for names.
-    `again` are names of logs that are opened although they are in the store.
+    `again` are names of logs that are opened although they are already in the store.
     """
     result = ExpandedFiles()
     named, result.veiled = redact_names(files, privacy, ledger)
@@ -78,7 +78,10 @@ def _is_unchanged_log(log_file: LogFile, ledger: Ledger, options: ReadOptions) -
 def _known_members(
     archive: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str]
 ) -> list[LogFile]:
-    """Return the members of an unchanged archive from the ledger, or an empty list if it must be opened."""
+    """Return the members of an unchanged archive from the ledger.
+
+    Return an empty list if the archive must be opened.
+    """
     if not archive.seen.is_telling:
         return []
     by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
@@ -142,10 +145,10 @@ def _read_members(
 
 
 def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
-    """Return the members of an archive; all files of one session become one log.
+    """Return the members of an archive. All files of one session become one log.
 
-    In a compressed archive such a session is rejected, because its files are at different positions of the
-    stream.
+    In a compressed archive, a session of several files is rejected, because its files are at different
+    positions of the stream.
     """
     return [
         replace(log, problem=_SPREAD) if archive.compression and isinstance(log.place, SessionTree) else log

@@ -25,24 +25,26 @@ from ingest.version import CALLGAUGE_VERSION
 
 
 class Change(StrEnum):
-    UNCHANGED = "unchanged"  # its content is loaded
-    COPIED = "copied"  # its content is loaded under another name that still exists
-    MOVED = "moved"  # its content is loaded under a name that no longer exists
-    # rejected before, and since then neither the file nor its archive has changed
+    UNCHANGED = "unchanged"  # the file's content is loaded
+    COPIED = "copied"  # the file's content is loaded under another name that still exists
+    MOVED = "moved"  # the file's content is loaded under a name that no longer exists
+    # rejected before, and neither the file nor its archive has changed since then
     REFUSED = "refused"
     READ = "read"  # new, grown, changed, or rejected last time
 
 
-_read_with = lru_cache(maxsize=8)(ReadWith)  # cached, because most files of a load have the same options
+# cached, because most files of a load are read with the same options
+_read_with = lru_cache(maxsize=8)(ReadWith)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """The options of a load that affect how a log is read.
 
-    `tools` is a hash of the tool definitions of --tools; None = there were none. `max_line` is the longest
-    line to read, in bytes. `form` is the name of the format for all files; None = recognise the format of
-    each file. `privacy` describes what is removed from texts; None = nothing. `naming` finds facts in paths.
+    `tools` is a hash of the tool definitions of --tools, or None when none were given. `max_line` is the
+    longest line to read, in bytes. `form` is the name of the format for all files. If `form` is None, the
+    format of each file is recognised. `privacy` describes what is removed from texts. If `privacy` is None,
+    nothing is removed. `naming` finds facts in paths.
     """
 
     tools: str | None = None
@@ -54,7 +56,7 @@ class ReadOptions:
     def read_with(self, *, cut: bool, facts: PathFacts) -> ReadWith:
         """Return the options that affected how a file was read, for the ledger.
 
-        `cut` is True when a line was longer than `max_line`. `facts` are those of the file.
+        `cut` is True when a line was longer than `max_line`. `facts` are the facts about the file.
         """
         return _read_with(self.tools, self.max_line if cut else None, self.privacy, facts.to_json())
 
@@ -73,25 +75,26 @@ class ReadOptions:
         return select_facts(self.facts_of(name, row), self.form or row.source)
 
     def map_of(self, name: str, row: LedgerRow | None) -> str | None:
-        """Return the field mapping of a file, as the ledger records it for a rejected file."""
         return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
     def has_other_map(self, row: LedgerRow) -> bool:
-        """Return True when a rejected file was last checked with another field mapping, or without one."""
+        """Return True when a rejected file was last checked with another field mapping, or without a field
+        mapping.
+        """
         past = PathFacts.from_json(row.read_with.facts)
         return self.facts_of(row.name, row).mapping != past.mapping
 
     def sees_more_than(self, past: ReadWith) -> bool:
-        """Return True when reading a file again could give more data than `past`, or must remove more.
+        """Return True when reading a file again could add data that `past` lacks, or must remove data.
 
-        If this load has no tool definitions, it never gives more data than a load with definitions.
+        If only `past` had tool definitions, reading the file again adds no data.
         """
         other_tools = self.tools is not None and self.tools != past.tools
         longer_lines = past.cut_at is not None and past.cut_at < self.max_line
         return other_tools or longer_lines or self.leaves_out_more_than(past)
 
     def leaves_out_more_than(self, past: ReadWith) -> bool:
-        """Return True when this load has privacy rules and `past` had other rules or none."""
+        """Return True when this load has privacy rules, but `past` had other privacy rules or none."""
         return self.privacy is not None and self.privacy != past.privacy
 
     def reads_otherwise_than(self, row: LedgerRow) -> bool:
@@ -108,8 +111,9 @@ class ReadOptions:
 class ChangeDecision:
     """The decision of a load about a file: `change`, and the affected ledger rows.
 
-    `known` is the row for the content that the file continues, replaces or repeats, or that got a new name.
-    It is None for a new file. `left` is the row for the file's previous content, if that is another row.
+    `known` is the row for the content that the file continues, replaces or repeats. For content under a new
+    name, it is the row with the old name. For a new file, it is None. `left` is the row for the file's
+    previous content, if it is a different row.
     """
 
     change: Change
@@ -118,10 +122,11 @@ class ChangeDecision:
 
 
 def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
-    """Return the files in the order of reading: those with known names first.
+    """Return the files in the order of reading. Files with known names come first.
 
-    After a log rotation, content may appear under a new name. Its old name must leave the ledger first.
-    Members of an archive stay in the archive's order, because a compressed archive can only be read forward.
+    After a log rotation, old content may have a new name, and its old name may have new content. The old name
+    must leave the ledger first. Members of an archive stay in the archive's order, because a compressed
+    archive can only be read forward.
     """
 
     def key(log_file: LogFile) -> tuple[bool, str, int]:
@@ -133,14 +138,15 @@ def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
 def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
     """Return what to do with a file that can be opened.
 
-    The content is read when name, size and time are not enough. Raises OSError when that fails.
+    If name, size and time are not enough to decide, the content is read. Raises OSError when the reading
+    fails.
     """
     known_row = ledger.find_by_name(log_file.name)
     refused = known_row is not None and known_row.status is not FileStatus.LOADED
     if log_file.settled or (known_row is not None and is_still_foreign(log_file, known_row, options)):
         return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known_row)
     if known_row is not None and (refused or options.reads_otherwise_than(known_row)):
-        # The cause may be gone (permissions, disk, old version); a new check reads only the first lines.
+        # The cause may be gone (permissions, disk, old version). A new check reads only the first lines.
         return ChangeDecision(Change.READ, known_row)
     if known_row is not None and has_what_it_lacked(log_file, known_row):
         return ChangeDecision(Change.READ, known_row)
@@ -160,7 +166,8 @@ def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> Ch
 
 
 def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
-    """Return the facts that affect reading in the format `form`, without a mapping if the format ignores it.
+    """Return the facts that affect reading in the format `form`. A mapping is left out if the format ignores
+    it.
 
     `form` is None when the format is unknown.
     """
@@ -173,7 +180,7 @@ def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
 def reader_version() -> str:
     """Return a hash of the versions of Callgauge and third-party formats, and of the names of all formats.
 
-    When the hash changes, rejected files may be readable and are checked again.
+    When the hash changes, a format may read rejected files, so they are checked again.
     """
     known = [f"{name} {distribution_of(form) or ''}".strip() for name, form in formats().items()]
     return blake2b(" ".join([CALLGAUGE_VERSION, *known]).encode(), digest_size=8).hexdigest()
@@ -182,7 +189,7 @@ def reader_version() -> str:
 def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) -> bool:
     """Return True for an unchanged file that was not a log, if this version has the same formats.
 
-    A text file is checked again, because it may belong to a new log.
+    A text file is always checked again, because it may now be the beginning of a log.
     """
     return (
         row.foreign not in (None, ForeignKind.TEXT)
@@ -197,40 +204,41 @@ def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) ->
 def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
     """Return True when size and time show that a file has the content of the row.
 
-    For a member that was cut off with its archive, size and time prove nothing: they are the same in the
-    whole archive.
+    Return False for a member that was cut off with its archive. Its size and time are the same in the whole
+    archive, so they prove nothing.
     """
     was_cut_member = log_file.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
     return log_file.seen.is_telling and row.outside.seen == log_file.seen and not was_cut_member
 
 
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
-    """Return whether loaded content under a new name was moved or copied; `same` are the content's rows.
+    """Return whether loaded content under a new name was moved or copied.
 
-    It was moved when the file of one of these rows no longer exists.
+    `same` are the rows with this content. The content was moved when the file of one of these rows no longer
+    exists.
     """
     gone = next((row for row in same if not _row_still_exists(row)), None)
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
 def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
-    """Return True when a file next to the log exists now that was missing when the log was read."""
+    """Return True when a file next to the log exists now but was missing when the log was read."""
     return any(can_open(log_file.place.sibling(name)) for name in row.lacks)
 
 
 def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
-    Then the file has probably grown. Only reading it can confirm that.
+    Such a file has probably grown. Only reading the file can confirm this.
     """
     looked_at = min(HEAD, row.size)
     return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head
 
 
 def _find_continued_row(log_file: LogFile, known_row: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
-    """Return the row of an earlier content with which the file begins; None when there is none.
+    """Return the row of an earlier content with which the file begins. Return None when there is no such row.
 
-    A log usually grows before it is rotated, so this finds it under its new name.
+    A log usually grows before it is rotated. This search finds the grown log under its new name.
     """
     rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
     if not rows or not log_file.place.can_reopen or log_file.archive is not None:
@@ -252,7 +260,7 @@ def _find_same_content(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]
     if log_file.fingerprint is not None:
         return ledger.find_by_content(log_file.fingerprint)
     if not log_file.place.can_reopen or not len(ledger):
-        return []  # for a stream, whose size is unknown, this is decided after reading it
+        return []  # the size of a stream is unknown, so the content is compared after the stream was read
     alike = (
         ledger.find_by_size(log_file.content_size)
         if log_file.content_size is not None
@@ -285,9 +293,9 @@ def _row_still_exists(row: LedgerRow) -> bool:
 def is_likely_read(
     log_file: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()
 ) -> bool:
-    """Return True when a load will probably read the file; the load itself decides later.
+    """Return True when a load will probably read the file. The load itself decides later.
 
-    Returns False when only reading could decide, for example for a file that may be a copy. `again` are names
+    Return False when only reading could decide, for example for a file that may be a copy. `again` are names
     of files that are always read.
     """
     if log_file.problem is not None or log_file.settled or not log_file.place.can_reopen:
@@ -316,16 +324,16 @@ def is_likely_read(
 def make_archive_mark(archive: FileStamp, members: int, reader: str) -> str:
     """Return a text that identifies the state of an archive whose members have all been read or refused.
 
-    `members` is their number, `reader` the version that read them. While the text stays the same, the archive
-    need not be opened.
+    `members` is the number of members. `reader` is the version that read them. While the text stays the same,
+    the archive need not be opened.
     """
     return json.dumps([archive.size, archive.mtime_ns, archive.version, members, reader])
 
 
 def parse_archive_mark(mark: str) -> FileStamp:
-    """Return the archive's size, time and version from the text that `make_archive_mark` made.
+    """Return the archive's size, time and version from a text of `make_archive_mark`.
 
-    A text that cannot be parsed gives an empty stamp, which no existing file has.
+    If the text cannot be parsed, return an empty stamp, which no existing file has.
     """
     try:
         size, mtime_ns, version, *_ = json.loads(mark)

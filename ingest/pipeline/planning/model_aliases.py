@@ -1,7 +1,7 @@
 """Decides under which model a name is counted, because logs use many names for one model.
 
-The rules remove the host, the way of calling, spelling variants, and the date of a snapshot. The date stays
-where snapshots differ: `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` stay two models.
+The rules remove the host, the way of calling, spelling variants, and the date of a snapshot. If snapshots of
+a model differ, the date stays: `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` stay two models.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _BEDROCK = re.compile(
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|zai)"
     r"\.(?P<model>.+?)(?:-v[0-9]+)?(?::[0-9]+)?(?::[0-9]+k)?"
 )
-# Suffixes for how a model is called: [1m] (Claude Code), :free (OpenRouter), @default (Vertex AI).
-# An Ollama tag such as :9b is not such a suffix but a part of the model name.
+# Suffixes for how a model is called: [1m] (Claude Code), :free (OpenRouter), @default (Vertex AI). An Ollama
+# tag such as :9b belongs to the model name, so it does not match.
 _VARIANT = re.compile(
     r"(?<=.)(?:\[[\w.-]+\]|@(?:default|latest)|:(?:thinking|free|beta|extended|exacto|floor|latest|nitro|online))$",
     re.IGNORECASE,
@@ -41,14 +41,14 @@ _CLAUDE_DOT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _DATED = re.compile(
     r"(?P<model>.*[0-9].*)[-@]20[0-9]{2}(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)(?:0[1-9]|[12][0-9]|3[01])"
 )
-# Older models whose snapshots differ from each other. A newer model gets a new number instead.
+# Older models whose snapshots differ from each other. Newer models get a new number instead of a new date.
 _SEVERAL_SNAPSHOTS = re.compile(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
 _LONGEST_CHAIN = 10  # largest number of aliases that are followed one after another
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAlias:
-    """A name that counts as another model; `rule` is the reason, worded to follow "by"."""
+    """A name that counts as another model. `rule` is the reason, in words that can follow "by"."""
 
     model_name: str
     model: str
@@ -61,7 +61,7 @@ def find_aliases(names: Iterable[str], settings: AliasSettings) -> list[ModelAli
 
 
 def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
-    """Return the alias of a name; None when the name counts as itself."""
+    """Return the alias of a name. Return None when the name counts as itself."""
     if not settings.enabled:
         return None
     model, rules = name, []
@@ -78,7 +78,6 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
 
 
 def _apply_rules(name: str) -> list[tuple[str, str]]:
-    """Return the steps by which the default rules shorten a name: each result with its rule."""
     steps: list[tuple[str, str]] = []
     for rule, change in _RULES.items():
         model = steps[-1][0] if steps else name
@@ -104,7 +103,8 @@ def _spell(name: str) -> str:
 def _drop_date(name: str) -> str:
     """Return the name without the date of a snapshot.
 
-    If the rest has no number (qwen-max), the date stays, because only the date distinguishes versions.
+    The date stays if the rest of the name has no number (qwen-max). Then only the date distinguishes the
+    versions.
     """
     dated = _DATED.fullmatch(name)
     if dated is None or _SEVERAL_SNAPSHOTS.fullmatch(dated["model"]):

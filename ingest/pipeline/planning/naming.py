@@ -63,9 +63,9 @@ _SHORTEST_HASH = 6  # characters; a shorter prefix of a hash could match several
 
 
 class BadRuleError(Exception):
-    """A pattern or a rule is unusable.
+    """A pattern or a rule that cannot be used.
 
-    The message is the end of a sentence whose beginning says where the rule was given.
+    The message continues a sentence that begins with the place of the pattern or rule.
     """
 
 
@@ -77,14 +77,14 @@ _HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """A pattern for paths, and facts for all matching paths (`fixed`, `mapped`)."""
+    """A pattern for paths. `fixed` and `mapped` are facts for all files whose path matches."""
 
     regex: re.Pattern[str]
     fixed: Mapping[str, str] = field(default_factory=dict)
     mapped: PathFacts = NO_FACTS
 
     def read_facts(self, path: str) -> PathFacts | None:
-        """Return the facts in a path; None when the path does not match."""
+        """Return the facts in a path. Return None when the path does not match."""
         match = self.regex.search(path)
         if match is None:
             return None
@@ -100,8 +100,8 @@ class PathRule:
 class AliasSettings:
     """The rules for model aliases.
 
-    `own` maps names to models, and `own_rule` is the name of the file with these rules. With `defaults`, the
-    default rules apply, too.
+    `own` maps names to models. `own_rule` is the name of the file with these rules. With `defaults`, the
+    default rules also apply.
     """
 
     enabled: bool = True
@@ -116,9 +116,9 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load. The first rule that matches a path applies, then the facts for all files.
+    """The rules of a load. The first rule that matches a path has priority over the facts for all files.
 
-    A mapping in the load's options (`mapped`) replaces a mapping of a rule.
+    A mapping in the load's options (`mapped`) replaces the mapping of a rule.
     """
 
     rules: tuple[PathRule, ...] = ()
@@ -145,7 +145,7 @@ def read_naming(
     model: str | None = None,
     mapping: Mapping[str, str] = NO_PATHS,
 ) -> Naming:
-    """Return the rules of a load: `patterns` first, then those of the store's `naming.toml`.
+    """Return the rules of a load. `patterns` come first, then the rules in the store's `naming.toml`.
 
     `model` is used when neither the log nor a pattern names a model. `mapping` has paths by field for chat
     transcripts. Raises OptionError.
@@ -173,7 +173,8 @@ def read_naming(
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
-    """Store the aliases of a callgauge.toml instead of the stored ones; without aliases, remove those.
+    """Replace the stored aliases by the aliases of a callgauge.toml. If there are none, remove the stored
+    aliases.
 
     Raises StoreError.
     """
@@ -201,8 +202,9 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression that is searched in a path.
 
-    `{name}` and `*` match a part of a file or folder name, `**` any number of folders, `?` one character. A
-    match begins at any folder and ends at the end of a name. Raises BadRuleError.
+    In a pattern, `{name}` and `*` match text within one file or folder name. `**` matches any number of
+    folders, `?` one character. A match begins at any folder and ends at the end of a name. Raises
+    BadRuleError.
     """
     parts, names, at = [], [], 0
     for token in _TOKEN.finditer(pattern):
@@ -224,17 +226,16 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _clean(name: str, text: str) -> str:
-    """Return a fact in the form that is stored, such as the day 2026-11-20. Raises ValueError."""
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 
 def read_mapping(facts: PathFacts) -> RecordMapping | None:
-    """Return the mapping of a file with these facts; None when it has none."""
+    """Return the field mapping of a file with these facts. Return None when they contain no mapping."""
     return RecordMapping.from_json(facts.mapping.value) if facts.mapping is not None else None
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return field paths as a fact about files; None when there are no paths. Raises BadRuleError."""
+    """Return field paths as a fact about files. Return None when there are no paths. Raises BadRuleError."""
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map needs lines such as messages = ".request.messages"')
     if not paths:
@@ -330,8 +331,8 @@ def _read_fields(listed: Any, name: str) -> frozenset[str]:
 def read_labels(path: Path | None) -> Mapping[str, str]:
     """Return users' names for prompts, by prompt id or by the first characters of a prompt text's hash.
 
-    With `path` None there are no names. Raises OptionError when the file has another form, or a hash is too
-    short.
+    If `path` is None, there are no names. Raises OptionError when the file has another form, or when a hash
+    is too short.
     """
     if path is None:
         return {}

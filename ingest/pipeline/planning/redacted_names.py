@@ -14,7 +14,7 @@ from ingest.store.ledger import FileStatus, Ledger, LedgerRow
 def redact_names(
     files: Iterable[LogFile], privacy: Privacy, ledger: Ledger
 ) -> tuple[Sequence[LogFile], list[LedgerRow]]:
-    """Return the files under their redacted names, and the ledger rows that got redacted names, too.
+    """Return the files under redacted names. Also return the ledger rows whose names were redacted.
 
     A row is renamed when an earlier load without redaction recorded the file under its real name.
     """

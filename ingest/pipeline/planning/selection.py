@@ -13,9 +13,9 @@ from ingest.time_ranges import read_moment
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
-    """Return the files that changed at `since` or later, and the number of other files.
+    """Return the files that changed at `since` or later. Also return the number of other files.
 
-    `since` is a text as in `parse_moment`; None keeps all files. Raises OptionError for an invalid time.
+    `since` is a text as in `parse_moment`, or None to keep all files. Raises OptionError for an invalid time.
     """
     if since is None:
         return list(files), 0
@@ -25,7 +25,7 @@ def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogF
 
 
 def check_format_name(name: str | None) -> str | None:
-    """Return the name if a format has it; None for None. Raises OptionError."""
+    """Return the name if a format has this name. Return None for None. Raises OptionError for other names."""
     if name is None or name in formats():
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
@@ -34,7 +34,7 @@ def check_format_name(name: str | None) -> str | None:
 
 
 def parse_moment(since: str, now: datetime) -> int:
-    """Parse a `--since` text; return the time in nanoseconds since 1970. Raises OptionError."""
+    """Return the time of a `--since` text in nanoseconds since 1970. Raises OptionError."""
     try:
         return int(read_moment(since, now).timestamp() * 1e9)
     except (ValueError, OverflowError, OSError) as problem:
@@ -42,9 +42,9 @@ def parse_moment(since: str, now: datetime) -> int:
 
 
 def is_since(log_file: LogFile, moment_ns: int) -> bool:
-    """Return True when the file changed at `moment_ns` or later, or when its time is unknown.
+    """Return True when the file changed at `moment_ns` or later, or when the time of the file is unknown.
 
-    For a member of an archive, the archive's time counts, because the members' times often come from another
+    For a member of an archive, the time of the archive counts. The members' own times often come from another
     machine.
     """
     return log_file.seen.mtime_ns == 0 or log_file.seen.mtime_ns >= moment_ns

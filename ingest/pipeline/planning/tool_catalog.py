@@ -1,7 +1,7 @@
 """Combines the tool definitions in the folder `tools` and in the files of `--tools` into one catalog.
 
-All files of the folder `tools` next to the store are read. A file without a tool only causes a note there,
-because the folder may contain other files. In `--tools` such a file is an error.
+All files of the folder `tools` next to the store are read. This folder may contain other files, so a file
+without a tool only causes a note. In `--tools` such a file is an error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _LARGEST = 16 * 1024 * 1024  # bytes; no list of tools is larger
 
 
 def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[ToolCatalog, tuple[str, ...]]:
-    """Return the definitions for logs that contain none, and a note for each unusable file.
+    """Return the definitions for logs that contain no definitions, and a note for each unusable file.
 
-    If a tool is defined twice, a file of `files` comes before the folder, and a later file before an earlier
-    one. Raises OptionError when one of `files` is unusable.
+    If a tool is defined twice, a file of `files` has priority over the folder, and a later file over an
+    earlier file. Raises OptionError when one of `files` is unusable.
     """
     catalog, notes = ToolCatalog(), []
     for file in _definition_files(store_dir.parent / FOLDER):
@@ -34,7 +34,7 @@ def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[Tool
 def read_tools(files: Iterable[Path]) -> ToolCatalog:
     """Return the definitions of all files. Raises OptionError when a file is unusable.
 
-    If a tool is defined twice, the later file's definition is used.
+    If two files define a tool, the definition of the later file is used.
     """
     catalog = ToolCatalog()
     for file in files:

@@ -1,1 +1,1 @@
-"""Reads one file: recognises its format, translates it, and resumes in a file that has grown."""
+"""Reads one file: recognises the format, translates the records, and resumes when the file has grown."""

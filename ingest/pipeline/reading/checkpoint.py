@@ -1,4 +1,4 @@
-"""The checkpoint of a large log, from which a later load resumes after the last complete line.
+"""The checkpoint of a large log. A later load resumes at the checkpoint, after the last complete line.
 
 The state of a reading is its translator, its session builder and its search for unread calls, pickled between
 two records. A store may come from another machine, so only plain values and classes of this project can be
@@ -23,7 +23,7 @@ from ingest.sessions.stored_text import shorten_name
 from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
-WORTH = 8 * 1024 * 1024  # bytes of log; it is faster to read a smaller log again than to store the state
+WORTH = 8 * 1024 * 1024  # bytes of log; to read a smaller log again is faster than to store the state
 STATE_VERSION = 14  # increase this number when a pickled class moves or changes its fields
 LARGEST = 32 * 1024 * 1024  # bytes of state; a log with a larger state is read again from its beginning
 
@@ -58,7 +58,7 @@ _OUR_FUNCTIONS = frozenset({"ingest.log_format.read_no_sibling"})
 class Checkpoint:
     """The position and the state from which the reading of a log can resume.
 
-    The first `offset` bytes have the fingerprint `prefix`; `line` is the number of the next line. `state` is
+    The first `offset` bytes have the fingerprint `prefix`. `line` is the number of the next line. `state` is
     the pickled state.
 
     `turns` and `places` list the rows that the resumed reading must write again, because they are newer than
@@ -74,7 +74,7 @@ class Checkpoint:
     places: tuple[tuple[str, int], ...] = ()
 
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
-        """Return this checkpoint with the rows also listed in `turns` or `places`.
+        """Return a copy of this checkpoint to which the given rows were added, in `turns` or `places`.
 
         Rows of other tables are ignored.
         """
@@ -90,7 +90,7 @@ class Checkpoint:
 
 
 def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
-    """Read the bytes before the checkpoint; return True when they are unchanged.
+    """Read the bytes before the checkpoint. Return True when these bytes are unchanged.
 
     Raises OSError.
     """
@@ -102,14 +102,14 @@ def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
 
 
 def state_version() -> str:
-    """Return the version of the code that makes states; a state of another version is ignored."""
+    """Return the version of the code that makes states. A state of another version is ignored."""
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
 def pack_state(translator: Translator, work: SessionBuilder, unread: UnreadCalls) -> bytes | None:
     """Return the pickled and compressed state of a reading.
 
-    None when the state cannot be pickled, or is larger than `LARGEST`.
+    Return None when the state cannot be pickled, or is larger than `LARGEST`.
     """
     packed = io.BytesIO()
     try:
@@ -121,9 +121,9 @@ def pack_state(translator: Translator, work: SessionBuilder, unread: UnreadCalls
 
 
 def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls] | None:
-    """Return what was passed to `pack_state`.
+    """Return the objects that `pack_state` pickled.
 
-    None when the state is damaged, too large, or contains a class that is not allowed.
+    Return None when the state is damaged, too large, or contains a class that is not allowed.
     """
     try:
         packed = zlib.decompressobj()
@@ -140,7 +140,7 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls]
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler that writes an enum member as its class and value.
+    """Pickler that writes an enum member as class and value.
 
     Python 3.11.2 would write a call of `getattr`, which the unpickler rejects.
     """

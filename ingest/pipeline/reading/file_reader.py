@@ -1,4 +1,4 @@
-"""Reads one file: `read_file` opens it and finds its format, `FileReader` turns it into rows.
+"""Reads one file. `read_file` opens the file and finds the format. `FileReader` turns the file into rows.
 
 If the reading fails, the rows of the file are removed.
 """
@@ -46,8 +46,9 @@ from ingest.store.ledger import ReadWith
 from ingest.third_party_formats import InstalledFormat, describe_format_error
 from lenient import ToolCatalog
 
-_MISSING = 1_000  # names of missing files stored for a log; a later load looks for each
-# a file without rows in these tables was not understood
+# largest number of missing file names that are stored for a log; a later load looks for each file
+_MISSING = 1_000
+# if a file has no rows in these tables, the format did not understand the file
 _READ = ("turns", "tool_calls", "probes", "late_results")
 
 DRAIN_ROWS = 5_000
@@ -59,7 +60,7 @@ class FileResult:
     """The result of reading a file.
 
     `lines` and `bytes` count the whole file, even if the reading resumed at the checkpoint `begun`. `rows`
-    counts the rows written, by table. `unfinished` is the checkpoint for the next load, or None.
+    counts the written rows by table. `unfinished` is the checkpoint for the next load, or None.
     """
 
     file_id: int
@@ -74,8 +75,8 @@ class FileResult:
     unfinished: Checkpoint | None = None
     forgot: bool = False  # True when the file contains a session that must be deleted
     continues: bool = False  # True when the file begins with the content that the job names
-    lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this one
-    missing: tuple[str, ...] = ()  # facts that the format looks for but no line has
+    lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this file
+    missing: tuple[str, ...] = ()  # facts that the format searches for but that no line contains
 
     @property
     def lines_read(self) -> int:
@@ -106,10 +107,11 @@ class ReadSettings:
         forgotten: frozenset[str] = frozenset(),
         naming: Naming = NO_RULES,
     ) -> ReadSettings:
-        """Return the settings of a load. Hashes the definitions, so call it once per load.
+        """Return the settings of a load. The definitions are hashed, so call this only once per load.
 
-        `form` is the name of the format for all files; None = recognise the format of each file. `left_out`
-        is a short description of `privacy` for the ledger. `naming` finds facts in paths.
+        `form` is the name of the format for all files. If `form` is None, the format of each file is
+        recognised. `left_out` is a short description of `privacy` for the ledger. `naming` finds facts in
+        paths.
         """
         catalog = privacy.redact_definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
@@ -135,19 +137,19 @@ class RowSink(Protocol):
     """Interface of an object that stores rows, one file after another."""
 
     def begin_file(self) -> int:
-        """Start the next file and return its id; the rows that follow belong to it."""
+        """Start the next file and return its id. The rows that follow belong to this file."""
 
     def add(self, table: str, rows: TableRows) -> None: ...
 
     def flush_when_due(self, bytes_read: int) -> None:
-        """Write the rows added so far, if there are enough of them.
+        """Write the rows added so far, if there are enough rows.
 
-        The reader calls it from time to time; `bytes_read` is the number of bytes of log read since the last
-        call.
+        The reader calls this method from time to time. `bytes_read` is the number of bytes of log read since
+        the last call.
         """
 
     def take_back_file(self) -> None:
-        """Remove the rows of the file that was started last."""
+        """Remove the rows of the latest file."""
 
 
 OnBytes = Callable[[int, int], None]
@@ -161,10 +163,10 @@ The arguments are the number of stored (compressed) bytes read so far, and the n
 class ReadJob:
     """A file to read.
 
-    `begun` is the checkpoint of an earlier load; None = read the whole file. `quoting` False = rejects
-    contain no text of the log. `facts` supply what the log lacks. `known` are the size in bytes and the
-    fingerprint of the file's earlier content; None = the file is new. `past` are the sessions of that
-    content.
+    `begun` is the checkpoint of an earlier load. If `begun` is None, the whole file is read. If `quoting` is
+    False, rejects contain no text of the log. `facts` supply facts that are missing in the log. `known` is
+    the size in bytes and the fingerprint of the file's earlier content. It is None for a new file. `past` are
+    the sessions of the earlier content.
     """
 
     found: LogFile
@@ -176,10 +178,10 @@ class ReadJob:
 
 
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
-    """Read a file to its end and return the result; resume at the checkpoint of the job, if it has one.
+    """Read a file to its end and return the result. If the job has a checkpoint, resume there.
 
-    The checkpoint is ignored if the bytes before it have changed. Raises UnusableFileError with the reason,
-    after removing the file's rows, or StoreError.
+    The checkpoint is ignored if the bytes before it have changed. If the file is unusable, its rows are
+    removed and UnusableFileError is raised. Raises StoreError.
     """
     options = settings.options
     try:
@@ -229,7 +231,7 @@ class RowOutput:
         self.file_id = sink.begin_file()
         self.counts: Counter[str] = Counter()
         self.checkpoint: Checkpoint | None = None
-        self.flushed = 0  # bytes of log whose rows were passed to the sink
+        self.flushed = 0  # bytes of log from which rows were passed to the sink
         self._sink = sink
         self._content = content
         self._on_bytes = on_bytes
@@ -241,7 +243,7 @@ class RowOutput:
         self.counts[table] += len(rows)
 
     def flush_when_due(self, sessions: SessionBuilder) -> None:
-        """Flush the rows of the sessions when there are many, or when many bytes of log were read."""
+        """Flush the rows of the sessions when there are many rows, or when many bytes of log were read."""
         if sessions.pending >= DRAIN_ROWS or self._content.bytes_read - self.flushed >= DRAIN_BYTES:
             self.flush(sessions)
 
@@ -257,7 +259,7 @@ class RowOutput:
 class FileReader:
     """Reads one log in a known format: turns bytes into records, events, sessions, and rows of tables.
 
-    Call `read` once. It calls the other methods in the order of their definitions. `line` is the line on
+    Call `read` once. `read` calls the other methods in the order of their definitions. `line` is the line on
     which the current record begins.
     """
 
@@ -278,7 +280,7 @@ class FileReader:
         self._siblings = MissingSiblings(recognised.siblings)
         self._begun: Checkpoint | None = None  # the checkpoint at which the reading resumed
         self._lines = 0
-        self._has_long_line = False  # True when a line was longer than `--max-line`
+        self._has_long_line = False
         self._is_torn = False  # True when the last line is incomplete
         self.line = 0
 
@@ -292,7 +294,7 @@ class FileReader:
             self._reject_cut_off_end()
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early, but the fingerprint needs the whole file
-            # when the log ends, it can have any number of open sessions
+            # when the log ends, there can be any number of open sessions
             for _ in self._sessions.finish_each():
                 self._output.flush_when_due(self._sessions)
             self._output.flush(self._sessions)
@@ -367,7 +369,10 @@ class FileReader:
                 take_events(unread_lines)
 
     def _note_torn(self, reject: Rejected) -> Rejected:
-        """Return the reject of a line. For an incomplete line at the end of damaged data, add the damage."""
+        """Return the reject of a line.
+
+        If the line is incomplete because the data is damaged, add a description of the damage.
+        """
         damage = self._content.cut_off
         if reject.code != "torn_line" or damage is None:
             return reject
@@ -377,7 +382,7 @@ class FileReader:
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
         made, unread = Made.NOTHING, self._unread
         for event in events if self._redact_events is None else self._redact_events(events):
-            if type(event) is Rejected:  # when the answer is no, isinstance takes four times as long
+            if type(event) is Rejected:  # if the event is not a Rejected, isinstance takes four times as long
                 self._add_reject(event)
                 made = Made.CALLS
             else:
@@ -405,7 +410,6 @@ class FileReader:
         self._output.add("rejects", TableRows.from_dicts([row]))
 
     def _add_member_files(self, files: FileRecords) -> None:
-        """Add a row for each session file that began in the batch, with the position of its content."""
         starts, files.starts = files.starts, []
         tree = self._job.found.place
         if not starts or not isinstance(tree, SessionTree):
@@ -420,12 +424,12 @@ class FileReader:
     def _keep_checkpoint(self, behind: LogLine | None) -> None:
         """Make a checkpoint at `behind`, the end of the last complete line.
 
-        There is no checkpoint for a file that is small or compressed, or when texts are redacted.
+        No checkpoint is made for a small or compressed file, or when texts are redacted.
         """
         if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
             return
         if self._settings.privacy:
-            return  # a translator's state contains log texts before their redaction
+            return  # a translator's state contains log texts before their redaction, so it must not be stored
         self._output.flush(self._sessions)
         state = pack_state(self._translator, self._sessions, self._unread)
         if state is not None:
@@ -433,9 +437,9 @@ class FileReader:
             self._output.checkpoint = Checkpoint(behind.offset, behind.line, prefix, state)
 
     def _reject_cut_off_end(self) -> None:
-        """Add a reject for the position where compressed data ends too early.
+        """Add a reject for the position at which compressed data ends too early.
 
-        Raises DamagedFileError for a JSON document, which cannot be read without its end.
+        Raises DamagedFileError for a JSON document, because a JSON document cannot be read without its end.
         """
         damage = self._content.cut_off
         if damage is None:
@@ -453,7 +457,7 @@ class FileReader:
             file_id=output.file_id,
             source=self._log.form.SOURCE.name,
             fingerprint=fingerprint,
-            # equal texts share one object; a load may have 100,000 files
+            # equal texts share one object to save memory; a load may have 100,000 files
             head=fingerprint if head == fingerprint else head,
             lines=self._lines,
             bytes=content.bytes_read,
@@ -464,14 +468,14 @@ class FileReader:
             begun=self._begun,
             unfinished=output.checkpoint,
             forgot=self._sessions.forgot,
-            # Leave out names that privacy rules would change, because the store must not contain them.
+            # Leave out names that the privacy rules would change, because the store must not contain such
+            # names.
             lacks=tuple(name for name in sorted(self._siblings.names) if redact(name) == name),
             continues=known_content is not None and content.prefix(known_content[0]) == known_content[1],
             missing=self._list_missing(),
         )
 
     def _list_missing(self) -> tuple[str, ...]:
-        """Return the facts that the format looks for but neither the log nor the load has."""
         facts = self._job.facts
         supplied_facts = {
             "model": facts.model,

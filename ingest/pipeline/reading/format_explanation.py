@@ -1,6 +1,6 @@
-"""Explains which format reads a file and why the others do not, from the keys that each format looked up.
+"""Explains which format reads a file and why the other formats do not.
 
-A format answers only yes or no. So the keys that it looks up in the first objects are recorded while it
+A format answers only yes or no. So the keys that a format looks up in the first objects are recorded while it
 decides.
 """
 
@@ -37,10 +37,10 @@ _KEYS = 12  # largest number of keys of the first object in the answer
 
 @dataclass(frozen=True, slots=True)
 class FormatClaim:
-    """The answer for one file: the format that reads it, or the reason why no format reads it.
+    """The answer for one file: the format that reads the file, or the reason why no format does.
 
-    `name` is the name of the format. If it is None, `reason` is the end of a sentence that begins with the
-    file's name. `container` is how the objects are arranged in the file. `keys` are those of the first
+    `name` is the name of the format. If `name` is None, `reason` continues a sentence that begins with the
+    file's name. `container` is how the objects are arranged in the file. `keys` are the keys of the first
     object. `others` maps every other format to an explanation.
     """
 
@@ -53,7 +53,7 @@ class FormatClaim:
 
 
 def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
-    """Yield the answer for each log that a path, pattern or address names. Raises OptionError."""
+    """Yield a `FormatClaim` for each log that a path, pattern or address names. Raises OptionError."""
     for log_file in expand_archives(find_named(named), Ledger(), ReadOptions()).logs:
         yield _explain_file(log_file, max_line)
 
@@ -107,8 +107,9 @@ def _list_keys(keys: Sequence[str]) -> str:
 class LookedUpKeys:
     """The paths of keys that a format looked up, in the order of the look-ups.
 
-    `there` are keys that existed, `missing` keys that did not. `either` are keys that were looked up as a set
-    and were all missing. That look-up does not show whether the format requires or forbids them.
+    `there` are keys that existed. `missing` are keys that did not exist. `either` are keys that were looked
+    up as a set and were all missing. Such a look-up does not show whether the format requires or forbids the
+    keys.
     """
 
     def __init__(self) -> None:
@@ -118,7 +119,7 @@ class LookedUpKeys:
 
 
 class WatchedObject(dict[str, Any]):
-    """A dictionary that records which keys are looked up in it and in the objects inside it."""
+    """A dictionary that records look-ups of its keys. Look-ups in the objects inside it are also recorded."""
 
     def __init__(self, value: dict[str, Any], looked_up: LookedUpKeys, path: str = "") -> None:
         super().__init__(value)

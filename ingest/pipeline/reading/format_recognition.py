@@ -1,7 +1,7 @@
 """Recognises the format of a log from its first records, or explains why it has none.
 
-A log that is still being written is read only up to the size that it had at the start. So the store knows
-exactly which bytes were read.
+A log that is still being written is read only up to its size at the start. So the store knows exactly which
+bytes were read.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _UNREAD_KINDS = (
     (frozenset({"trace_id", "span_id", "meta"}), "Datadog's LLM Observability"),
     (frozenset({"workspaceDirectory", "history"}), "a session of Continue"),
 )
-_KEY_SHOWN = 60  # characters; a longer key is hidden, because a part of it could be part of a secret
+_KEY_SHOWN = 60  # characters; a longer key is not shown, because it could contain part of a secret
 # Matches a call in markup, JSON, YAML or code. Prose such as a README also names tool calls.
 _WRITTEN_CALL = re.compile(
     rb"""(?:<[^<>\s]{0,20}|["'\[|])(?:tool_?(?:call|use)|function_?call)|<function|<invoke"""
@@ -62,12 +62,12 @@ _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 
 
 class UnusableFileError(Exception):
-    """The whole file is unusable. The message is the end of a sentence that begins with the file's name.
+    """The whole file is unusable. The message continues a sentence that begins with the file's name.
 
-    `may_pass` = the disk or the network is the cause, so a later load may succeed. `is_companion` = this is
-    no failure: the file is not a log, or it is read together with another file, which the message names.
-    `foreign` = the kind of a file that is not a log; None = it may be a log. `is_noted` False = an option of
-    this load is the cause, so the store does not record it.
+    If `may_pass` is True, the disk or the network is the cause, so a later load may succeed. `is_companion`
+    means that this is no failure. The file is not a log, or it is read together with another file, which the
+    message names. `foreign` is the kind of a file that is not a log; it is None if the file may be a log. If
+    `is_noted` is False, an option of this load is the cause, so the store does not record the error.
     """
 
     may_pass = False
@@ -103,7 +103,10 @@ class RecognisedLog:
 
 
 def recognise_log(log_file: LogFile, max_line: int) -> RecognisedLog:
-    """Return the format and container of a log, from its beginning. Raises UnusableFileError, OSError."""
+    """Return the format and container of a log, found in its beginning.
+
+    Raises UnusableFileError or OSError.
+    """
     with open_log(log_file, rewinds=True) as content:
         return recognise_content(content, log_file, max_line)
 
@@ -117,9 +120,9 @@ def recognise_content(
 ) -> RecognisedLog:
     """Return the format and container of a log, and rewind the log to its beginning.
 
-    The format is the only one that recognises the log, or the one named `form`. `mapping` has the paths of
-    fields in chat transcripts. `content` must not have been rewound before. Raises UnusableFileError with the
-    reason, or OSError.
+    If `form` is given, the format with this name is returned. Otherwise the only format that recognises the
+    log is returned. `mapping` has the paths of fields in chat transcripts. `content` must not have been
+    rewound before. Raises OSError, or UnusableFileError with the reason.
     """
     head = read_head(content, max_line, mapping)
     check_side_file(log_file.place, head)
@@ -136,7 +139,7 @@ def recognise_content(
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
-    """Raise UnusableFileError for a file that is incomplete, or that belongs to a database next to it."""
+    """Raise UnusableFileError for an incomplete file, or for a file that belongs to a database."""
     if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
         under_way = UnusableFileError("is a trial that is still running; load it after it has ended")
         under_way.is_companion = True
@@ -180,10 +183,11 @@ def describe_log(log_file: LogFile, content: LogContent, head: LogHead, max_line
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The beginning of a log: its first bytes, its first objects, and the formats that recognise these.
+    """The beginning of a log: its first bytes, its first objects, and the formats that recognise these
+    objects.
 
-    `cut_off` is the reason when compressed data ends too early, else None. `too_long` is the reason when a
-    line or the document is longer than `--max-line`, else None.
+    `cut_off` is the reason when compressed data ends too early, or None. `too_long` is the reason when a line
+    or the document is longer than `--max-line`, or None.
     """
 
     first: bytes
@@ -198,7 +202,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK, mapping)
     objects, size = _FIRST_LOOK
-    was_whole = len(head.first) < size and len(head.objects) < objects  # the whole file was read already
+    was_whole = len(head.first) < size and len(head.objects) < objects  # the whole file was already read
     is_certain = len(head.claiming) == 1 and is_asked_first(head.claiming[0])
     if not is_certain and head.first and not was_whole:
         content.go_back()
@@ -210,7 +214,6 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
 def _read_objects_up_to(
     content: LogContent, max_line: int, objects: int, at_most: int, mapping: RecordMapping | None
 ) -> LogHead:
-    """Read up to `objects` objects that begin in the first `at_most` bytes. Raises OSError."""
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
@@ -237,10 +240,10 @@ def _collect_objects(
 
 
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
-    """Return the only format that recognises the log, or the format named `form`.
+    """Return the format named `form`, or the only format that recognises the log.
 
-    Raises UnusableFileError when the log contains no object, when no format or more than one recognises it,
-    or when it is read together with another file.
+    Raises UnusableFileError when the log contains no object, when no format or more than one format
+    recognises it, or when it is read together with another file.
     """
     named = form is not None and bool(head.objects)
     if not named and not head.claiming and (companion := find_companion(about)) is not None:
@@ -278,7 +281,6 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
-    """Return a suggested field mapping for a file with messages but no format; None if it has no messages."""
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
@@ -313,7 +315,10 @@ def _shorten_names(names: Iterable[str]) -> list[str]:
 def _refuse_foreign(
     kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
 ) -> UnusableFileError:
-    """Return the error for a file without a format. A file with calls or an explanation counts as a log."""
+    """Return the error for a file that no format reads.
+
+    The file counts as a log if it contains tool calls, or if a format explains why it cannot read the file.
+    """
     unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
     unusable.foreign = None if explanations else kind
     return unusable
@@ -328,7 +333,6 @@ def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str
 
 
 def _collect_explanations(about: About, head: LogHead) -> list[str]:
-    """Return what the formats say about a file that none of them reads."""
     return [_one_line(explanation) for explanation in explain_unread(about, head.objects)]
 
 
@@ -337,10 +341,11 @@ def _one_line(text: str) -> str:
 
 
 def _head_identity(head: LogHead) -> str:
-    """Return a hash of the part of the file that stays the same when the file grows.
+    """Return a hash of bytes that stay the same when the file grows.
 
-    For lines and event streams, that is the first line, at most 1 KB of it. A JSON document does not grow, so
-    all bytes read so far are hashed. Its first line is not enough: many documents begin with `[`.
+    For lines and event streams, these are the first line, at most 1 KB of it. A JSON document does not grow,
+    so all bytes read so far are hashed. Many JSON documents have the same first line `[`, so the first line
+    is not enough.
     """
     grows = head.container.is_lines or head.container is Container.STREAM
     start = head.first[:1024].split(b"\n")[0] if grows else head.first
@@ -349,7 +354,7 @@ def _head_identity(head: LogHead) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiblingFiles:
-    """Returns the content of a file in the log's folder by name; None if it cannot be read.
+    """Returns the content of a file in the log's folder by name, or None if the file cannot be read.
 
     Used for logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
     """
@@ -370,10 +375,6 @@ class SiblingFiles:
 
 
 def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
-    """Return the kind of a file without JSON objects, and a sentence about it.
-
-    The kind is None if it may be a log.
-    """
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"

@@ -1,8 +1,9 @@
-"""Searches the records of a file for tool calls that its format did not read.
+"""Searches the records of a file for tool calls that the format did not read.
 
 Such calls would be in no table, so nobody would see them. A record from which the format made no event is
-searched for signs of calls (`ingest.decoding.call_marks`). Two things become rejects: a line whose calls are
-not read anywhere in the file; and a file with signs of calls from which no call was read.
+searched for signs of tool calls (`ingest.decoding.call_marks`). Two things become rejects. The first is a
+line whose tool calls are not read anywhere in the file. The second is a file with signs of tool calls from
+which no tool call was read.
 """
 
 from __future__ import annotations
@@ -29,15 +30,18 @@ _HELD = 1024 * 1024  # largest number of bytes in waiting lines that were not se
 
 
 class Made(Enum):
-    """What a format made from a record."""
+    """Which kinds of events a format made from a record."""
 
     NOTHING = "nothing"
     EVENTS = "events"
-    CALLS = "calls"  # a call or a reject, so no call was overlooked
+    CALLS = "calls"  # a tool call or a reject, so no tool call was overlooked
 
 
 class _Line(NamedTuple):
-    """A line with signs of calls that the format has ignored so far, and the keys of these calls."""
+    """A line that the format has ignored so far, with signs of tool calls.
+
+    Also has the keys of these calls.
+    """
 
     where: LogLine
     word: str
@@ -46,9 +50,10 @@ class _Line(NamedTuple):
 
 
 class UnreadCalls:
-    """The calls that were read from a file, and signs of unread ones. Can be pickled between two records.
+    """The tool calls that were read from a file, and signs of unread tool calls.
 
-    While `waits` is True, the reader adds the byte offset of each event's line to `placed`.
+    An object can be pickled between two records. While `waits` is True, the reader adds the byte offset of
+    each event's line to `placed`.
     """
 
     def __init__(self, container: Container) -> None:
@@ -61,13 +66,14 @@ class UnreadCalls:
         self._held = 0  # number of bytes in `_silent`
         # lines with signs of calls that were searched and still wait
         self._lines: OrderedDict[int, _Line] = OrderedDict()
-        self._first: _Line | None = None  # the first record with signs of calls; None once a call was read
+        # the first record with signs of calls; None as soon as a call was read
+        self._first: _Line | None = None
         self._marked = 0
         self._read = False  # True when a call was read from this file
         self._refused = False  # True when a line of this file became a reject
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without lines that cannot contain a call."""
+        """Return the state for pickling. Waiting lines that cannot contain a call are left out."""
         silent = [record for record in self._silent if self._may_hold_calls(record)]
         return {**self.__dict__, "_silent": silent, "_held": sum(len(record.data) for record in silent)}
 
@@ -82,7 +88,8 @@ class UnreadCalls:
             self._drop_placed()
 
     def look(self, record: Record, made: Made) -> Iterable[Rejected]:
-        """Search a record if its calls may have been overlooked; return the lines that waited too long.
+        """Search a record if the format may have overlooked its calls. Return rejects for lines that waited
+        too long.
 
         An ignored line waits first, because most formats use such a line a few lines later. Waiting is
         cheaper than searching.
@@ -100,7 +107,10 @@ class UnreadCalls:
         return ()
 
     def _search_silent(self) -> Iterator[Rejected]:
-        """Search the waiting records; yield the lines with signs of calls that have waited too long."""
+        """Search the waiting records.
+
+        Yield rejects for lines with signs of calls that have waited too long.
+        """
         self._drop_placed()
         for record in self._silent:
             if (line := self._search(record)) is not None:
@@ -118,7 +128,9 @@ class UnreadCalls:
         self.placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
-        """Return the line with those signs of calls that were not read so far; None when there are none."""
+        """Return the line with its signs of calls. Return None if it has none, or if all these calls were
+        read.
+        """
         marks = _list_marks(record) if self._may_hold_calls(record) else []
         if not marks:
             return None
@@ -138,7 +150,10 @@ class UnreadCalls:
             yield Rejected(line.where, "unread_calls", reason, line.snippet)
 
     def finish(self) -> Iterator[Rejected]:
-        """Yield the lines from which no event was made; or the file, when no call was read from it."""
+        """Yield a reject for each line whose calls were never read.
+
+        If no call of the file was read, yield a reject for the file.
+        """
         yield from self._search_silent()
         for line in self._lines.values():
             yield from self._reject(line)
@@ -157,7 +172,7 @@ class UnreadCalls:
 
 def _list_marks(record: Record) -> list[CallMark]:
     value = record.value
-    if not isinstance(value, dict):  # a format has decoded only parts of the line
+    if not isinstance(value, dict):  # the format decoded only some fields of the line
         try:
             value = orjson.loads(record.data)
         except orjson.JSONDecodeError:
@@ -177,7 +192,10 @@ def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
 
 
 def _call_key(call_id: str | None, tool: str | None, arguments: Any) -> str:
-    """Return a key that is equal for copies of a call: its id, else a hash of its tool and arguments."""
+    """Return a key that is equal for copies of a call.
+
+    The key is the call's id. Without an id, it is a hash of tool and arguments.
+    """
     if call_id is not None and len(call_id) <= _SHORT:
         return call_id
     if call_id is None:

@@ -1,4 +1,4 @@
-"""The interface for reading a load's logs, the implementation in this process, and the queue of tasks."""
+"""Defines how a load reads logs: the interface, an implementation in this process, and a queue of tasks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ class LogExecutor(Protocol):
 
     @property
     def count_ahead(self) -> int:
-        """The number of logs whose reading has begun, or has ended, before `read_file` is called for them."""
+        """The number of logs that were read, or begun, in advance. `read_file` was not called for these logs
+        yet.
+        """
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
-        """Announce the logs of the load in their order, before the first `read_file`.
+        """Announce the logs of the load in order, before the first `read_file`.
 
-        `likely` returns whether a log will be read; `job_of` returns its job.
+        `likely` returns whether a log will probably be read. `job_of` returns the job for a log.
         """
 
     def reach(self, position: int) -> None:
@@ -40,18 +42,18 @@ class LogExecutor(Protocol):
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
         """Read a log, pass its rows to the writer, and return the result.
 
-        Raises UnusableFileError, after removing the log's rows, or IngestError.
+        If the log is unusable, its rows are removed and UnusableFileError is raised. Raises IngestError.
         """
 
     def close(self) -> None:
-        """Release all resources. Called once, even after an error."""
+        """Release all resources. This is called once, even after an error."""
 
     def drop_rows(self) -> None:
-        """Remove rows that are kept outside the store; called once the load is published."""
+        """Remove rows that are kept outside the store. This is called after the load is published."""
 
 
 class InProcessExecutor:
-    """Reads each log in this process when it is requested."""
+    """Reads each log in this process at the time of the call of `read_file`."""
 
     count_ahead = 0
 
@@ -73,7 +75,7 @@ class InProcessExecutor:
 
 
 class TaskQueue:
-    """The logs that workers have not started yet. A task's ticket is the position of its log."""
+    """The logs that workers have not started yet. The ticket of a task is the position of its log."""
 
     def __init__(self) -> None:
         self._files: Sequence[LogFile] = ()
@@ -81,7 +83,6 @@ class TaskQueue:
         self._task: ReadTask | None = None
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
-        """Take the logs of a load, see `LogExecutor.expect`."""
         self._files, self._likely, self._job_of = files, likely, job_of
 
     def reach(self, position: int) -> None:
@@ -90,7 +91,7 @@ class TaskQueue:
             self._next, self._task = position, None
 
     def peek(self) -> ReadTask | None:
-        """Return the next task without removing it; None when there is no file left to read."""
+        """Return the next task without removing it. Return None when there is no file left to read."""
         while self._task is None and self._next < len(self._files):
             log_file = self._files[self._next]
             if self._likely(log_file):
@@ -100,7 +101,7 @@ class TaskQueue:
         return self._task
 
     def pop(self) -> None:
-        """Remove the task that `peek` returned, after a worker has accepted it."""
+        """Remove the task that `peek` returned. Call this after a worker has accepted the task."""
         self._next, self._task = self._next + 1, None
 
     def clear(self) -> None:

@@ -16,17 +16,17 @@ from ingest.pipeline.workers.ray_executor import RayExecutor
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-MOST = 4  # largest default number of workers; one process writes, and it could not keep up with more
+MOST = 4  # largest default number of workers; the single writing process could not keep up with more
 RAY = "ray"
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorOptions:
-    """Where the logs of a load are read.
+    """The options that say where the logs of a load are read.
 
-    `workers` is the number of processes. None = for a large load, one per core, at most `MOST`. `cluster` is
-    `ray` or `ray://ADDRESS`; None = only this machine. `shared` is the folder or address to which a cluster's
-    workers write rows; None = a folder in the store.
+    `workers` is the number of processes. If `workers` is None, a large load gets one process per core, at
+    most `MOST`. `cluster` is `ray` or `ray://ADDRESS`, or None for this machine only. A cluster's workers
+    write rows to the folder or address `shared`. If `shared` is None, they write to a folder in the store.
     """
 
     workers: int | None = None
@@ -34,7 +34,7 @@ class ExecutorOptions:
     shared: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise OptionError where the options contradict each other."""
+        """Raise OptionError when the options contradict each other."""
         if self.shared is not None and self.cluster is None:
             raise OptionError("--shared works only with a cluster: add --on ray")
         if self.cluster is not None and self.cluster != RAY and not self.cluster.startswith(f"{RAY}://"):

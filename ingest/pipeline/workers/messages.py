@@ -1,6 +1,6 @@
-"""Messages between a load and its worker processes; each worker has a pipe to the load.
+"""Messages between a load and its worker processes. Each worker has a pipe to the load.
 
-Rows are not sent through the pipe. A worker writes them to a file as Arrow IPC streams and sends the file's
+Rows are not sent through the pipe. A worker writes rows to a file as Arrow IPC streams and sends the file's
 path. Both ends run the same version of Callgauge.
 """
 
@@ -22,9 +22,9 @@ from ingest.sessions.row_batches import Row
 
 
 class StartMessage(msgspec.Struct):
-    """The first message to a worker, with everything that it needs before the first file.
+    """The first message to a worker. It has everything that the worker needs before the first file.
 
-    `schemas` are the Arrow schemas by table. `rows` is the beginning of the paths of the worker's files of
+    `schemas` are the Arrow schemas by table. `rows` is the beginning of the paths to which the worker writes
     rows.
     """
 
@@ -36,7 +36,7 @@ class StartMessage(msgspec.Struct):
 class ReadTask(msgspec.Struct):
     """Message to a worker: read this file.
 
-    `ticket`, the file's position in the load, identifies the file until it has an id.
+    `ticket` is the file's position in the load. It identifies the file until the file has an id.
     """
 
     ticket: int
@@ -50,20 +50,20 @@ class RowsTaken(msgspec.Struct):
 
 
 class TaskBegun(msgspec.Struct):
-    """Message from a worker that it begins to read a file.
+    """Message from a worker that begins to read a file.
 
     `ticket` is None when the worker is ready for its first file. If the worker dies, this message shows which
-    file it was reading.
+    file the worker was reading.
     """
 
     ticket: int | None = None
 
 
 class RowsPart(msgspec.Struct):
-    """A part of the rows of a file.
+    """Some of the rows of a file.
 
-    `rows` counts the rows by table; they come from `bytes` bytes of the log. `read` and `rejects` are the
-    progress at the end of the part, see `ingest.pipeline.reading.file_reader.OnBytes`.
+    `rows` counts the rows by table. The rows come from `bytes` bytes of the log. `read` and `rejects` are the
+    progress after these rows, as in `ingest.pipeline.reading.file_reader.OnBytes`.
     """
 
     ticket: int
@@ -74,11 +74,11 @@ class RowsPart(msgspec.Struct):
 
 
 class TaskEnded(msgspec.Struct):
-    """Message from a worker that a file ended: the result of the reading, or why the file is unusable.
+    """Message from a worker that a file ended.
 
-    `intake` is the result, or None. If it is None, `refused` is the reason, and `may_pass`, `is_companion`,
-    `foreign` and `is_noted` are those of the error. `counted` is True when the reading needed a file id.
-    `went_on` is True when the reading resumed at the job's checkpoint.
+    `intake` is the result of the reading. If `intake` is None, the file is unusable: `refused` is the reason,
+    and `may_pass`, `is_companion`, `foreign` and `is_noted` come from the error. `counted` is True when the
+    reading needed a file id. `went_on` is True when the reading resumed at the job's checkpoint.
     """
 
     ticket: int
@@ -92,7 +92,7 @@ class TaskEnded(msgspec.Struct):
     went_on: bool = False
 
     def file_result(self, job: ReadJob, file_id: int) -> FileResult:
-        """Return the result with the id `file_id`. Raises UnusableFileError when there is no result."""
+        """Return the result with the file id `file_id`. Raises UnusableFileError when there is no result."""
         if self.intake is not None:
             return replace(self.intake, file_id=file_id, begun=job.begun if self.went_on else None)
         unusable = UnusableFileError(self.refused)
@@ -105,9 +105,9 @@ class TaskEnded(msgspec.Struct):
 class Shipment(msgspec.Struct):
     """Message from a worker with parts and ends of several files, in order.
 
-    `file` is the file with the rows of all parts, one table after another in the order of `tables`; None when
-    there are no rows. `size` is its size in bytes. `unfit` are rows of `rejects` for values that fit no
-    column; their `file_id` is a ticket.
+    `file` is the file with the rows of all parts, one table after another in the order of `tables`. It is
+    None when there are no rows. `size` is the size of this file in bytes. `unfit` are rows of `rejects` for
+    values that fit no column. Their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]
@@ -128,13 +128,13 @@ FromWorker = TaskBegun | Shipment | WorkerFailed
 
 
 def write_tables(path: Path, tables: Mapping[str, pa.Table]) -> int:
-    """Write tables to a file as Arrow IPC streams; return the file's size in bytes. Raises OSError."""
+    """Write tables to a file as Arrow IPC streams. Return the size of the file in bytes. Raises OSError."""
     with pa.OSFile(str(path), "wb") as sink:
         return write_tables_to(sink, tables)
 
 
 def write_tables_to(sink: pa.NativeFile, tables: Mapping[str, pa.Table]) -> int:
-    """Write tables to a stream, one Arrow IPC stream after another; return their size in bytes."""
+    """Write tables to a stream, one Arrow IPC stream after another. Return the number of written bytes."""
     for table in tables.values():
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
@@ -145,7 +145,7 @@ def write_tables_to(sink: pa.NativeFile, tables: Mapping[str, pa.Table]) -> int:
 def read_tables(source: pa.NativeFile, names: list[str]) -> dict[str, pa.Table]:
     """Return the tables that `write_tables_to` wrote, under these names. Raises OSError.
 
-    Nothing is copied: the tables use the source's memory.
+    The tables use the memory of the source, so nothing is copied.
     """
     tables = {}
     for name in names:

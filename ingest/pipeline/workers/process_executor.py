@@ -1,8 +1,8 @@
-"""Executor with worker processes, which read logs ahead of the writer. Rows are written in the load's order.
+"""Executor with worker processes, which read logs in advance. Rows are written in the load's order.
 
-Workers read the next logs while this process writes earlier ones. Decisions and writes happen in the order of
-the logs, so the store is the same as with a single process. When a worker dies, only the log that it was
-reading is rejected.
+Workers read the next logs while this process writes earlier logs. Decisions and writes happen in the order of
+the logs, so the store is the same as with a single process. When a worker dies, only the log that the worker
+was reading is rejected.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ingest.sources.log_file import LogFile
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-# If processes cannot be forked, a load of fewer bytes is faster without workers.
-# Measured with two workers on two cores: 151 MB took 10 % longer, 1 GB took 20 % less time.
+# If processes cannot be forked, a load of fewer bytes is faster without workers. Measured with two workers on
+# two cores: 151 MB took 10 % longer, 1 GB took 20 % less time.
 PAYS = 256 * 1024 * 1024
 FORKING_PAYS = 32 * 1024 * 1024  # the same minimum in bytes where workers can be forked
-PATIENCE = 0.2  # seconds without a message from a worker; then the caller checks whether to stop
-_VAIN_STARTS = 2  # workers that may die before they begin; after that, this process reads alone
+PATIENCE = 0.2  # seconds without a message from a worker after which the caller checks whether to stop
+_VAIN_STARTS = 2  # number of workers that may die before they begin; then this process reads all logs itself
 _UNPACKED = 8  # estimated bytes of content per compressed byte
 
 
@@ -37,8 +37,8 @@ _UNPACKED = 8  # estimated bytes of content per compressed byte
 class ReadAhead:
     """A log that is read before it is needed.
 
-    `worker` is the process that reads it. None = this process will read it, or the worker died (`died` says
-    how).
+    `worker` is the process that reads the log. It is None if this process will read the log, or if the worker
+    died (`died` says how).
     """
 
     task: ReadTask
@@ -47,9 +47,9 @@ class ReadAhead:
 
 
 class ProcessExecutor:
-    """Reads logs with `size` worker processes, if there is enough to read.
+    """Reads logs with `size` worker processes.
 
-    With `is_asked_for`, also if there is little to read. Implements `LogExecutor`.
+    If there is little to read, workers are started only with `is_asked_for`. Implements `LogExecutor`.
     """
 
     def __init__(
@@ -67,7 +67,8 @@ class ProcessExecutor:
         self._tasks = TaskQueue()
         self._ahead: dict[int, ReadAhead] = {}  # logs read ahead, by ticket, in order
         self._position = 0
-        # a compressed archive is read by one worker, because it can only be read forward
+        # The worker for each compressed archive. One worker reads the archive, because it can only be read
+        # forward.
         self._on_tape: dict[str, WorkerProcess] = {}
 
     @property
@@ -118,7 +119,10 @@ class ProcessExecutor:
         return self._alone.read_file(ahead.task.job, on_bytes)
 
     def _receive_part(self, ahead: ReadAhead, worker: WorkerProcess) -> ReceivedPart | TaskEnded | None:
-        """Return the next part or the end of a file; None when nothing arrives within `PATIENCE` seconds."""
+        """Return the next part of a file, or the message that the file ended.
+
+        Return None when nothing arrives within `PATIENCE` seconds.
+        """
         self._give_tasks()
         self._skip_unwanted(worker)
         if worker.parcels:
@@ -143,7 +147,6 @@ class ProcessExecutor:
     # --- tasks of the workers ------------------------------------------------------------------
 
     def _give_tasks(self) -> None:
-        """Receive the messages of all workers, and give each as many tasks as it accepts."""
         for worker in self._workers.copy():
             while self._receive_from(worker):
                 pass
@@ -168,7 +171,6 @@ class ProcessExecutor:
         return self._on_tape[log_file.archive]
 
     def _skip_unwanted(self, worker: WorkerProcess) -> None:
-        """Drop the parts that a worker has sent of files that are no longer needed."""
         while worker.parcels and (ticket := worker.parcels[0].ticket) not in self._ahead:
             if ticket is None:
                 worker.parcels.popleft()
@@ -178,7 +180,9 @@ class ProcessExecutor:
     # --- the worker processes ------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker and return it; None when that fails. The caller sends the start message."""
+        """Start one more worker and return it. Return None when the start fails. The caller sends the start
+        message.
+        """
         if self._vain_starts >= _VAIN_STARTS:
             return None
         try:
@@ -195,7 +199,7 @@ class ProcessExecutor:
         worker.send_start(StartMessage(self._settings, dict(self._writer.builder.schemas), rows))
 
     def _receive_from(self, worker: WorkerProcess, patience: float = 0.0) -> bool:
-        """Receive a message of a worker; return False when there is none or the worker died.
+        """Receive a message of a worker. Return False when there is no message or the worker died.
 
         Raises IngestError when the load cannot continue.
         """
@@ -206,9 +210,9 @@ class ProcessExecutor:
             return False
 
     def _drop_dead_worker(self, worker: WorkerProcess) -> None:
-        """Remove a worker that died, and give its other files to a new worker, if one can be started.
+        """Remove a worker that died. Give its other files to a new worker, if a new worker can be started.
 
-        The file that the worker was reading is marked as failed (`died`).
+        The file that the dead worker was reading is marked as failed (`died`).
         """
         self._workers.remove(worker)
         why = worker.end_process(patience=1.0)
@@ -228,5 +232,5 @@ class ProcessExecutor:
 
 
 def content_size(log_file: LogFile) -> int:
-    """Return the size of a log's content in bytes, estimated if the log is compressed."""
+    """Return the size of a log's content in bytes. The size of a compressed log is estimated."""
     return log_file.content_size if log_file.content_size is not None else _UNPACKED * log_file.seen.size

@@ -1,4 +1,4 @@
-"""A Ray cluster (https://docs.ray.io): joins or starts one, and sends tasks to it."""
+"""A Ray cluster (https://docs.ray.io). Joins or starts the cluster, and sends tasks to it."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ from ingest.version import CALLGAUGE_VERSION, install_command
 
 _OBJECT_STORE = (
     80 * 1024 * 1024
-)  # bytes; only settings and names are stored there, but Ray's minimum is 75 MB
-_ATTEMPTS = 3  # how often a task is repeated when its machine or process died
+)  # bytes; Callgauge stores only settings and names there, but Ray requires at least 75 MB
+_ATTEMPTS = 3  # number of attempts for a task when its machine or process dies
 _ANSWERS = 10.0  # seconds to wait for an answer from a cluster
 _QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # otherwise Ray sends usage data to its makers
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # otherwise each task warns of a future change in Ray
+    "RAY_USAGE_STATS_ENABLED": "0",  # by default, Ray sends usage data to its makers
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # by default, each task warns of a future change in Ray
 }
 
 
 class TaskDiedError(Exception):
-    """A task died in every attempt, with its process or its machine."""
+    """A task died in every attempt, because its process or its machine died."""
 
 
 class RayCluster:
-    """A cluster that runs tasks. `close` ends a cluster that was started here."""
+    """A cluster that runs tasks. `close` stops the cluster only if this object started it."""
 
     def __init__(self, where: str, cpus: int) -> None:
         """Join the cluster at `ray://HOST:PORT`.
 
-        For `ray`, join the cluster of this machine, or start one with `cpus` processors. Raises OptionError.
+        For `ray`, join the cluster of this machine. If there is none, start a cluster with `cpus` processors.
+        Raises OptionError.
         """
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
         if importlib.util.find_spec("ray") is None:
@@ -49,7 +50,8 @@ class RayCluster:
         self._ray = ray
         self._settings: Any = None
         with ExitStack() as opened:
-            # Ray prints errors of its machines to stdout, where only results of commands belong.
+            # Ray prints errors of its machines to stdout. Commands write only results there, so redirect the
+            # errors.
             opened.enter_context(redirect_stdout(sys.stderr))
             if not ray.is_initialized():
                 opened.callback(ray.shutdown)
@@ -77,7 +79,7 @@ class RayCluster:
                     "(`ray status`), that it has the same Ray and Python versions as this machine, "
                     "and, if it asks for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
                 ) from error
-            # otherwise Ray writes a token to ~/.ray
+            # without this variable, Ray would write an access token to ~/.ray
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
             self._ray.init(
                 address="local",
@@ -88,15 +90,15 @@ class RayCluster:
             )
 
     def share(self, settings: ClusterSettings) -> None:
-        """Send the cluster the settings of all tasks. Call this before the first `submit`."""
+        """Send the settings of all tasks to the cluster. Call this before the first `submit`."""
         self._settings = self._ray.put(pickle.dumps(settings))
 
     def submit(self, task: bytes) -> Any:
-        """Start a task; return its reference."""
+        """Start a task and return the reference to the task."""
         return self._run.remote(CALLGAUGE_VERSION, self._settings, task)
 
     def find_done(self, references: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the tasks that have ended; wait at most this many seconds for the first."""
+        """Return the tasks that have ended. Wait at most this many seconds for the first task."""
         if not references:
             return []
         done, _ = self._ray.wait(
@@ -128,7 +130,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows that the ended tasks wrote; tasks that still run are ignored."""
+        """Return the names of the rows that the ended tasks wrote. Tasks that still run are ignored."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):
@@ -136,7 +138,7 @@ class RayCluster:
         return {name for name in names if name is not None}
 
     def close(self) -> None:
-        """Leave the cluster, and end it if it was started here."""
+        """Leave the cluster. Stop the cluster if this object started it."""
         with suppress(Exception):  # the cluster may have ended already
             self._opened.close()
 

@@ -1,7 +1,7 @@
-"""Executor with a Ray cluster: each log is a task that reads it and shares its rows, in any order.
+"""Executor with a Ray cluster. For each log, a task reads the log and shares its rows, in any order.
 
 As with worker processes, this process takes the rows in the load's order and writes the store. Shared rows
-stay until the load is published. So after a kill, the next load finds and uses them.
+stay until the load is published. So after a kill, the next load finds and uses these rows.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-_PATIENCE = 0.2  # seconds without a message from the cluster; then the caller checks whether to stop
+_PATIENCE = 0.2  # seconds without a message from the cluster after which the caller checks whether to stop
 _TASKS_PER_CPU = 4  # unfinished tasks per processor, enough to keep all machines busy
-_FEWEST_TASKS = 64  # the smallest limit; a small cluster may grow when tasks wait
+_FEWEST_TASKS = 64  # the smallest limit of unfinished tasks; a small cluster may grow when tasks wait
 
 
 @dataclass(slots=True)
 class SubmittedTask:
-    """A task of the cluster; `is_done` is True once it has ended."""
+    """A task of the cluster. `is_done` is True after the task has ended."""
 
     task: ReadTask
     reference: Any
@@ -48,9 +48,10 @@ class RayExecutor:
         writer: FactWriter,
         folder: StoreFolder,
     ) -> None:
-        """Use the cluster that `connect` returns when there is something to read.
+        """Call `connect` for a cluster as soon as there is something to read.
 
-        Rows are shared at `shared`; None = in the store's folder. Raises OptionError.
+        Tasks write rows to `shared`. If `shared` is None, they write to the store's folder. Raises
+        OptionError.
         """
         self._connect = connect
         self._rows = SharedRows(shared or str(folder.shared_rows_path))
@@ -60,7 +61,7 @@ class RayExecutor:
         self._tasks = TaskQueue()
         self._cluster: RayCluster | None = None
         self._ahead: dict[int, SubmittedTask] = {}
-        self._unwanted: list[SubmittedTask] = []  # tasks of logs that the load did not need after all
+        self._unwanted: list[SubmittedTask] = []  # tasks of logs that the load did not need in the end
         self._names: set[str] = set()  # names of the rows that tasks of this load wrote
         self._position = 0
 
@@ -87,9 +88,9 @@ class RayExecutor:
             del self._ahead[self._position]
 
     def _submit_tasks(self) -> RayCluster | None:
-        """Record which tasks have ended, submit as many as the cluster can run, and return the cluster.
+        """Record which tasks have ended. Submit as many tasks as the cluster can run, and return the cluster.
 
-        None when nothing had to be submitted so far.
+        Return None when nothing had to be submitted so far.
         """
         if self._cluster is None and self._tasks.peek() is not None:
             self._cluster = self._connect()

@@ -1,6 +1,6 @@
-"""The task of a Ray worker: reads one file and writes its rows to a place that the load can read.
+"""The task of a Ray worker. It reads one file and writes the rows where the load can read them.
 
-Ray may run a task twice, even at the same time, and may kill it at any moment.
+Ray may run a task twice, even at the same time, and may kill a task at any moment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ingest.version import CALLGAUGE_VERSION
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """The settings that all tasks of a load share. `place` is where rows are shared (`SharedRows`)."""
+    """The settings that all tasks of a load share. `place` is where tasks write rows (`SharedRows`)."""
 
     settings: ReadSettings
     schemas: Mapping[str, pa.Schema]
@@ -37,7 +37,7 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """The outcome of a task: the name of the rows, or the machine that cannot open the file, or an error.
+    """The outcome of a task: the name of the rows, the machine that cannot open the file, or an error.
 
     An error ends the whole load.
     """
@@ -48,9 +48,9 @@ class TaskOutcome:
 
 
 def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
-    """Read the file of a pickled `ReadTask` and share its rows, unless they exist already.
+    """Read the file of a pickled `ReadTask` and share its rows, unless the rows exist already.
 
-    `settings` are pickled `ClusterSettings`; `version` is the load's version of Callgauge.
+    `settings` are pickled `ClusterSettings`. `version` is the load's version of Callgauge.
     """
     if version != CALLGAUGE_VERSION:
         return TaskOutcome(error=OptionError(
@@ -82,7 +82,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
 
 
 def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
-    """Return True when the rows cover the whole content and all files that are now next to it."""
+    """Return True when the rows cover the whole content and all files that are now next to the file."""
     end = find_end(shipments) if shipments else None
     if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
         return False

@@ -1,4 +1,4 @@
-"""The parts of files that a worker has read, with their rows, which the load takes one after another."""
+"""The parts of files that a worker has read, with their rows. The load takes the parts one after another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OpenRows = Callable[[str], pa.NativeFile]
 
 @dataclass(slots=True)
 class ReceivedPart:
-    """A part of a file, with its rows as Arrow tables.
+    """A part of a file, with rows as Arrow tables.
 
     `unfit` are rows of `rejects` for values that fit no column. All rows have a ticket in place of a file id.
     """
@@ -39,13 +39,13 @@ class ReceivedPart:
         return self.part.read, self.part.rejects
 
     def for_file(self, file_id: int) -> tuple[dict[str, pa.Table], list[Row]]:
-        """Return the tables and the unfit values with `file_id` as their file id."""
+        """Return the tables and the unfit values after setting their file id to `file_id`."""
         tables = {name: _set_file_id(table, file_id) for name, table in self.tables.items()}
         return tables, [row | {"file_id": file_id} for row in self.unfit]
 
 
 class FileIntake:
-    """Passes the parts of one file to the writer when it is the file's turn."""
+    """Passes the parts of one file to the writer when the load has reached this file."""
 
     def __init__(self, job: ReadJob, writer: FactWriter, on_bytes: OnBytes) -> None:
         self._job = job
@@ -55,9 +55,9 @@ class FileIntake:
         self._came = (0, 0)
 
     def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
-        """Write a part (None = nothing has arrived). Return the result at the end of the file.
+        """Write a part. None means that no part has arrived. Return the result at the end of the file.
 
-        Raises UnusableFileError, after removing the file's rows, when the file is unusable.
+        If the file is unusable, its rows are removed and UnusableFileError is raised.
         """
         if self._file_id is None and (isinstance(part, ReceivedPart) or (part and part.counted)):
             self._file_id = self._writer.begin_file(others=True)
@@ -73,7 +73,7 @@ class FileIntake:
         return None
 
     def give_up(self, why: str) -> NoReturn:
-        """Remove the rows of the file that were written, and raise UnusableFileError."""
+        """Remove the rows of the file that were already written, and raise UnusableFileError."""
         self._take_back()
         unusable = UnusableFileError(f"cannot be read: {why}")
         unusable.may_pass = True
@@ -88,7 +88,7 @@ class ReceivedShipment:
     """A shipment of a worker, whose parts are taken or skipped in order.
 
     The file of rows is opened with the first part that is taken. After the last part, `taken_in` is called
-    with the shipment. Then the file may be deleted; tables keep their rows readable.
+    with the shipment. Then the file of rows may be deleted, because tables keep their rows readable.
     """
 
     def __init__(
@@ -103,18 +103,18 @@ class ReceivedShipment:
 
     @property
     def ticket(self) -> int | None:
-        """Ticket of the file that the next part belongs to; None when no part is left."""
+        """Ticket of the file to which the next part belongs. None when no part is left."""
         return self._parts[0].ticket if self._parts else None
 
     def skip_part(self) -> None:
-        """Drop the next part."""
+        """Skip the next part without writing it."""
         part = self._parts.popleft()
         if isinstance(part, RowsPart):
             self._at.update(part.rows)
         self._close()
 
     def take_part(self) -> ReceivedPart | TaskEnded:
-        """Return the next part, or the end of a file."""
+        """Return the next part. Return a `TaskEnded` at the end of a file."""
         part = self._parts[0]
         if isinstance(part, TaskEnded):
             self.skip_part()

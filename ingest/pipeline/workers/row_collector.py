@@ -1,4 +1,4 @@
-"""Collects the rows of files that a worker reads, and ships them as Arrow tables."""
+"""Collects the rows of files that a worker reads, and sends the rows as Arrow tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ship = Callable[[list[RowsPart | TaskEnded], dict[str, pa.Table], list[Row]], No
 
 
 class RowCollector:
-    """Collects the rows of one file after another, and calls `ship` when there are enough."""
+    """Collects the rows of one file after another. Calls `ship` when there are enough rows."""
 
     def __init__(self, schemas: Mapping[str, pa.Schema], ship: Ship) -> None:
         self._schemas = schemas
@@ -36,16 +36,16 @@ class RowCollector:
         self._counted = self._part_shipped = False
 
     def read_task(self, task: ReadTask, settings: ReadSettings) -> None:
-        """Read a file, and collect its rows and its result. Raises IngestError."""
+        """Read a file. Collect the rows and the result. Raises IngestError."""
         self.begin_task(task.ticket)
         ended = _read_task(task, settings, self)
         ended.counted = self._counted
         self._parts.append(ended)
         if self._part_shipped:
-            self.ship()  # if this worker dies at the next file, the rows of this file must be complete
+            self.ship()  # if this worker dies at the next file, the rows of this file must already be sent
 
     def begin_task(self, ticket: int) -> None:
-        """Begin a file. Rows and parts belong to it until the next file begins."""
+        """Begin a file. Until the next file begins, all rows and parts belong to this file."""
         self._ticket = ticket
         self._counted = self._part_shipped = False
         self._begin_part()
@@ -76,11 +76,13 @@ class RowCollector:
         self._part.bytes = bytes_read
 
     def take_back_file(self) -> None:
-        """Drop the file's rows that belong to no finished part. The load removes the other ones."""
+        """Discard the file's rows that belong to no finished part. The load removes all other rows of the
+        file.
+        """
         self._batch.take_back_file()
 
     def end_part(self, read: int, rejects: int) -> None:
-        """End the part, and ship when enough rows are collected."""
+        """End the part. Ship the parts when enough rows are collected."""
         self._part.read, self._part.rejects = read, rejects
         self._parts.append(self._part)
         self._bytes += self._part.bytes
@@ -106,5 +108,5 @@ def _read_task(task: ReadTask, settings: ReadSettings, collector: RowCollector) 
             foreign=unusable.foreign,
             is_noted=unusable.is_noted,
         )
-    # The state at which the reading resumed can be large, and the load has it already.
+    # The state at which the reading resumed is left out: it can be large, and the load already has it.
     return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)

@@ -1,7 +1,8 @@
-"""Rows that a cluster's workers read, in files that all machines can access and that are named by content.
+"""Stores the rows that a cluster's workers read. The files of rows are named by content, and all machines can
+access them.
 
-A file's rows are several pieces and a list of pieces, which is written last. So each file is complete or
-missing. Workers that read the same content write equal files.
+The rows of a log are several pieces and a list of pieces. The list is written last, so the rows are complete
+or missing. Workers that read the same content write equal files.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _FOLDER = "rows"
 def name_rows(
     job: ReadJob, settings: ReadSettings, schemas: Mapping[str, pa.Schema], fingerprint: str
 ) -> str:
-    """Return the name for the rows of a content: a hash of everything on which they depend."""
+    """Return the name for the rows of a log. The name is a hash of everything on which the rows depend."""
     options = settings.options
     reading = (options.tools, options.max_line, options.form, options.privacy, sorted(settings.forgotten))
     about = (job.found.name, job.quoting, job.facts, job.known, job.begun, job.past)
@@ -39,9 +40,9 @@ def name_rows(
 
 
 class SharedRows:
-    """Rows of files in a folder or an object store, each under a name from `name_rows`.
+    """Rows of logs in a folder or an object store. Each log's rows have a name from `name_rows`.
 
-    Methods raise StoreError. The constructor raises OptionError for an address that cannot be written.
+    Methods raise StoreError. The constructor raises OptionError if nothing can be written to the address.
     """
 
     def __init__(self, place: str) -> None:
@@ -49,7 +50,7 @@ class SharedRows:
         self._place: BackupPlace = open_place(self.place)
 
     def write_tables(self, name: str, number: int, tables: Mapping[str, pa.Table]) -> tuple[str, int]:
-        """Write a piece of the rows called `name`; return the piece's own name and its size in bytes."""
+        """Write a piece of the rows called `name`. Return the name of the piece and its size in bytes."""
         sink = pa.BufferOutputStream()
         write_tables_to(sink, tables)
         data = sink.getvalue().to_pybytes()
@@ -64,12 +65,15 @@ class SharedRows:
             return pa.BufferReader(self._place.read(piece))
 
     def complete(self, name: str, shipments: list[Shipment]) -> None:
-        """Write the list of pieces of the rows called `name`. Then other processes can use the rows."""
+        """Write the list of pieces of the rows called `name`.
+
+        After this, other processes can use the rows.
+        """
         with self._explain_errors():
             self._place.write(_list_name(name), pickle.dumps(shipments))
 
     def find(self, name: str) -> list[Shipment] | None:
-        """Return the shipments of the rows called `name`; None when they are incomplete."""
+        """Return the shipments of the rows called `name`. Return None when these rows are incomplete."""
         try:
             with self._explain_errors():
                 data = self._place.read(_list_name(name))
@@ -81,7 +85,7 @@ class SharedRows:
         return shipments
 
     def remove(self, name: str) -> None:
-        """Remove the rows called `name`, the list of their pieces last."""
+        """Remove the rows called `name`. The list of their pieces is removed last."""
         for shipment in self.find(name) or ():
             if shipment.file is not None:
                 with self._explain_errors():

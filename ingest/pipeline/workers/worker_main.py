@@ -1,4 +1,4 @@
-"""Main program of a worker process: reads the files that the load sends, until the load ends.
+"""Main program of a worker process. It reads the files that the load sends, until the load ends.
 
 The worker also ends when the load crashes or is killed.
 """
@@ -37,7 +37,8 @@ from ingest.processes import leave_pandas_out
 from ingest.sessions.row_batches import Row
 from ingest.sources.archives import tar_archive
 
-AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not read; above this, the worker waits
+# bytes of rows on disk that the load has not read; if there are more, the worker waits
+AHEAD = 128 * 1024 * 1024
 
 
 def main(descriptor: int) -> None:
@@ -50,7 +51,7 @@ def main(descriptor: int) -> None:
             return
         try:
             serve_load(connection, start)
-        except (EOFError, OSError):  # the load has ended, so remove the rows that nobody will read
+        except (EOFError, OSError):  # the load has ended; remove the rows, which nobody will read
             shutil.rmtree(Path(start.rows).parent, ignore_errors=True)
 
 
@@ -58,7 +59,7 @@ def run_forked(descriptor: int) -> NoReturn:
     """Do the work of `main` in a newly forked process, then end the process."""
     code = 1
     try:
-        os.setpgid(0, 0)  # a new process group, because the load handles Ctrl-C of a terminal
+        os.setpgid(0, 0)  # makes a new process group, because only the load handles Ctrl-C of a terminal
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _leave_open(descriptor)
         main(descriptor)
@@ -70,7 +71,7 @@ def run_forked(descriptor: int) -> NoReturn:
 
 
 def _leave_open(descriptor: int) -> None:
-    """Close all inherited files except this one and the standard streams; make standard input empty.
+    """Close all inherited files except this file and the standard streams. Make standard input empty.
 
     The inherited files include the store's lock and the load's ends of other workers' pipes. Otherwise a
     worker would keep the lock of a killed load and keep the other workers alive.
@@ -88,7 +89,7 @@ def serve_load(connection: Connection, start: StartMessage) -> None:
     """
     outbox = Outbox(connection, start)
     formats()
-    gc.freeze()  # the garbage collector need not scan imported modules again
+    gc.freeze()  # imported modules stay in memory, so the garbage collector need not scan them again
     connection.send(TaskBegun())
     while True:
         task = outbox.next_task()

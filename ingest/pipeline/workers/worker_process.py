@@ -1,4 +1,4 @@
-"""A worker process from the side of the load: sends it tasks, receives its messages, ends it."""
+"""A worker process as the load sees it. The load sends tasks to it, receives its messages, and ends it."""
 
 from __future__ import annotations
 
@@ -31,23 +31,25 @@ from ingest.pipeline.workers.results import ReceivedShipment
 from ingest.processes import describe_exit
 
 AHEAD_FILES = 64  # largest number of unfinished tasks that are sent to a worker
-_UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe to a worker; with more, sending could block
+# bytes of tasks that may wait in the pipe to a worker; with more bytes, sending could block
+_UNREAD = 64 * 1024
 _PIPE = 512 * 1024
 _ROOT = Path(__file__).parents[3]  # the folder from which workers import this code
 
 
 class WorkerDied(Exception):  # noqa: N818 - a verdict on the file that it was at; the load goes on
-    """A worker process has ended, and all its messages have been received."""
+    """A worker process has ended. All its messages have been received."""
 
 
 class WorkerProcess:
     """A child process that reads files in the order of its tasks.
 
-    `is_ready` is True once the process can read. `parcels` are the shipments received from it.
+    `is_ready` is True as soon as the process can read files. `parcels` are the shipments received from
+    it.
     """
 
     def __init__(self) -> None:
-        """Start the process, which waits for `send_start`. Raises OSError when that fails."""
+        """Start the process, which then waits for `send_start`. Raises OSError when the start fails."""
         ours, theirs = socket.socketpair()
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIPE)
@@ -60,7 +62,7 @@ class WorkerProcess:
         self._connection = Connection(ours.detach())
         self._waiting: dict[int, int] = {}  # ticket of each unfinished task → its size in bytes, in order
         self._at: int | None = None
-        # True once the process can read; without a fork, its start takes as long as reading 50 MB
+        # without a fork, the start of the process takes as long as reading 50 MB
         self.is_ready = False
         self.parcels: deque[ReceivedShipment] = deque()
 
@@ -69,34 +71,36 @@ class WorkerProcess:
 
     @property
     def waiting_tickets(self) -> list[int]:
-        """Tickets of the tasks that the worker has not ended, in order."""
+        """Tickets of the tasks that the worker has not finished, in order."""
         return list(self._waiting)
 
     @property
     def current_ticket(self) -> int | None:
-        """The ticket of the task in progress, or during which the worker died; None when there is none."""
+        """The ticket of the task in progress, or of the task during which the worker died. None if there is
+        no task.
+        """
         return self._at if self._at in self._waiting else None
 
     def give_task(self, task: ReadTask) -> bool:
-        """Send a task to the worker; return True when it was accepted.
+        """Send a task to the worker. Return True when the worker accepts it.
 
-        False when the worker already has `AHEAD_FILES` tasks, or when sending would block because its pipe is
-        full.
+        Return False when the worker already has `AHEAD_FILES` tasks. Also return False when sending would
+        block because the pipe to the worker is full.
         """
         data = ForkingPickler.dumps(task)
         full = sum(self._waiting.values()) + len(data) > _UNREAD or len(self._waiting) >= AHEAD_FILES
         if self._waiting and full:
             return False
         self._waiting[task.ticket] = len(data)
-        with suppress(OSError):  # the process is dead, which `receive` will report
+        with suppress(OSError):  # the process is dead; `receive` will report this
             self._connection.send_bytes(data)
         return True
 
     def receive(self, patience: float = 0.0) -> bool:
-        """Receive one message; return False when none arrived within `patience` seconds.
+        """Receive one message. Return False when no message arrived within `patience` seconds.
 
-        Shipments are appended to `parcels`. Raises WorkerDied when the worker has ended, IngestError when the
-        load cannot continue.
+        Shipments are appended to `parcels`. Raises WorkerDied when the worker has ended. Raises IngestError
+        when the load cannot continue.
         """
         try:
             if not self._connection.poll(patience):
@@ -122,11 +126,11 @@ class WorkerProcess:
             self._send(RowsTaken(shipment.size))
 
     def _send(self, message: StartMessage | RowsTaken) -> None:
-        with suppress(OSError):  # the process is dead, which `receive` will report
+        with suppress(OSError):  # the process is dead; `receive` will report this
             self._connection.send(message)
 
     def end_process(self, patience: float = 0.0) -> str:
-        """End the worker process and return how it ended, in words.
+        """End the worker process. Return in words how it ended.
 
         The process is killed unless it ends by itself within `patience` seconds.
         """
@@ -138,7 +142,7 @@ class WorkerProcess:
 
 
 class _Process(Protocol):
-    """The part of `subprocess.Popen` that is used here."""
+    """The methods and attributes of `subprocess.Popen` that are used here."""
 
     def wait(self, timeout: float | None = None) -> int: ...
 
@@ -146,17 +150,17 @@ class _Process(Protocol):
 
 
 class ForkedProcess:
-    """A worker process that is forked from this one, so it need not import anything again."""
+    """A worker process that is forked from this process, so it need not import any module again."""
 
     def __init__(self, descriptor: int) -> None:
-        """Fork the process. Raises OSError when that fails."""
+        """Fork the process. Raises OSError when the fork fails."""
         self._code: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
             worker_main.run_forked(descriptor)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until the process has ended and return its exit code, negative for a signal.
+        """Wait until the process has ended. Return its exit code, which is negative for a signal.
 
         Raises subprocess.TimeoutExpired after `timeout` seconds.
         """
@@ -181,9 +185,10 @@ def _start_process(descriptor: int) -> _Process:
 
 
 def can_fork() -> bool:
-    """Return True when this process can be forked safely, because no other thread can hold a lock.
+    """Return True when this process can be forked safely.
 
-    Only Linux lists the threads. A fork is unsafe with macOS system libraries, and Windows has no fork.
+    A fork is safe if no other thread can hold a lock. Only Linux lists the threads. A fork is unsafe with
+    macOS system libraries, and Windows has no fork.
     """
     if not hasattr(os, "fork"):
         return False
@@ -200,5 +205,5 @@ def _start_program(descriptor: int) -> subprocess.Popen[bytes]:
         pass_fds=[descriptor],
         stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": path},
-        process_group=0,  # only the load reacts to Ctrl-C in a terminal
+        process_group=0,  # Ctrl-C in a terminal must reach only the load
     )

@@ -1,1 +1,4 @@
-"""Finds out from the text of a result whether its call failed, and at which stage. All formats use it."""
+"""Finds out from the text of a result whether the tool call failed, and at which stage.
+
+All formats use this package.
+"""

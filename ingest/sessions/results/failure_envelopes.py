@@ -1,15 +1,15 @@
 """Finds results that are a failure envelope: an object in which the tool itself reports a failure.
 
 Many tools return a failure as a value, which the agent treats as a success: `{"success": false, "error": "no
-such city"}`. Such a call failed, whatever the log's flag says. Other tools return the same words as data, for
+such city"}`. Such a call failed, whatever flag the log has. Other tools return the same words as data, for
 example in a health check. So an object counts as an envelope only if it is the whole result and has one of
 these fields at the top level:
 
-- `success` or `ok` is the boolean false, with an error text or without other content;
+- `success` or `ok` is the boolean false, and the object has an error text or no other content;
 - `status` is the text "error", and the other fields contain only codes and texts of the error.
 
-If a shell tool has an explicit success, the result stays a success, because a command's output is data. On
-the real logs used for testing, these rules changed no result.
+If the log marks the result of a shell tool as a success, the result stays a success, because a command's
+output is data. On the real logs used for testing, these rules changed no result.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from lenient import parse_arguments
 FIELDS = frozenset({"success", "ok", "status"})
 """The fields of an envelope that report a failure of the tool."""
 
-_MESSAGE = 500  # characters of an error that are kept as the reason
-_MAY_BE_CUT = 1_900  # characters; a shorter result was not cut, because the store keeps 2,000
+_MESSAGE = 500  # characters of an error text that are stored as the reason
+# characters; a shorter result was not truncated, because the store keeps 2,000 characters
+_MAY_BE_CUT = 1_900
 _ERRORS = ("error", "errors", "error_message", "errorMessage")
 _WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
 _CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
@@ -39,9 +40,9 @@ _ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
 _LIKELY = re.compile(
     r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
 )
-# An envelope that was cut is no valid JSON, so this pattern recognises its beginning.
+# A truncated envelope is not valid JSON, so this pattern recognises its beginning.
 _CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
-# Codex puts these lines before the result of an MCP tool
+# Codex writes these lines before the result of an MCP tool.
 _FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")
 _PART = re.compile(r'\[\s*\{\s*"type"\s*:\s*"text"')
 _SHELLS = re.compile(
@@ -55,7 +56,7 @@ _TOLD = {made: source for source, made in _SOURCES.items()}
 
 @dataclass(frozen=True, slots=True)
 class FailureRules:
-    """Which fields of an envelope count as a failure, by default and for patterns of tool names.
+    """The fields of an envelope that count as a failure: a default, and exceptions by patterns of tool names.
 
     The first pattern that matches the tool name applies.
     """
@@ -64,7 +65,11 @@ class FailureRules:
     tools: tuple[tuple[str, frozenset[str]], ...] = ()
 
     def judge(self, tool: str | None, result: ResultSeen) -> ResultSeen:
-        """Return the result as a failure when it is an envelope that counts for this tool."""
+        """Return the result as a failure if its content is an envelope that counts as a failure for this
+        tool.
+
+        Return other results unchanged.
+        """
         content = result.content
         source = result.flag_source
         if content is None or _STATUSES.get(source) is not result.status or _LIKELY.search(content) is None:
@@ -86,7 +91,10 @@ DEFAULT_RULES = FailureRules()
 
 
 def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
-    """Return the error text of an envelope, or the whole text if it has none; None for any other result."""
+    """Return the error text of an envelope. Return the whole text if the envelope has no error text.
+
+    Return None if the content is not an envelope.
+    """
     frame = _FRAME.match(content)
     text = (content[frame.end() :] if frame else content).strip()
     if _PART.match(text):
@@ -103,7 +111,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
-    """Return the status and its source from the log, before `FailureRules.judge` changed them."""
+    """Undo the change by `FailureRules.judge`. Return the status in the log and the source of that status."""
     original = _TOLD.get(source)
     return (status, source) if original is None else (_STATUSES[original], original)
 
@@ -127,7 +135,7 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object in a text of JSON or of a printed Python dict, or None when the text is neither."""
+    """Return the object in a text of JSON or of a printed Python dict. Return None for any other text."""
     try:
         value = orjson.loads(text)
     except ValueError:
@@ -140,7 +148,6 @@ def _read_object(text: str) -> Mapping[str, Any] | None:
 
 
 def _read_part(text: str) -> str:
-    """Return the text of a content list that has exactly one part; '' otherwise."""
     try:
         parts = orjson.loads(text)
     except ValueError:

@@ -1,13 +1,13 @@
 """Finds the failure stage of a call from the tool's message, with the same table for all formats.
 
 Agents word the same failure differently, and most logs only mark it as an error. `tool_rejected`: the tool
-checked the arguments and did nothing. Examples: the text to replace is not in the file, or more than once;
-the file does not exist, was not read before, or has changed since. `execution`: a command ran and exited with
-an error, whatever it printed. `refused`: a person or a policy denied the call. Some formats read more
-messages or codes of the program that wrote the log.
+checked the arguments and did nothing. For example, the text to replace is not in the file or occurs more than
+once. Or the file does not exist, was not read before, or has changed since. `execution`: a command ran and
+exited with an error; the printed text does not matter. `refused`: a person or a policy denied the call. Some
+formats also read messages or codes that only one program writes.
 
 The sentences come from the agents' source code and from real logs. tests/sessions/test_refusal_texts.py has a
-case for each.
+case for each sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
 
-_ERROR = ResultStatus.ERROR  # looking up an Enum member is slow, so this is done only once
+_ERROR = ResultStatus.ERROR  # looking up an Enum member is slow, so the member is looked up only once
 _LONGEST = 1_000  # number of characters that are searched; the known sentences come first in a message
 
 _PREFIX = re.compile(
@@ -31,7 +31,7 @@ _A_USER_OR_POLICY_SAID_NO = (
     r"Permission (?:to use|for) [^\n]{1,900}? (?:has been|was) denied",
 )
 _THE_TOOL_REFUSED = (
-    # An edit failed: the old text is not in the file, or more than once, or equals the new text.
+    # An edit failed. The old text is not in the file, occurs more than once, or equals the new text.
     r"String to replace not found",
     r"The old string was not found",
     r"[`'\"]?old_?(?:string|str|text)\b",
@@ -68,7 +68,10 @@ _TEXTS = tuple(
 
 
 def settle_layer(result: ResultSeen) -> ResultSeen:
-    """Return the result with the failure stage that its text shows, if the log only marks a failure."""
+    """Return the result with the failure stage that its text shows.
+
+    A more exact stage that the log states is not changed.
+    """
     if result.status is not _ERROR or result.flag_source is FlagSource.DERIVED_EXIT_CODE:
         return result
     if result.fault_layer not in (None, FaultLayer.EXECUTION):
@@ -81,7 +84,7 @@ def settle_layer(result: ResultSeen) -> ResultSeen:
 
 
 def find_refusal(message: str) -> FaultLayer | None:
-    """Return the failure stage that a failed call's text shows, or None."""
+    """Return the failure stage that the text of a failed call shows. Return None if it shows no stage."""
     head = message[:_LONGEST]
     prefix = _PREFIX.match(head)
     start = prefix.end() if prefix else 0

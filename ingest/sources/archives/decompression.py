@@ -1,8 +1,8 @@
-"""Uncompresses a stream in limited memory; detects the compression from the first bytes.
+"""Uncompresses a stream in limited memory. The first bytes show the compression.
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
-compressed streams one after another are one content, as in the tools of each format. Incomplete or corrupt
-data raises `DamagedFileError` at that position. Before that, everything that can be decoded is returned.
+compressed streams one after another form one content, as in the tools of each format. All data before an
+incomplete or corrupt position is returned. Then `DamagedFileError` is raised.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives.streams import PieceStream
 
 _INPUT = 64 * 1024
-# bytes of memory that a stream may need at most; `zstd --long=27` and `xz -9` need less
+# most bytes of memory that a stream may need; `zstd --long=27` and `xz -9` need less
 _WINDOW = 128 * 1024 * 1024
-SUSPECT = 1024 * 1024 * 1024  # bytes of content; the ratio is checked only after this many
+SUSPECT = 1024 * 1024 * 1024  # bytes of content after which the ratio is checked
 _RATIO = 500  # content size divided by compressed size; real logs reach at most 100
 
 
@@ -45,14 +45,17 @@ _SIGNATURES = (
 
 
 def detect_compression(head: bytes) -> Compression | None:
-    """Return the compression of a file that begins with `head`; None when it is not compressed."""
+    """Return the compression of a file that begins with `head`.
+
+    Return None when the file is not compressed.
+    """
     return next((kind for signature, kind in _SIGNATURES if signature.match(head)), None)
 
 
 class _Decoder(Protocol):
     """Decoder of one compressed stream.
 
-    `decompress` returns about `limit` bytes at most and keeps the rest for the next call.
+    `decompress` returns about `limit` bytes at most and keeps the rest of the output for the next call.
     """
 
     @property
@@ -97,7 +100,10 @@ _ERRORS = (zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError, ValueError)
 
 
 class DecompressedStream(PieceStream[io.RawIOBase]):
-    """The uncompressed content of a compressed stream. Closing it also closes the compressed stream."""
+    """The uncompressed content of a compressed stream.
+
+    Closing the content also closes the compressed stream.
+    """
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
         super().__init__(source)
@@ -145,7 +151,8 @@ class DecompressedStream(PieceStream[io.RawIOBase]):
         return data
 
     def _start_next_stream(self, rest: bytes) -> bytes:
-        """Return the first bytes of the next compressed stream; empty when there is none.
+        """Return the first bytes of the next compressed stream. They are empty when there is no further
+        stream.
 
         `rest` are the bytes already read after the previous stream. Zero bytes between streams are skipped as
         padding.

@@ -1,8 +1,9 @@
-"""Detects a file's compression, archive kind and text encoding from its first bytes; its name is ignored.
+"""Detects a file's compression, archive kind and text encoding from its first bytes. The file name is
+ignored.
 
 Some tools on Windows write UTF-16, for example redirections in PowerShell 5. Such text is converted to UTF-8.
-A byte order mark shows the encoding. Without it, the zero bytes among the first four bytes do, because JSON
-begins with two ASCII characters (RFC 4627, section 3).
+A byte order mark shows the encoding. If there is no byte order mark, the positions of zero bytes among the
+first four bytes show the encoding. JSON begins with two ASCII characters (RFC 4627, section 3).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class ArchiveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How a file is packed: its compression, and the archive kind or encoding of its content.
+    """How a file is packed.
 
     `compression` is None when the file is not compressed, `archive` None when the content is not an archive.
     `encoding` is None unless it is UTF-16 or UTF-32. `is_database` is True for an SQLite database.
@@ -56,9 +57,9 @@ class Packing:
 
 
 def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[RewindableStream, Packing]:
-    """Return the uncompressed stream in UTF-8, at its start, and how the file is packed.
+    """Return the uncompressed stream in UTF-8, at its start. Also return how the file is packed.
 
-    `keeps` is how many bytes of content can be read before the stream is rewound. Raises OSError, or
+    `keeps` is how many bytes of content can be read before the stream is rewound. Raises OSError. Raises
     DamagedFileError when the content is compressed twice.
     """
     head = stored.head(LOOK)
@@ -93,7 +94,8 @@ def _detect_archive(head: bytes) -> ArchiveKind | None:
 
 
 def detect_encoding(head: bytes) -> str | None:
-    """Return the encoding of text that begins with `head`; None for UTF-8 or when it is not text.
+    """Return the encoding of text that begins with `head`. Return None for UTF-8 and for data that is not
+    text.
 
     `head` has at least 16 bytes unless the text is shorter.
     """
@@ -114,9 +116,10 @@ def _begins_json(head: bytes, encoding: str) -> bool:
 
 
 class Utf8Stream(PieceStream[io.RawIOBase]):
-    """Converts text in another encoding to UTF-8 without a byte order mark. Closing it closes the source.
+    """Converts text in another encoding to UTF-8 without a byte order mark.
 
-    Only an invalid unit becomes U+FFFD. A lone surrogate stays invalid UTF-8, so its line is rejected.
+    Closing the stream closes the source. Only an invalid code unit becomes U+FFFD. A lone surrogate stays
+    invalid UTF-8, so its line is rejected.
     """
 
     def __init__(self, source: io.RawIOBase, encoding: str) -> None:

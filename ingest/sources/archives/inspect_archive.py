@@ -1,9 +1,10 @@
 """Reads an Inspect log archive (`.eval`) as JSON Lines: the header, then each sample, in archive order.
 
 https://inspect.aisi.org.uk/eval-logs.html. A `.eval` is a zip of a header, `samples/<id>_epoch_<n>.json` and
-summaries that repeat the samples. The header is `header.json`, or `_journal/start.json` while the evaluation
-runs or after it crashed. Each document except the summaries becomes one line. Its line breaks become tabs,
-which does not change whether it is valid JSON. Line 1 is the header, line 2 the first sample.
+summaries that repeat the samples. The header is `header.json`. It is `_journal/start.json` while the
+evaluation runs or after it crashed. Each document except the summaries becomes one line. The line breaks of a
+document become tabs, which does not change whether the document is valid JSON. Line 1 is the header, line 2
+the first sample.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _ONE_LINE = bytes.maketrans(b"\r\n", b"\t\t")
 
 
 def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
-    """Return the members that form the log, the header first; None when it is not an Inspect log."""
+    """Return the members that form the log. The header comes first. Return None for other archives."""
     by_name = {member.name: member for member in members}
     headers = [by_name[name] for name in _HEADERS if name in by_name]
     samples = [member for member in members if _SAMPLE.fullmatch(member.name)]

@@ -1,4 +1,4 @@
-"""Raw streams that wrap another stream: a part of it, one that can be rewound, and one made of pieces."""
+"""Raw streams: a part of another stream, a rewindable stream, and a stream made of pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.errors import CutOffError
 
 
 class StreamPart(io.RawIOBase):
-    """A part of a stream: `size` bytes from offset `start` on. `size` None = up to the end.
+    """A part of a stream: `size` bytes from offset `start` on. If `size` is None, the part has no end.
 
     If the source can seek, the part keeps its own position, so several parts can be read in turn. With
     `owner`, closing the part closes the source. With `exact`, reading raises CutOffError when the source ends
@@ -76,9 +76,9 @@ class StreamPart(io.RawIOBase):
 class RewindableStream(io.RawIOBase):
     """A stream whose beginning can be read several times before the final reading.
 
-    Until `rewind`, at most `keeps` bytes are kept in memory; after more bytes, `rewinds` becomes False. With
-    `keeps` 0, the source must be able to seek. Closing or deleting the stream closes the source, unless it
-    was detached.
+    Until `rewind`, at most `keeps` bytes are kept in memory. If more bytes are read, `rewinds` becomes False.
+    If `keeps` is 0, the source must be able to seek. Closing or deleting the stream closes the source, unless
+    `detach` was called.
     """
 
     def __init__(self, source: io.RawIOBase, *, keeps: int) -> None:
@@ -99,12 +99,17 @@ class RewindableStream(io.RawIOBase):
         super().close()
 
     def detach(self) -> io.RawIOBase:
-        """Return the source stream at its present position; closing this stream no longer closes it."""
+        """Return the source stream at its present position. Closing this stream then no longer closes the
+        source.
+        """
         self._detached = True
         return self._source
 
     def head(self, size: int) -> bytes:
-        """Return the first `size` bytes, or all if there are fewer; call it before anything is read."""
+        """Return the first `size` bytes, or all bytes if there are fewer.
+
+        Call this before anything is read.
+        """
         head = b""
         while len(head) < size and (piece := self.read(size - len(head))):
             head += piece
@@ -112,12 +117,12 @@ class RewindableStream(io.RawIOBase):
         return head
 
     def rewind(self) -> None:
-        """Go back to the first byte for the final reading; allowed only while `rewinds` is True."""
+        """Go back to the first byte for the final reading. Allowed only while `rewinds` is True."""
         self.go_back()
         self._trial = False
 
     def go_back(self) -> None:
-        """Go back to the first byte; allowed only while `rewinds` is True."""
+        """Go back to the first byte. Allowed only while `rewinds` is True."""
         if self._limit:
             self._at = 0
         else:
@@ -155,7 +160,7 @@ From = TypeVar("From", bound=Closeable)
 
 
 class PieceStream(io.RawIOBase, Generic[From]):
-    """Content made from `source` in pieces; closing it closes the source."""
+    """A stream whose content is made from `source` in pieces. Closing the stream closes `source`."""
 
     def __init__(self, source: From) -> None:
         self._source = source
@@ -179,4 +184,4 @@ class PieceStream(io.RawIOBase, Generic[From]):
 
     @abstractmethod
     def _next_content(self, limit: int) -> bytes:
-        """Return the next piece of content, of about `limit` bytes; empty only at the end."""
+        """Return the next piece of content, of about `limit` bytes. It is empty only at the end."""

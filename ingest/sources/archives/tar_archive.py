@@ -1,12 +1,12 @@
-"""Lists the files of a tar archive from its headers, and reads the members of a compressed one.
+"""Lists the files of a tar archive from its headers. Reads the members of a compressed tar archive.
 
 Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
 Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
 library decodes the header blocks, but this module walks through the archive. `tarfile` would read extended
 headers of any size into memory, and would stop without an error at a damaged header.
 
-A compressed tar can only be read forward. So each process keeps the last such archive open at its position,
-and reading the members in order takes one pass.
+A compressed tar can only be read forward. So each process keeps its last compressed tar open at the present
+position. Reading the members in order then takes one pass.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _running: dict[Hashable, ForwardStream] = {}  # the archive that this process ke
 class TarMember:
     """A file in a tar archive.
 
-    Its `size` bytes of content begin at byte `start` of the uncompressed archive. `problem` says why the file
+    The content is `size` bytes from byte `start` of the uncompressed archive on. `problem` says why the file
     cannot be read, or is None.
     """
 
@@ -47,9 +47,11 @@ class TarMember:
 
 
 def is_tar(head: bytes) -> bool:
-    """Return True when `head` begins with a tar header, old or new, whose checksum is right."""
+    """Return True when `head` begins with a tar header that has a correct checksum. Old and new headers
+    count.
+    """
     if b"\0" not in head:
-        return False  # a header ends with zeros, so most files need no checksum
+        return False  # a header ends with zeros; this test is fast, so most other files need no checksum
     try:
         tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
     except tarfile.HeaderError:
@@ -58,9 +60,9 @@ def is_tar(head: bytes) -> bool:
 
 
 class ForwardStream:
-    """A stream that can only be read forward; `at` is its position.
+    """A stream that can only be read forward. `at` is the position.
 
-    A source that cannot seek is moved forward by reading.
+    If the source cannot seek, bytes are read to move forward.
     """
 
     def __init__(self, stream: io.RawIOBase) -> None:
@@ -73,7 +75,10 @@ class ForwardStream:
         return count
 
     def advance_to(self, position: int) -> None:
-        """Move to a position. Raises DamagedFileError when the stream ends before it, or OSError."""
+        """Move to a position.
+
+        Raises OSError. Raises DamagedFileError when the stream ends before the position.
+        """
         if self.stream.seekable():
             self.at = self.stream.seek(position)
             return
@@ -83,7 +88,7 @@ class ForwardStream:
                 raise DamagedFileError("it ends in the middle of a file")
 
     def read(self, size: int) -> bytes:
-        """Read exactly `size` bytes, or fewer at the end of the stream."""
+        """Read exactly `size` bytes. Return fewer bytes only at the end of the stream."""
         parts, left = [], size
         while left:
             part = self.stream.read(left)
@@ -98,8 +103,8 @@ class ForwardStream:
 def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
     """Yield the files in the order of the archive.
 
-    The caller may read the content of each file before the next one. Raises OSError, or DamagedFileError
-    where the archive is incomplete or corrupt.
+    The caller may read the content of each file before asking for the next file. Raises OSError. Raises
+    DamagedFileError where the archive is incomplete or corrupt.
     """
     extended: dict[str, str] = {}
     position = 0
@@ -121,7 +126,6 @@ def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
 
 
 def _read_header(tape: ForwardStream) -> tarfile.TarInfo | None:
-    """Read the next header; return None at the block of zeros that ends the archive."""
     block = tape.read(_BLOCK)
     if len(block) < _BLOCK:
         raise DamagedFileError("it ends in the middle: the end mark is missing")
@@ -154,7 +158,7 @@ def _read_extended_header(header: tarfile.TarInfo, tape: ForwardStream) -> dict[
 
 
 def _parse_pax_records(data: bytes) -> Iterator[tuple[str, str]]:
-    r"""Yield the records `<length> <key>=<value>\n`; the decimal length counts the whole record."""
+    r"""Yield the records `<length> <key>=<value>\n`. The decimal length counts the whole record."""
     at = 0
     while at < len(data):
         digits, space, _ = data[at : at + 20].partition(b" ")
@@ -181,10 +185,10 @@ def _member_of_header(header: tarfile.TarInfo, extended: dict[str, str], start: 
 
 
 def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: TarMember) -> MemberStream:
-    """Open the content of a member. Read it before opening another member of any compressed tar.
+    """Open the content of a member. Read the content before you open another member of any compressed tar.
 
-    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start. It is called
-    when the archive is not open, or its position is after the member. Raises OSError.
+    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start. `unpack` is
+    called when the archive is not open, or when the open archive is already past the member. Raises OSError.
     """
     tape = _running.get(archive)
     if tape is None or tape.at > member.start:
@@ -207,7 +211,8 @@ def close_kept_archive() -> None:
 class MemberStream(io.RawIOBase):
     """The content of one member, read from the archive's stream.
 
-    Raises ValueError when another member was opened in between, CutOffError when the archive ends early.
+    Raises ValueError when another member was opened in between. Raises CutOffError when the archive ends
+    early.
     """
 
     def __init__(self, tape: ForwardStream, member: TarMember) -> None:

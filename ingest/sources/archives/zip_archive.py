@@ -1,8 +1,8 @@
-"""Lists the members of a zip archive and opens the content of each as a stream, without temporary files.
+"""Lists the members of a zip archive. Opens the content of each member as a stream without temporary files.
 
-The standard library reads the table of contents, this package's streams read the content. `zipfile` before
-3.14 cannot read zstd (method 93, which Inspect uses), and does not limit the output of bzip2. Source: PKWARE
-APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
+The standard library reads the table of contents; the streams of this package read the content. `zipfile`
+before 3.14 cannot read zstd (method 93, which Inspect uses), and does not limit the output of bzip2. Source:
+PKWARE APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENCRYPTED = 0x1
 
 @dataclass(frozen=True, slots=True)
 class ZipMember:
-    """A file in a zip archive, as the table of contents describes it; sizes are in bytes."""
+    """A file in a zip archive, as described in the table of contents. Sizes are in bytes."""
 
     name: str
     start: int  # offset of the local header
@@ -42,7 +42,7 @@ class ZipMember:
 class _BoundedFile(io.BufferedReader):
     """A file that raises DamagedFileError for reads of more than `CONTENTS` bytes.
 
-    `zipfile` reads a table of contents of any size into memory.
+    The limit is needed because `zipfile` reads a table of contents of any size into memory.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -57,7 +57,7 @@ def list_zip_members(file: io.RawIOBase) -> list[ZipMember]:
     """Return the files in an archive, in the order of its table of contents.
 
     Of two files with the same name, the last one is used. `file` must be seekable and stays open. Raises
-    OSError, or DamagedFileError when the table of contents is damaged or members overlap.
+    OSError. Raises DamagedFileError when the table of contents is damaged or members overlap.
     """
     buffered = _BoundedFile(file)
     try:
@@ -95,8 +95,8 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
 def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     """Open the content of one member as a stream that checks length and CRC-32 at its end.
 
-    `file` is the archive, which must be seekable; closing the stream closes it. Raises OSError, or
-    DamagedFileError now or while the stream is read.
+    `file` is the archive, which must be seekable. Closing the stream closes `file`. Raises OSError or
+    DamagedFileError. Reading the stream can raise the same errors.
     """
     if member.encrypted:
         raise DamagedFileError("it is encrypted; unpack it with its password")
@@ -117,7 +117,7 @@ def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
 
 
 class _ChecksummedStream(io.RawIOBase):
-    """A member's content. Raises DamagedFileError when its length or CRC-32 is wrong."""
+    """A member's content. Raises DamagedFileError when the length or the CRC-32 is wrong."""
 
     def __init__(self, source: io.RawIOBase, member: ZipMember) -> None:
         self._source = source
@@ -135,7 +135,7 @@ class _ChecksummedStream(io.RawIOBase):
         view = memoryview(buffer)
         try:
             count = self._source.readinto(view) or 0
-        # the end of the archive was read before, so the archive is damaged, not incomplete
+        # the table of contents at the end of the archive was read, so the archive is damaged, not incomplete
         except CutOffError as error:
             raise DamagedFileError(str(error)) from error
         self._sum = zlib.crc32(view[:count], self._sum)

@@ -5,10 +5,10 @@ row without its NULLs: `{"record": <word>, <column>: <value>, …}`. Blobs are r
 UTF-8 stays invalid, so its line is rejected as in any log. A row with a value that is too large becomes
 `{"record": <word>, "unread": <reason>}`. A database with tables of several producers yields no rows.
 
-A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments name the records, one per line:
+A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments define the records, one per line:
 `-- <record>: <table>(<column>, <column>?, …)`. A database has the layout when it has all these tables and
-columns; columns with a `?` are optional. The table `*` means any table with these columns; `{table}` is its
-name in the query. The query selects the `<record>` and the rowid of each row, in order.
+columns. Columns with a `?` are optional. The table `*` means any table with these columns; `{table}` is the
+name of this table in the query. The query selects the `<record>` and the rowid of each row, in order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ Tables = Mapping[str, Sequence[str]]
 
 
 class DatabaseLines(io.RawIOBase):
-    """The lines of a database. `connection` is to a copy of it; closing the stream closes the connection."""
+    """The lines of a database as a stream.
+
+    `connection` is open on a copy of the database. Closing the stream closes the connection.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -53,7 +56,7 @@ class DatabaseLines(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go back to the first line; other positions are not supported."""
+        """Go back to the first line. Other positions are not supported."""
         if (offset, whence) != (0, io.SEEK_SET):
             raise io.UnsupportedOperation("only the start of a database can be sought")
         self._lines.close()
@@ -121,7 +124,9 @@ def _encode_line(value: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """The rows of one table that become records: the record's name, the table, and the columns to read."""
+    """The rows of one table that become records. It has the record's name, the table, and the columns to
+    read.
+    """
 
     record: str
     table: str
@@ -130,12 +135,12 @@ class RowKind:
 
     @property
     def query(self) -> str:
-        """The query for one row, by its rowid."""
+        """The query that selects one row by rowid."""
         columns = ", ".join(map(quote_name, self.columns))
         return f"SELECT {columns} FROM {quote_name(self.table)} WHERE rowid = ?"  # noqa: S608 - quoted names
 
     def in_table(self, table: str, columns: Sequence[str]) -> RowKind | None:
-        """Return this kind of row for a table; None when the table lacks a column."""
+        """Return the same kind of row for another table. Return None when that table lacks a column."""
         present = tuple(column for column in self.columns if column in columns)
         lacking = set(self.columns) - set(present)
         return replace(self, table=table, columns=present) if lacking <= self.optional else None
@@ -143,14 +148,17 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read a database: the producer's name, the rows to read, and the query for their order."""
+    """How to read a database. It has the producer's name, the rows to read, and the query for their order."""
 
     producer: str
     kinds: tuple[RowKind, ...]
     order: str
 
     def fit(self, tables: Tables) -> list[Layout]:
-        """Return the layouts for the existing tables: none, one, or one for each table that `*` matches."""
+        """Return the layouts for the existing tables.
+
+        If this layout has the table `*`, each matching table gives one layout.
+        """
         if any(kind.table == _ANY for kind in self.kinds):
             return [fitted for table in tables if (fitted := self._fit_tables(tables, table)) is not None]
         fitted = self._fit_tables(tables)

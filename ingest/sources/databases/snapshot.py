@@ -1,9 +1,9 @@
 """Copies an SQLite database that may be in use, with its write-ahead log, and opens the copy.
 
-The database itself is never opened with SQLite, so it is not locked and its files do not change. Committed
+SQLite never opens the database itself, so the database is not locked and its files do not change. Committed
 data may be partly in `-wal` (https://sqlite.org/walformat.html), or must be restored from `-journal`
-(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions: the file reads the same
-before and after its side file is copied, and the side file was not restarted meanwhile.
+(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions. The database file must be
+the same before and after its side file is copied. SQLite must not have restarted the side file meanwhile.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ _NAME = "copy.db"
 
 OpenStream = Callable[[], io.RawIOBase]
 OpenSide = Callable[[str], io.RawIOBase | None]
-"""Function that opens the side file with this suffix; None = there is none. Raises OSError."""
+"""Function that opens the side file with this suffix. Returns None when there is no such file. Raises
+OSError.
+"""
 
 
 def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3.Connection:
     """Return a connection to a copy of a database that other programs may be writing.
 
-    `size` is its size in bytes, or None. Raises OSError when there is no room for the copy or the database
-    changes all the time, and DamagedFileError when it is damaged or encrypted.
+    `size` is the size of the database in bytes, or None. Raises OSError when there is no room for the copy or
+    the database changes all the time. Raises DamagedFileError when the database is damaged or encrypted.
     """
     folder = Path(tempfile.mkdtemp(prefix="callgauge-database-"))
     try:
@@ -54,12 +56,13 @@ def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3
             pause *= 2
         raise OSError("it is an SQLite database that changed while it was copied; load it again")
     finally:
-        # the connection keeps the deleted files open, so even a killed load leaves none
+        # the connection keeps the deleted files open, so even a killed load leaves no files
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def copy_stream(stream: io.RawIOBase) -> sqlite3.Connection:
-    """Return a connection to a copy of a database in a stream that can be read once.
+    """Return a connection to a copy of a database. The database comes from a stream that can be read only
+    once.
 
     Raises the same errors as `copy_database`.
     """
@@ -82,7 +85,7 @@ def _check_room(folder: Path, size: int | None) -> None:
 
 
 def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
-    """Copy the database and its side files; return False when another program wrote meanwhile."""
+    """Copy the database and its side files. Return False when another program wrote to them meanwhile."""
     with closing(main()) as stream:
         first = _copy(stream, folder / _NAME)
     headers = {suffix: _copy_side(side, suffix, folder / (_NAME + suffix)) for suffix in SIDE_FILES}
@@ -92,7 +95,6 @@ def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
 
 
 def _copy_side(side: OpenSide, suffix: str, target: Path) -> bytes:
-    """Copy a side file and return its first bytes; empty when it does not exist or is empty."""
     target.unlink(missing_ok=True)
     stream = side(suffix)
     if stream is None:
@@ -128,7 +130,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
     try:
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "locking_mode = EXCLUSIVE"):
             connection.execute(f"PRAGMA {pragma}")
-        # Merges the side files into the copy, so that the copy is one file.
+        # Merges the side files into the copy, so that the copy consists of one file.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA query_only = ON")

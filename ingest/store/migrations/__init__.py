@@ -56,7 +56,7 @@ _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
 }
 
 
-# Equals `ingest.sessions.table_rows.find_mcp_server`; exists until the connection is closed.
+# The same as `ingest.sessions.table_rows.find_mcp_server`. It exists until the connection is closed.
 _FIND_MCP_SERVER = f"""
     CREATE OR REPLACE TEMP MACRO find_mcp_server(tool) AS nullif(regexp_extract(tool, '{MCP_TOOL}', 1), '')"""
 
@@ -94,5 +94,5 @@ def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
 
 
 def complete_old_sums(con: duckdb.DuckDBPyConnection) -> None:
-    """Complete the daily sums of days whose rows were removed; these days must be in the main file."""
+    """Complete the daily sums of days whose rows were removed. These sums must be in the main file."""
     con.execute((_HERE / "old_sums.sql").read_text("utf-8"))

@@ -1,10 +1,10 @@
 """Decides the alerts of a store: which rates changed on the newest days, since when, and for which calls.
 
 The alerts depend only on the daily sums, so the order of loads does not matter. Every change of a store
-decides the alerts again; pages only read them.
+decides the alerts again. Pages only read the alerts.
 
-The newest tested day is the day before the last load, or the newest day with calls if that is earlier. If it
-has less than a tenth of the usual calls, the day before is tested.
+The newest tested day is the day before the last load, or the newest day with calls if this is earlier. If
+this day has less than a tenth of the usual calls, the previous day is tested.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ DIMENSIONS = (
 )  # fmt: skip
 """The dimensions, and pairs of dimensions, for whose values each rate is tested."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
-_MOST_SERIES = 1_000  # the pairs with the fewest observations are left out; 1,000 series take 140 MB
+# If there are more pairs, those with the fewest observations are left out; 1,000 series take 140 MB.
+_MOST_SERIES = 1_000
 _LEAST_DAYS = 6  # at least five days before a change, and one after it
-_LEAST_CALLS = 60  # at least 30 before a change and 30 after it
+_LEAST_CALLS = 60  # at least 30 calls before a change and 30 after it
 _LEAST_SESSIONS = 20
-# If p, times the number of a rate's alerts, is at least this, the remaining calls count as unchanged.
+# The remaining calls count as unchanged if p, multiplied by the number of alerts of the rate, is at least
+# this.
 _PART = 0.05
 _MOST_VALUES = 200  # largest number of values per dimension in which a change is located
 _RULES = 1  # increase this number when the same daily sums must give other alerts
@@ -47,7 +49,7 @@ _EXTENT = """
         min(day), max(day), count(DISTINCT day), sum(calls)::BIGINT,
         (SELECT max(finished_at)::DATE FROM ingest_runs)
     FROM stored_daily_calls WHERE day IS NOT NULL AND trial_run IS NULL"""
-# Returns the day before if the tested day has less than a tenth of the usual calls.
+# Returns the previous day if the tested day has less than a tenth of the usual calls.
 _USUAL_CALLS = """
     WITH calls AS (
         SELECT day, sum(calls) AS calls FROM stored_daily_calls
@@ -131,13 +133,13 @@ _INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 27)})"  # noqa: S608 - o
 
 
 def decide_alerts(building: GenerationBuilder) -> None:
-    """Update the tables `alerts` and `alert_night`; call it after the daily sums are updated."""
+    """Update the tables `alerts` and `alert_night`. Call this after the daily sums are updated."""
     with building.open_transaction("alerts") as con:
         write_alerts(con)
 
 
 def write_alerts(con: Connection) -> None:
-    """Write the alerts for the daily sums, in the caller's transaction."""
+    """Write the alerts that follow from the daily sums, in the caller's transaction."""
     nights = _Nights.read(con)
     if nights is None:
         if run_often(con, _IS_KNOWN).fetchone() == (True,):
@@ -158,7 +160,10 @@ def write_alerts(con: Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Nights:
-    """The days to read, from `first` on, and the days to test, from `begin` to `night`."""
+    """The days to read and the days to test.
+
+    The days from `first` on are read. The days from `begin` to `night` are tested.
+    """
 
     first: date
     begin: date
@@ -166,7 +171,7 @@ class _Nights:
 
     @classmethod
     def read(cls, con: Connection) -> _Nights | None:
-        """Return the days of a store; None when there are too few days or calls for any alert."""
+        """Return the days of a store. Return None when there are too few days or calls for any alert."""
         row = run_often(con, _EXTENT).fetchone()
         first, last, days, calls, loaded = row or (None, None, 0, 0, None)
         if first is None or days < _LEAST_DAYS or calls < _LEAST_CALLS:
@@ -200,7 +205,10 @@ class _Nights:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedSeries:
-    """A series that is tested each day. `second` is the other dimension of a pair."""
+    """A series of daily counts that is tested each day.
+
+    `second` is the other dimension if the series belongs to a pair of dimensions.
+    """
 
     dimension: str
     name: str
@@ -210,12 +218,12 @@ class _WatchedSeries:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The values of the dimensions that all calls of the series have, by column of the daily sums."""
+        """The values that all calls of the series have in common, by column of the daily sums."""
         pairs = ((self.dimension, self.name), (self.second_dimension, self.second_name))
         return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
 
     def make_key(self, since: date) -> str:
-        """Return the alert's id for notes and triage, which is the same every night."""
+        """Return the alert's id for notes and triage. This id is the same every night."""
         pair = [self.dimension, self.name, self.second_dimension, self.second_name]
         name = pair if self.second_dimension else pair[:2]
         dimension = "+".join(name[::2])
@@ -224,7 +232,6 @@ class _WatchedSeries:
 
 
 def _name_rows(source: str) -> str:
-    """Return the query for the rows of a table, with the name of each row's series."""
     parts = []
     for dimension, second in DIMENSIONS:
         by_tool = "tool" in (dimension, second)
@@ -242,7 +249,6 @@ def _name_rows(source: str) -> str:
 
 
 def _read_series(con: Connection) -> list[_WatchedSeries]:
-    """Return the series with enough observations, by their number in the table `alert_series`."""
     parameters = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
     con.execute(_SERIES.format(named=_name_rows("alert_rows")), parameters)
     return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]
@@ -282,7 +288,7 @@ def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
 
 @dataclass(slots=True)
 class _Alert:
-    """A change of a series, measured on its days up to the newest tested day."""
+    """A change of a series. It is measured on the days from the change to the newest tested day."""
 
     series: _WatchedSeries
     change: WindowChange
@@ -323,8 +329,8 @@ class _Alert:
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
     """Set `part_of` for each alert that a more certain alert explains.
 
-    Alert A explains alert B when B's rate did not change in the calls outside A. The most certain alert of a
-    rate is tried first, unless another alert covers all its calls.
+    Alert A explains alert B when B's rate did not change in the calls outside A. For each rate, the alerts
+    are tried in the order of `_order_family`.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -347,9 +353,9 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 
 
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
-    """Return the alerts, the most certain first.
+    """Return the alerts. The most certain alert comes first.
 
-    If an alert is caused by certain calls, it comes after the alert on these calls.
+    If certain calls cause an alert, the alert comes after the alert for these calls.
     """
     by_p = sorted(
         family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
@@ -371,7 +377,10 @@ def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
 
 
 def _overlap(first: _Alert, other: _Alert) -> bool:
-    """Return whether two alerts may have calls in common: the same days and compatible values."""
+    """Return whether two alerts may have calls in common.
+
+    Such alerts have days in common and compatible values.
+    """
     values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
@@ -385,7 +394,10 @@ def _overlap(first: _Alert, other: _Alert) -> bool:
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and value in which the rate changed, and whether only there; or None."""
+    """Return the dimension and the value for which the rate changed. Return None if there is no such value.
+
+    Also return whether the rate changed only for this value.
+    """
     from callgauge.stats.over_time.window_changes import locate_change
 
     whole = _read_counts(con, nights, series.rate, series.values)
@@ -414,7 +426,10 @@ def _read_counts(
     values: Mapping[str, str],
     without: Sequence[Mapping[str, str]] = (),
 ) -> Any:
-    """Return k and n by day and group for the calls that have `values` but not those in `without`."""
+    """Return the counts k and n by day and group.
+
+    Only calls count that have `values` but not the values in `without`.
+    """
     from callgauge.stats.over_time.window_changes import sum_entries
 
     chosen, conditions = _write_condition(values)

@@ -1,4 +1,4 @@
-"""Joins turns that are spread over several files in the store file being built, and judges them again.
+"""Joins turns that are spread over several files in the store file being built. Judges these turns again.
 
 `late.sql` has already joined late results to their calls.
 """
@@ -41,7 +41,7 @@ _NOTE = "INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_tu
 def conclude_late_turns(building: GenerationBuilder, failures: FailureRules) -> None:
     """Join turns that are spread over several files, and judge changed turns again.
 
-    Call it after `settle`.
+    Call this after `settle`.
     """
     if not building.has_rows(*_MAY_BE_LATE):
         return
@@ -80,10 +80,7 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
 
 
 def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
-    """Return all rows of a split turn; the first one combines the values of all parts.
-
-    The list is empty when the turn is not split.
-    """
+    """Return all rows of a split turn. The first row combines the values of all parts."""
     ids: dict[Place, set[str]] = {
         row_place(row): {call["call_id"] for call in turn_calls}
         for row, turn_calls in assign_calls(rows, calls)

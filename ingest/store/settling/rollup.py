@@ -1,11 +1,11 @@
-"""Updates the daily sums: adds the changes by a load, or adds up whole days.
+"""Updates the daily sums: adds the changes that a load made, or adds up whole days.
 
-A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus those before.
-After larger changes (a migration, a new parser, other model names), whole days are added up. Both run the
-scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. The sums of days whose rows
-`callgauge retain` removed stay.
+A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus their sums
+before the load. After larger changes (a migration, a new parser, other model names), whole days are added up.
+Both methods run the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. If
+`callgauge retain` removed the rows of a day, the sums of the day stay.
 
-The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`); their column
+The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`). Their column
 `is_before` is true for rows that `keep_facts` saved before the load. `calls_of_days` and `turns_of_days`
 contain the days in `touched_days`, without duplicates.
 """
@@ -20,7 +20,7 @@ from ingest.store.daily_tables import DAILY_TABLES, DailyTable
 from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
-# calls whose days are added up together; the groups of many more calls do not fit into memory
+# number of calls whose days are added up together; the groups of many more calls do not fit into memory
 AT_ONCE = 200_000
 HELD = 50_000  # largest number of calls of affected sessions that are kept in memory for all scripts
 
@@ -63,7 +63,7 @@ _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_d
 
 
 def roll_up(con: Connection) -> None:
-    """Recompute the sums of the days in `touched_days` (day), a temporary table made by the caller."""
+    """Recompute the sums of the days in `touched_days` (day). The caller makes this temporary table."""
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
@@ -108,8 +108,8 @@ def sum_facts(
 ) -> None:
     """Fill empty tables of daily sums from the rows that `con` sees.
 
-    A reader who is restricted to some sessions can use no other sums. The days are those from `first_day` to
-    `last_day`; None = no bound.
+    A reader who may see only some sessions can use no other sums. The days are those from `first_day` to
+    `last_day`. A bound of None is no bound.
     """
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -131,7 +131,6 @@ def _view_whole_store(con: Connection) -> None:
 
 
 def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> None:
-    """Make the views `counted_…` of the affected sessions in `rows_after`."""
     for fact, table in _FACTS.items():
         chosen = _OF_CALLS if fact == "findings" else _OF_ROWS
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('{table}') {chosen}"  # noqa: S608 - our own names
@@ -148,7 +147,7 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
     """Make a view of a query.
 
-    With `is_read`, make a temporary table, so that all scripts reuse one result.
+    With `is_read`, the view reads a temporary table that contains the query's result.
     """
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
@@ -160,7 +159,7 @@ def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None
 
 
 def keep_facts(con: Connection, rows: str) -> None:
-    """Save the rows of sessions before a load changes them, for `add_differences`.
+    """Save the rows of sessions before a load changes the rows. `add_differences` uses the saved rows.
 
     `rows` is the query for the file_id, source and session_id of these rows.
     """
@@ -171,10 +170,10 @@ def keep_facts(con: Connection, rows: str) -> None:
 
 
 def add_differences(con: Connection) -> None:
-    """Add the rows of the affected sessions to the sums, and subtract their rows from before the load.
+    """Add the rows of the affected sessions to the sums, and subtract the rows saved before the load.
 
-    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because they are
-    added up whole.
+    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because these days
+    are added up whole.
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -223,7 +222,7 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
     """Merge the changes into a table.
 
-    Return the table if a smallest or largest value may be lost; its keys are in `lost_…`.
+    Return the table if a smallest or largest value may be lost. The keys of lost values are in `lost_…`.
     """
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]

@@ -32,7 +32,7 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
 """The scripts in their order. A script runs only if one of its tables has rows, or if it names no table."""
-# With fewer calls, several threads save less than a second but take more processor time in total.
+# With fewer calls, several threads save less than a second but take more total processor time.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
@@ -65,7 +65,7 @@ _SUMS_OF_MODELS = (*(table.name for table in DAILY_TABLES if "model" in table.ke
 _ALL_DAYS = """
     INSERT INTO touched_days
     (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns) EXCEPT FROM touched_days"""
-# In task_trials, a session is on the session's first day, which may be none of the touched days.
+# In task_trials, a session counts on its first day, which may be none of the touched days.
 _SUMMED_DAYS = """
     SELECT day FROM touched_days
     UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
@@ -94,11 +94,12 @@ _VIEW_UNSIGNED = """
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
     """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
-    `run_id` is the load that read the files; None when no file was read. `before` names scripts to run when
-    the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
+    `run_id` is the load that read the files, or None when no file was read. `before` names scripts to run
+    when the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
     results afterwards.
     """
-    building.make_room(WAITS // 4)  # running the scripts and adding up the days need this memory
+    # the scripts and the adding up of days need the memory of the waiting rows
+    building.make_room(WAITS // 4)
     if building.is_true(_IS_LARGE):
         building.use_all_cores()
     follows = run_id is not None and building.has_rows(_FOLLOWING.format(run_id=run_id))
@@ -110,13 +111,13 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     if follows or building.has_rows("reread"):
         _run_script(building, "known_rejects.sql")
     for script, needed in _SCRIPTS:
-        # Earlier scripts may have left tables, which must be emptied.
+        # Earlier scripts may have left rows in these tables, which must be emptied.
         if not needed or before or building.has_rows(*needed):
             _run_script(building, script)
 
 
 def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
-    """Find the sessions that may change, and save what they contributed to the sums."""
+    """Find the sessions that may change. Save what these sessions contributed to the sums."""
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
@@ -142,9 +143,9 @@ def _run_script(building: GenerationBuilder, name: str) -> None:
 
 
 def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
-    """Apply new model aliases; `aliases` are rows of the table `model_aliases`.
+    """Apply new model aliases. `aliases` are rows of the table `model_aliases`.
 
-    Call it between `settle` and `add_changes`, or before `sum_days`.
+    Call this between `settle` and `add_changes`, or before `sum_days`.
     """
     stored = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
     values = itemgetter("model_name", "model", "rule")
@@ -170,7 +171,7 @@ def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
 
 
 def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Sequence[Row]) -> None:
-    """Move sessions to the main file if the aliases `after` change under which model their calls count."""
+    """Move sessions to the main file if the aliases `after` change the model of their calls."""
     old, new = ({row["model_name"]: row["model"] for row in aliases} for aliases in (before, after))
     names = building.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
     renamed = [row["name"] for row in names if old.get(row["name"]) != new.get(row["name"])]
@@ -184,7 +185,7 @@ def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Seq
 
 
 def add_changes(building: GenerationBuilder) -> None:
-    """Add the rows of the affected sessions to the daily sums, and subtract their rows from before `settle`.
+    """Add the rows of the affected sessions to the daily sums, and subtract the rows saved before `settle`.
 
     Days in `touched_days` are added up whole. The alerts are decided last. Raises StoreError when counts of
     the affected files and days contradict each other.
@@ -233,7 +234,7 @@ def _touch_migrated_days(building: GenerationBuilder) -> None:
 
 
 def sign_calls_of_days(con: Connection) -> None:
-    """Set the signature id of the failed calls on the days in `touched_days` (signatures.sql)."""
+    """Set the signature id of the failed calls on the days in `touched_days`. Uses signatures.sql."""
     _sign_calls(con, _OF_DAYS)
 
 

@@ -1,1 +1,3 @@
-"""A store in an object store: its files, the lease of a load, and the local folder that follows it."""
+"""A store in an object store: its files, the lease of a load, and a local folder with the published store
+file.
+"""

@@ -1,4 +1,4 @@
-"""Keeps a folder up to date with its shared store: new published files arrive within seconds."""
+"""Keeps a folder up to date with its shared store. Newly published files arrive within seconds."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def follow(folder: Path) -> None:
     link = read_link(folder)
     if link is None:
         return
-    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes 0.1 s to import
+    # the import of the driver takes 0.1 s
+    from ingest.store.shared.shared_folder import open_shared_folder
 
     Follower(open_shared_folder(folder, link)).start()

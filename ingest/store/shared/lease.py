@@ -1,7 +1,8 @@
-"""The lease of a load on a shared store: it names the process that loads, which renews it.
+"""The lease of a load on a shared store. The lease names the process that loads. That process renews the
+lease.
 
-The lease only prevents wasted loads. The conditional write of `CURRENT` prevents overwriting, even when a
-lease was lost. A lease expires when it was not renewed for `LASTS`.
+The lease only prevents wasted loads. Even when a lease was lost, the conditional write of `CURRENT` prevents
+one load from overwriting another. A lease expires when it was not renewed for `LASTS`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Lease:
         self._lost = False
 
     def take(self, wait: Callable[[str], None]) -> None:
-        """Take the lease; while another process holds it, call `wait`, which sleeps or raises."""
+        """Take the lease. While another process holds the lease, call `wait`, which sleeps or raises an
+        error.
+        """
         while True:
             current = self._place.read(LEASE)
             who = self._describe_holder(*current) if current else None
@@ -54,14 +57,13 @@ class Lease:
                 wait(who)
 
     def _describe_holder(self, content: bytes, state: FileState) -> str | None:
-        """Return who has the lease and until when, as text; None when nobody has it."""
         try:
             fields = json.loads(content)
             holder, owner, since = (str(fields[name])[:80] for name in ("holder", "owner", "since"))
         except (ValueError, TypeError, KeyError, RecursionError):
             holder, owner, since = "another process", "unknown", "an unknown time"
         left = LASTS - (state.now - state.modified)
-        # This process has the folder's lock, so another process that took this folder's lease has ended.
+        # This process has the folder's lock. So if the lease belongs to this folder, its process has ended.
         if not holder or owner == self._content["owner"] or left <= timedelta(0):
             return None
         return f"{holder} since {since} (if it was killed, its lease ends in {left.seconds} s)"
@@ -69,7 +71,7 @@ class Lease:
     def _check_conditions(self) -> None:
         """Raise StoreError when the object store ignores write conditions.
 
-        Without them, a load could be lost.
+        Without write conditions, one load could overwrite another load.
         """
         for etag in (None, _NO_ETAG):
             try:
@@ -83,13 +85,13 @@ class Lease:
             )
 
     def renew(self) -> None:
-        """Renew the lease. If another process has taken it, the lease is lost."""
+        """Renew the lease. The lease is lost if another process has taken it."""
         try:
             self._write(self._etag)
         except ChangedError:
             self._lost = True
         except UnreachableError:
-            pass  # the next attempt may be in time
+            pass  # the next attempt may still be in time
 
     def check(self) -> None:
         """Raise StoreBusy when the lease is lost."""
@@ -104,7 +106,7 @@ class Lease:
         return self._time + timedelta(seconds=time.monotonic() - self._renewed)
 
     def release(self) -> None:
-        """Release the lease; if that fails, it expires by itself."""
+        """Release the lease. If this fails, the lease expires by itself."""
         with suppress(StoreError):
             released = json.dumps({**self._content, "holder": ""})
             self._place.write_if(LEASE, released.encode(), self._etag)
@@ -115,7 +117,7 @@ class Lease:
         self._etag, self._renewed, self._time = written.etag, began, written.now
 
     def _make_content(self) -> bytes:
-        # Each content is unique, so that each ETag is unique, too.
+        # Each content is unique, so that each ETag is also unique.
         return json.dumps({**self._content, "mark": secrets.token_hex(8)}).encode()
 
 

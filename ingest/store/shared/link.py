@@ -14,7 +14,7 @@ from ingest.store.shared.pointer import CURRENT
 
 LINK = "shared.json"
 FETCH_LOCK = "fetch.lock"
-# Error messages may quote an address, so an address must not contain a password.
+# Error messages may quote an address. So this pattern accepts no address with a password.
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.()!*'=-]+)*", re.ASCII)
 _FOLDER_ID = re.compile(r"[0-9a-f]{16}")
 
@@ -39,7 +39,7 @@ def check_shared_address(address: str) -> str:
 
 
 def read_link(folder: Path) -> SharedLink | None:
-    """Return the shared store of a folder; None for a store on this machine only.
+    """Return the shared store of a folder. Return None for a store that is only on this machine.
 
     Raises StoreError when the file cannot be read.
     """
@@ -58,9 +58,9 @@ def read_link(folder: Path) -> SharedLink | None:
 
 
 def link_folder(folder: Path, address: str) -> None:
-    """Link a folder to a shared store; make the folder if it is missing.
+    """Link a folder to a shared store. Make the folder if it is missing.
 
-    Raises OptionError when the folder is linked to another address or contains a store of its own.
+    Raises OptionError when the folder is linked to another address or already contains a store.
     """
     address, link = check_shared_address(address), read_link(folder)
     if link is not None and link.address != address:

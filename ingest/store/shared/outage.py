@@ -1,4 +1,4 @@
-"""Records in a store's folder since when its shared store has not answered. Pages show this."""
+"""Records in a store's folder since when its shared store has not answered. Pages show the outage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OUTAGE = "unreachable.json"
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A failure of a shared store: since when it cannot be used, and why.
+    """A failure of a shared store: since when the store cannot be used, and why.
 
     `problem` contains the store's address.
     """
@@ -25,7 +25,8 @@ class Outage:
 
 
 def note_outage(folder: Path, problem: str | None) -> None:
-    """Record why the shared store cannot be used; None = it can be used. Never raises.
+    """Record why the shared store cannot be used. A `problem` of None means that it can be used. Never
+    raises.
 
     The time of the first failure is kept until the store can be used again.
     """
@@ -40,7 +41,10 @@ def note_outage(folder: Path, problem: str | None) -> None:
 
 
 def read_outage(folder: Path) -> Outage | None:
-    """Return the outage that `note_outage` recorded; None when there is no outage or no shared store."""
+    """Return the outage that `note_outage` recorded.
+
+    Return None when there is no outage or no shared store.
+    """
     try:
         fields = json.loads((folder / OUTAGE).read_text("utf-8"))
         since = datetime.fromisoformat(fields["since"])

@@ -1,4 +1,5 @@
-"""The files of a shared store in an object store: reads, lists, removes and conditionally writes them.
+"""The files of a shared store in an object store. Reads, lists and removes files, and writes them
+conditionally.
 
 The conditions are those of S3. A file is written only if it does not exist (`If-None-Match: *`), or only if
 it still has the ETag that was read (`If-Match`).
@@ -28,7 +29,7 @@ _DRIVER = {
     "config_kwargs": {"connect_timeout": 5, "read_timeout": 10, "retries": {"total_max_attempts": 1}},
 }
 _CREDENTIALS = re.compile(r"://[^/\s@]*@")  # user name and password in a server's address
-_TRIES = 2  # attempts; few, because a user may be waiting
+_TRIES = 2  # number of attempts; it is small because a user may be waiting
 _REFUSED = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _GONE = ("NoSuchKey", "404", "NotFound")
 
@@ -38,14 +39,14 @@ class UnreachableError(StoreError):
 
 
 class ChangedError(StoreError):
-    """A file in the object store has changed since it was read; nothing was written."""
+    """A file in the object store has changed since it was read. Nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the object store says about a file: its ETag, when it was written, and the server's time.
+    """The object store's information on a file: its ETag, when it was written, and the server's time.
 
-    `size` is in bytes; it is None in the answer to a write.
+    `size` is in bytes. It is None in the answer to a write.
     """
 
     etag: str
@@ -55,7 +56,10 @@ class FileState:
 
 
 class SharedPlace:
-    """The files of one shared store, by their names. All methods may raise UnreachableError."""
+    """The files of one shared store.
+
+    Methods take the names of files. All methods may raise UnreachableError.
+    """
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -64,7 +68,7 @@ class SharedPlace:
         self._bucket, self._folder, _ = self._files.split_path(self._path)
 
     def find(self, name: str) -> FileState | None:
-        """Return the state of a file; None when the file does not exist."""
+        """Return the state of a file. Return None when the file does not exist."""
         with self._explain_errors():
             try:
                 return _read_answer(self._request("head_object", name))
@@ -72,7 +76,7 @@ class SharedPlace:
                 return None
 
     def read(self, name: str) -> tuple[bytes, FileState] | None:
-        """Return the content of a small file and its state; None when the file does not exist.
+        """Return the content and the state of a small file. Return None when the file does not exist.
 
         Raises StoreError when the file is too large.
         """
@@ -94,9 +98,10 @@ class SharedPlace:
         return data, _read_answer(answer)
 
     def write_if(self, name: str, data: bytes, etag: str | None) -> FileState:
-        """Write a small file if it still has this ETag, or, with None, if it still does not exist.
+        """Write a small file if it still has this ETag. If the ETag is None, write the file if it does not
+        exist.
 
-        Otherwise raises ChangedError and writes nothing.
+        Otherwise raise ChangedError and write nothing.
         """
         condition = {"IfMatch": etag} if etag is not None else {"IfNoneMatch": "*"}
         with self._explain_errors():
@@ -113,7 +118,7 @@ class SharedPlace:
         raise ChangedError(f"{self.address}/{name} was changed by another process")
 
     def upload(self, file: Path, name: str) -> None:
-        """Write a file of any size, and check that all of it has arrived. Raises StoreError, OSError."""
+        """Write a file of any size, and check that the whole file has arrived. Raises StoreError, OSError."""
         size = file.stat().st_size
         with self._explain_errors():
             self._files.put_file(str(file), self._at(name), chunksize=_PART, max_concurrency=_UPLOADS_AT_ONCE)
@@ -122,7 +127,9 @@ class SharedPlace:
             raise StoreError(f"{name} was not completely written to {self.address}; run the command again")
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes of a file from `start` to before `end`; fewer if the file ends earlier."""
+        """Return the bytes of a file from `start` to before `end`. There are fewer bytes if the file ends
+        earlier.
+        """
         with self._explain_errors():
             return bytes(self._files.cat_file(self._at(name), start=start, end=end))
 
@@ -145,7 +152,7 @@ class SharedPlace:
         }
 
     def remove(self, name: str) -> None:
-        """Remove a file; a missing file is not an error."""
+        """Remove a file. It is not an error if the file is missing."""
         with self._explain_errors(), suppress(FileNotFoundError):
             self._files.rm_file(self._at(name))
 
@@ -205,7 +212,9 @@ def _error_code(error: Exception) -> str:
 
 
 def _read_answer(answer: Mapping[str, Any]) -> FileState:
-    """Return the state of a file from a response, with the server's times if the response has them."""
+    """Return the state of a file from a response. If the response has the server's times, the state has them,
+    too.
+    """
     now = datetime.now(UTC)
     with suppress(TypeError, ValueError):
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"].get("date"))

@@ -1,4 +1,6 @@
-"""The content of a shared store's `CURRENT`: the published store file, its segments, and replaced files."""
+"""The content of a shared store's `CURRENT`. It names the published store file, its segments, and replaced
+files.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ingest.errors import StoreError
 
 CURRENT = "CURRENT"
 _FORMAT = 1
-# The object store is not trusted: names from it are used as file names on this machine.
+# The object store is not trusted. This pattern checks names that become file names on this machine.
 GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 _FILE = re.compile(r"[\w.-]+")
@@ -23,7 +25,9 @@ _REMEMBERED = timedelta(days=1)  # how long CURRENT lists a replaced store file
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The files of a store file that was replaced at `at`, without files that the next one also uses."""
+    """The files of a store file that was replaced at `at`. Files that the next store file also uses are left
+    out.
+    """
 
     files: Sequence[str]
     at: datetime
@@ -46,7 +50,7 @@ class Pointer:
         return {self.generation, *self.segments}
 
     def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
-        """Return this pointer with the files that it replaces and those that were replaced recently.
+        """Return this pointer with the files that it replaces and the files that were replaced recently.
 
         With `alone`, all these files count as replaced long ago, so that they can be removed immediately.
         """
@@ -75,7 +79,7 @@ def find_unnamed(
     """Yield the files of a store that are no longer used or that a killed load left.
 
     `files` maps names to the times of writing. Readers may use replaced files for the time `grace`. Any other
-    unnamed file may belong to a running load until `unfinished` has passed.
+    unnamed file may belong to a running load until the time `unfinished` has passed.
     """
     named = pointer.files if pointer else set()
     since = (
@@ -91,7 +95,7 @@ def find_unnamed(
 
 
 def read_pointer(data: bytes, address: str) -> Pointer:
-    """Return the pointer in a text that `to_json` wrote. Raises StoreError for any other text."""
+    """Return the pointer in a text from `to_json`. Raises StoreError for any other text."""
     try:
         fields = json.loads(data)
         if fields["format"] > _FORMAT:

@@ -1,6 +1,6 @@
 """Lets a process without credentials read the segments of a shared store through another process.
 
-The process that runs a user's SQL has none of the server's environment variables. It requests parts of
+The process that runs a user's SQL has none of the server's environment variables. It requests bytes of
 segments through a socket, and can get nothing else.
 """
 
@@ -23,14 +23,14 @@ _LARGEST = 64 * 1024 * 1024  # largest number of bytes in one answer
 
 @dataclass(frozen=True, slots=True)
 class ChannelPlace:
-    """The segments of a shared store, read through another process."""
+    """The segments of a shared store. They are read through another process."""
 
     address: str
     channel: socket.socket
     lock: threading.Lock
 
     def find(self, name: str) -> FileState | None:
-        """Return the state of a segment; None when it does not exist. Raises UnreachableError."""
+        """Return the state of a segment. Return None when it does not exist. Raises UnreachableError."""
         size, _ = self._ask({"name": name})
         now = datetime.now(UTC)
         return FileState("", size, now, now) if size is not None else None

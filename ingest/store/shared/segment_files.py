@@ -1,4 +1,4 @@
-"""Reads parts of a shared store's segments, so that DuckDB can attach them without a download.
+"""Reads bytes of a shared store's segments, so that DuckDB can attach segments without a download.
 
 DuckDB reads through an fsspec file system. Blocks that were read stay in memory, up to a limit.
 """
@@ -25,11 +25,11 @@ _BLOCK = 1024 * 1024  # bytes; DuckDB requests a quarter of a block at a time
 _AHEAD = 8  # number of blocks in one request when a file is read sequentially
 _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
 _ASKED_AT_ONCE = 16  # number of parallel requests; the object store takes some milliseconds for each
-_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes, so any time will do
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes, so the date does not matter
 
 
 class SegmentSource(Protocol):
-    """Where segments are read from: an object store, or a process that reads it."""
+    """The source from which segments are read: an object store, or a process that reads the object store."""
 
     @property
     def address(self) -> str: ...
@@ -71,7 +71,10 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         return SegmentStream(self, name, self.find_size(name))
 
     def find_size(self, name: str) -> int:
-        """Return the size of a segment in bytes. Raises FileNotFoundError, also for DuckDB's .wal files."""
+        """Return the size of a segment in bytes.
+
+        Raises FileNotFoundError for a missing file. DuckDB's .wal files are always missing.
+        """
         if name not in self._sizes:
             entry = self._place.find(name) if SEGMENT.fullmatch(name) else None
             if entry is None or entry.size is None:
@@ -80,7 +83,8 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         return self._sizes[name]
 
     def fetch_ends(self, names: Sequence[str]) -> None:
-        """Fetch the first and the last block of several segments in parallel; ATTACH usually reads no more.
+        """Fetch the first and the last block of several segments in parallel. ATTACH usually reads no other
+        block.
 
         Errors are ignored, because ATTACH will report them.
         """
@@ -113,7 +117,10 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
             yield from blocks
 
     def _fetch(self, name: str, first: int, last: int, *, is_next: bool) -> list[bytes]:
-        """Fetch a block and the following blocks in one request; cache them; return those up to `last`."""
+        """Fetch a block and the following blocks in one request, and cache the blocks.
+
+        Return the blocks up to `last`.
+        """
         count = _AHEAD if is_next else last - first + 1
         end = min((first + count) * _BLOCK, self.find_size(name))
         data = self._place.read_range(name, first * _BLOCK, end)
@@ -128,9 +135,9 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
 
 
 class SegmentStream(io.RawIOBase):
-    """A segment as DuckDB reads it: several threads use the same stream at the same time.
+    """A segment as DuckDB reads it. Several threads use the same stream at the same time.
 
-    So each thread has its own position.
+    So each thread has its own position in the stream.
     """
 
     def __init__(self, files: SegmentFiles, name: str, size: int) -> None:
@@ -165,7 +172,7 @@ _OPENING = threading.Lock()
 
 
 def segment_files(address: str) -> SegmentFiles:
-    """Return the segments of the shared store at an address. A process has one cache for each address."""
+    """Return the segments of the shared store at an address. In a process, each address has one cache."""
     with _OPENING:
         if address not in _opened:
             _opened[address] = SegmentFiles(SharedPlace(address))

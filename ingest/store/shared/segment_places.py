@@ -1,4 +1,4 @@
-"""Where the segment files of a store are: next to the store file, or in an object store."""
+"""Finds the segment files of a store: next to the store file, or in an object store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class Attacher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlaces:
-    """The segment files of the store in a folder. `files` are those in the object store, if it has one."""
+    """The segment files of the store in a folder.
+
+    `files` are the segments in the object store, or None if the store is only on this machine.
+    """
 
     folder: Path
     files: SegmentFiles | None
@@ -61,10 +64,11 @@ class SegmentPlaces:
 
 
 def find_segment_places(folder: Path) -> SegmentPlaces:
-    """Return where the segment files of the store in a folder are. Raises StoreError, OptionError."""
+    """Return the places of the segment files of the store in a folder. Raises StoreError, OptionError."""
     link = read_link(folder)
     if link is None:
         return SegmentPlaces(folder, None)
-    from ingest.store.shared.segment_files import segment_files  # its driver takes 0.1 s to import
+    # the import of the driver takes 0.1 s
+    from ingest.store.shared.segment_files import segment_files
 
     return SegmentPlaces(folder, segment_files(link.address))

@@ -1,8 +1,8 @@
-"""A store in an object store, and the folder for it on this machine.
+"""A store in an object store, and the folder for this store on this machine.
 
 Commands, pages and programs use the folder like any store folder. It contains the published store file and
-the files of users and the server; the segments stay in the object store. One file has the address of the
-shared store, so every load into the folder goes to the shared store.
+the files of users and the server. The segments stay in the object store. One file in the folder has the
+address of the shared store, so every load into the folder goes to the shared store.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ _FETCHED = "fetched.part"
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:
-    """A shared store and its folder on this machine; `folder_id` identifies the folder."""
+    """A shared store and its folder on this machine. `folder_id` identifies the folder."""
 
     folder: Path
     place: SharedPlace
     folder_id: str
 
     def fetch(self) -> Published:
-        """Fetch the published store file of the shared store into the folder, and return it.
+        """Fetch the published store file of the shared store into the folder. Return the pointer to this
+        file.
 
-        Raises UnreachableError, or StoreError when the store is damaged or missing. Then the folder is
-        unchanged.
+        Raises UnreachableError. Raises StoreError when the store is damaged or missing. After an error, the
+        folder is unchanged.
         """
         with self.hold_folder():
             stored = self.place.read(CURRENT)
@@ -64,8 +65,8 @@ class SharedFolder:
             return
         replace_text(self.folder / CURRENT, f"{pointer.generation}\n")
         for other in self.folder.glob("gen-*.duckdb"):
-            # The previous file stays, because a reader may be about to open it.
-            # Later files belong to a running load.
+            # The previous store file stays, because a reader may be about to open it. Later files stay,
+            # because they belong to a running load.
             if _number(other.name) < _number(pointer.generation) - 1:
                 other.unlink(missing_ok=True)
 
@@ -100,7 +101,10 @@ class SharedFolder:
 
     @contextmanager
     def hold(self, wait: Callable[[str], None], on_write: Callable[[str], None]) -> Iterator[SharedLoad]:
-        """Hold the lease of the store, with its published store file in the folder. Raises StoreError."""
+        """Hold the lease of the store, and fetch the published store file into the folder.
+
+        Raises StoreError.
+        """
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
@@ -111,7 +115,7 @@ class SharedFolder:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The pointer of a shared store and its ETag; both are None before the first load."""
+    """The pointer of a shared store and the ETag of the pointer. Both are None before the first load."""
 
     pointer: Pointer | None
     etag: str | None
@@ -119,7 +123,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class SharedLoad:
-    """A load into a shared store whose lease this process has.
+    """A load into a shared store. This process has the lease of the store.
 
     `base` is what was published when the load began.
     """
@@ -131,11 +135,11 @@ class SharedLoad:
 
     @contextmanager
     def publish(self, generation: str, segments: Collection[str], *, alone: bool) -> Iterator[None]:
-        """Upload a finished store file and its new segments, and publish them in the shared store.
+        """Upload a finished store file and its new segments, and publish the files in the shared store.
 
-        The caller publishes them in the local folder within the block. With `alone`, all earlier files are
-        removed immediately. Raises StoreBusy when another load was faster, or StoreError. Then nothing is
-        published.
+        Inside the block, the caller publishes the same files in the local folder. With `alone`, all earlier
+        files are removed immediately. Raises StoreError. Raises StoreBusy when another load was faster. After
+        an error, nothing is published.
         """
         place, before = self.store.place, self.base.pointer
         known_sizes = before.segments if before else {}
