@@ -32,9 +32,9 @@ class _Moves(NamedTuple):
 class PairedMean:
     """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
-    `error`: the standard error, in the unit of the difference. `freedom`: the degrees of freedom of Student's
-    t. `moves` is set for differences of shares, whose test and interval are those of Tango (1998). Others use
-    Student's.
+    `error` is the standard error, in the unit of the difference. `freedom` holds the degrees of freedom of
+    Student's t. `moves` is set for differences of shares, whose test and interval are those of Tango (1998).
+    Other differences use Student's t.
     """
 
     estimate: float
@@ -59,7 +59,7 @@ class PairedMean:
 
     @property
     def z(self) -> float:
-        """The standard normal deviate with the same p-value as the statistic, within ±38."""
+        """The standard normal deviate with the same p-value as the statistic, limited to ±38."""
         score = self.score
         size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
         return copysign(min(size, _FARTHEST), score)
@@ -83,15 +83,15 @@ def measure_paired_shares(
     gaps: Sequence[float] | None = None,
     weights: Sequence[float] | None = None,
 ) -> PairedMean | None:
-    """Return Σ moved / Σ sizes for clusters of tasks; None with fewer than two clusters.
+    """Return Σ moved / Σ sizes for clusters of tasks. Return None with fewer than two clusters.
 
-    `moved` holds for each cluster of tasks the sum of their differences of two shares. Tasks of one cluster
-    may be correlated. With one task in each cluster, the result is that of `compare_paired`.
+    `moved` holds for each cluster of tasks the sum of the tasks' differences of two shares. Tasks of one
+    cluster may be correlated. With one task in each cluster, the result is that of `compare_paired`.
 
     For shares of calls, a task may have any number of calls. Then `moved` sums linearised differences (see
-    `task_pairs.TaskPair`). `gaps` sums differences of hits over the mean number of calls, and `weights` the
-    calls over that number. The variance is that of a difference of two ratio estimates (Cochran 1977, section
-    6.3). `gaps` show how often a task moved.
+    `task_pairs.TaskPair`). `gaps` sums the differences of hits, and `weights` sums the calls; both are
+    divided by the mean number of calls. The variance is that of a difference of two ratio estimates (Cochran
+    1977, section 6.3). `gaps` shows how often a task moved.
     """
     if len(sizes) < 2:
         return None
@@ -121,12 +121,13 @@ def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> Pair
 
 
 def compare_paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
-    """Return the mean difference over tasks that both variants tried; None with fewer than two tasks.
+    """Return the mean difference over tasks that both variants tried.
 
-    `differences` holds one value from -1 to 1 for each task. With `weights`, each value stands for that many
-    tasks. The tasks are the independent units however often each was tried (Miller 2024, section 4). With one
-    trial of each task, the interval is Tango's score interval of paired proportions (Tango 1998), and the
-    p-value that of McNemar's test without correction. `_compare` describes tasks with several trials.
+    Return None with fewer than two tasks. `differences` holds one value from -1 to 1 for each task. With
+    `weights`, each value stands for that many tasks. The tasks are the independent units however often each
+    was tried (Miller 2024, section 4). With one trial of each task, the interval is Tango's score interval of
+    paired proportions (Tango 1998), and the p-value is that of McNemar's test without correction. `_compare`
+    describes tasks with several trials.
 
     Limit: the interval is too narrow if one variant has one trial per task and the other four or more, and
     the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
@@ -164,12 +165,12 @@ def _compare(
 ) -> Difference:
     """Return Σ moved / Σ size with Tango's score interval over an effective number of pairs.
 
-    `moved` holds how far each unit moved, from -size to size, and `many` the number of such units. If each
-    pair were independent and moved by -1, 0 or 1, the variance would be (up + down - difference²) / pairs.
-    With the effective number of pairs, this variance equals the delete-one jackknife variance over the units
-    (Wolter 2007, chapter 4). The number is between Kish's number of units, as if all pairs of a unit moved
-    together, and `most` (None: the number from the data). `blend_numbers` weighs the data against these
-    bounds.
+    `moved` holds how far each unit moved, from -size to size, and `many` holds the number of such units. If
+    each pair were independent and moved by -1, 0 or 1, the variance would be (up + down - difference²) /
+    pairs. With the effective number of pairs, this variance equals the delete-one jackknife variance over the
+    units (Wolter 2007, chapter 4). The lower bound of this number is Kish's number of units, as if all pairs
+    of a unit moved together. The upper bound is `most`, or the number from the data if `most` is None.
+    `blend_numbers` weighs the data against these bounds.
     """
     moments = _measure(moved, size, many, most)
     p = moments.p
@@ -200,7 +201,7 @@ def _measure(
     own = _own_number(moved, size, many, unlike - estimate**2)
     freedom = _degrees_of_freedom(gaps, size, many)
     if weights is not None and own is not None and own < least and np.ptp(weights / size) > 0:
-        # With tasks of unequal weight, only the data show the smallest possible number.
+        # With tasks of unequal weight, only the data show the smallest possible number of pairs.
         pairs, freedom = own, max(1.0, freedom)
     else:
         most = max(most, least) if most else max(least, own or least)
@@ -211,7 +212,10 @@ def _measure(
 
 
 def _own_number(moved: np.ndarray, size: np.ndarray, many: np.ndarray, variance: float) -> float | None:
-    """Return how many pairs of `variance` each give the jackknife variance; None if nothing varies."""
+    """Return how many pairs, each with this `variance`, give the jackknife variance.
+
+    Return None if nothing varies.
+    """
     ratios = moved / size
     if not np.ptp(ratios) or variance <= 0:
         return None
@@ -241,7 +245,7 @@ def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _score_end(up: float, down: float, pairs: float, reach: float) -> float:
     """Return the largest difference up - down that the score test of Tango (1998) does not reject.
 
-    `up`, `down`: the shares of pairs that moved up and down. `reach`: the quantile of the test.
+    `up` and `down` are the shares of pairs that moved up and down. `reach` is the quantile of the test.
     """
     estimate = up - down
     low, high = estimate, 1.0

@@ -51,8 +51,8 @@ def find_boundaries(
 ) -> tuple[float, ...]:
     """Return for each interim analysis the z at which a two-sided test of level `alpha` decides.
 
-    `information`: the rising information at each analysis so far. `planned`: the information at the end. The
-    spending follows the information actually reached. With `is_last`, the last analysis spends all the
+    `information` is the rising information at each analysis so far. `planned` is the information at the end.
+    The spending follows the information actually reached. With `is_last`, the last analysis spends all the
     remaining alpha.
     """
     return _find_boundaries(tuple(information), planned, alpha, is_last)
@@ -122,8 +122,8 @@ def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[flo
 def chance_at_end(z: float, share: float, mean: float, low: float, high: float) -> float:
     """Return the chance that the final z is within `low` to `high`, given `z` at a share of the information.
 
-    `mean`: the expected final z. With the boundary as `low`, the result is the conditional power (Lan, Simon
-    & Halperin 1982).
+    `mean` is the expected final z. With the boundary as `low`, the result is the conditional power (Lan,
+    Simon & Halperin 1982).
     """
     centre, spread = z * sqrt(share) + mean * (1 - share), sqrt(1 - share)
     if spread == 0:
@@ -145,7 +145,7 @@ def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
 def observations_needed(error: float, number: int, distance: float, z: float) -> int | None:
     """Return the total number of observations that show a difference of `distance` with 80 % power.
 
-    `error`: the standard error with `number` observations. `z`: the quantile of the test. Return None if
+    `error` is the standard error with `number` observations. `z` is the quantile of the test. Return None if
     `distance` is 0.
     """
     if distance <= 0:

@@ -90,7 +90,7 @@ class LookAtArm(Protocol):
 class TaskCount:
     """The results of one task in one variant: k of n, and the number of trials without a reply.
 
-    `measured`: the number of trials with a k and an n. A trial without any call has 0 of 0 calls.
+    `measured` is the number of trials with a k and an n. A trial without any call has 0 of 0 calls.
     """
 
     k: float = 0.0
@@ -116,8 +116,8 @@ class TaskPair:
     1977, section 6.3). So all calls of a task count, and tasks are still the independent units. If each task
     has the same n, `value` is k / n. `against` is the same for the second variant.
 
-    `gap`: the difference of k / n̄, 0 if both variants had no hit. `weight`: the mean n / n̄ of both.
-    `is_unlike`: True when the two k / n differ.
+    `gap` is the difference of k / n̄, 0 if both variants had no hit. `weight` is the mean n / n̄ of both.
+    `is_unlike` is True when the two k / n differ.
     """
 
     value: float
@@ -131,9 +131,9 @@ class TaskPair:
 class PairedTasks:
     """The tasks that two variants both have, for one measure.
 
-    `mean` is None with fewer than two tasks (or groups). `unlike`: the number of tasks in which the variants
-    differ. `of`, `against`: the means over these tasks. `missing`: the trials of both without a reply.
-    `most_missing`: the larger share of such trials.
+    `mean` is None with fewer than two tasks (or groups). `unlike` is the number of tasks in which the
+    variants differ. `of` and `against` are the means over these tasks. `missing` is the number of trials of
+    both variants that have no reply. `most_missing` is the larger share of such trials.
     """
 
     tasks: int
@@ -259,7 +259,7 @@ def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, floa
 
 
 def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
-    """Return the smallest and the largest possible Σk / Σn; None if no trial was made."""
+    """Return the smallest and the largest possible Σk / Σn. Return None if no trial was made."""
     k, n = sum(count.k for count in counts), sum(count.n for count in counts)
     measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
     if not n and not missing:
@@ -269,7 +269,10 @@ def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
 
 
 def has_enough(measure: ComparedMeasure, pairs: PairedTasks) -> bool:
-    """Return True if the variants differ in enough tasks for a verdict; amounts differ in every task."""
+    """Return True if the variants differ in enough tasks for a verdict.
+
+    Amounts are assumed to differ in every task.
+    """
     return (pairs.unlike if measure.is_share else pairs.tasks) >= FEWEST_UNLIKE
 
 
@@ -297,8 +300,8 @@ def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
 def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
     """Return how many more tasks would decide with 80 % power, if the true difference is the observed one.
 
-    The tasks must show a difference or equivalence, whichever needs fewer. The variants must also differ in
-    enough tasks. Return None if there are no data.
+    The tasks must show a difference or equivalence, whichever needs fewer tasks. The variants must also
+    differ in enough tasks. Return None if there are no data.
     """
     if pairs.mean is None:
         return None
@@ -317,7 +320,9 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
 def repeated_interval(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm], alpha: float
 ) -> tuple[float, float] | None:
-    """Return the (1 - alpha) interval at the last interim analysis of a variant, adjusted for all of them."""
+    """Return the (1 - alpha) interval at the last interim analysis of a variant, adjusted for all interim
+    analyses.
+    """
     if pairs.mean is None:
         return None
     reached = reached_information(looks, pairs.tasks)
@@ -337,8 +342,8 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
     """Return the estimate and (1 - alpha) interval adjusted for the interim analyses, in the measure's unit.
 
     The estimate of a variant that was stopped early is biased away from 0. The median-unbiased estimate of
-    the stage-wise order corrects this. `earlier`: the previous interim analyses of the same variant. Return
-    None when there is no estimate.
+    the stage-wise order corrects this. `earlier` holds the previous interim analyses of the same variant.
+    Return None when there is no estimate.
     """
     if (
         look.statistic is None
@@ -356,18 +361,21 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
 
 
 def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
-    """Return the boundaries of the interim analyses at these numbers of tasks; FARTHEST if there is none."""
+    """Return the boundaries of the interim analyses at these numbers of tasks.
+
+    A missing boundary is FARTHEST.
+    """
     by_tasks = {each.tasks: each.boundary for each in earlier}
     return [FARTHEST if (boundary := by_tasks.get(tasks)) is None else boundary for tasks in reached]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDifference:
-    """A variant − the reference, over the tasks that both have, in the unit of the measure.
+    """The difference variant − reference, over the tasks that both have, in the unit of the measure.
 
     `kind` names the interval. "adjusted" is adjusted for the interim analyses of a finished run. "alike" is
     the 90 % interval that was compared with the smallest difference. "anytime" is valid at any time, and
-    "fixed" for a single analysis. `of`, `against`: the means over these tasks.
+    "fixed" is valid for a single analysis. `of` and `against` are the means over these tasks.
     """
 
     tasks: int
@@ -427,7 +435,7 @@ FACTORS = ("model", "prompt", "definitions", "strategy", "compensations", "polic
 
 @dataclass(frozen=True, slots=True)
 class FactorDesign:
-    """The plan of a trial run. `groups`: the group of each task that has one."""
+    """The plan of a trial run. `groups` holds the group of each task that has a group."""
 
     measure: ComparedMeasure
     reference: str
@@ -437,10 +445,11 @@ class FactorDesign:
 
 @dataclass(frozen=True, slots=True)
 class FactorDifference:
-    """A difference of the primary measure within the settings `where`, or over all settings if it is empty.
+    """A difference of the primary measure within the settings `where`, or over all settings if `where` is
+    empty.
 
-    `contrast`: by how much the difference exceeds that within the other settings. `contrast_p`: its p-value,
-    corrected by Holm's method.
+    `contrast` says by how much the difference exceeds the difference within the other settings. `contrast_p`
+    is the p-value of the contrast, corrected by Holm's method.
     """
 
     where: Mapping[str, Any]
@@ -459,7 +468,7 @@ class FactorDifference:
 class FactorComparison:
     """One value of a setting compared with another value, overall and within the other settings.
 
-    `interacts`: True when the difference depends on the other settings, at the run's alpha.
+    `interacts` is True when the difference depends on the other settings, at the run's alpha.
     """
 
     factor: str
