@@ -18,7 +18,7 @@ _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """Raised when a link cannot contain a text, or contains none; the message is one sentence."""
+    """Raised when a link cannot contain a text, or contains no text; the message is one sentence."""
 
 
 def pack_text(text: str) -> str:
@@ -41,7 +41,7 @@ def pack_text(text: str) -> str:
 
 
 def unpack_text(parameter: str, limit: int) -> str:
-    """Return the text in a parameter, of at most `limit` bytes in UTF-8.
+    """Return the text in a parameter. The text has at most `limit` bytes in UTF-8.
 
     Unpacking stops at the limit, because a few packed bytes can contain gigabytes. Raises LinkError when the
     parameter is damaged or the text is longer.
