@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 REPORTS = "reports"
-"""The folder in the store where reports are written, unless the configuration names another."""
+"""The folder in the store where reports are written, unless the configuration names another folder."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 

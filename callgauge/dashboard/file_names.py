@@ -1,4 +1,4 @@
-"""Builds file names of downloads in safe characters: the page or list, the filter values and the days."""
+"""Builds safe file names of downloads from the page or list, the filter values and the days."""
 
 from __future__ import annotations
 

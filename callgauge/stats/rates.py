@@ -27,7 +27,7 @@ from callgauge.stats.session_groups import GROUPS, DayCounts, Integers
 from callgauge.stats.special_functions import digamma, trigamma
 
 ENOUGH = 30
-"""With fewer observations, a rate gets no rank, verdict or alert, and pages show it pale."""
+"""With fewer observations, a rate gets no rank, verdict or alert, and pages show the rate pale."""
 ENOUGH_SESSIONS = 10
 ENOUGH_TO_COMPARE = 5
 """The minimum number of sessions on each side of a judged difference, chosen by simulation."""

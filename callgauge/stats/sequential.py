@@ -18,7 +18,7 @@ from callgauge.stats.intervals import Floats
 from callgauge.stats.special_functions import ndtr, ndtri
 
 FARTHEST = 8.0
-"""The largest boundary; beyond it the tail probability is practically 0."""
+"""The largest boundary. Beyond it the tail probability is practically 0."""
 _POWER = 0.8
 _STEPS = 60  # number of halvings in a search, which give 15 digits
 _FEWEST_NODES = 48  # minimum number of quadrature points over the region in which a trial continues

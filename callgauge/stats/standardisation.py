@@ -32,7 +32,7 @@ _MATTERS = 0.25  # in half-widths of the interval; a bias of 0.25 half-widths co
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
-"""The shares (of, against) of each stratum; 0 of 0 if a slice does not have the stratum."""
+"""The shares (of, against) of each stratum. A slice without the stratum has 0 of 0."""
 
 
 @dataclass(frozen=True, slots=True)

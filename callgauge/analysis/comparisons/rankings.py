@@ -26,7 +26,7 @@ from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.rankings import Names, RankingContext, list_leaders, write_ranking
 
 RANKED = 60
-"""The maximum number of slices that a page ranks; the most used ones are ranked."""
+"""The maximum number of slices that a page ranks. The most used slices are ranked."""
 SlicesByRate = Mapping[str, Sequence[Slice]]
 
 

@@ -14,7 +14,7 @@ from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions, m
 from callgauge.analysis.measures.slices import Slice, make_slices
 
 Ask = Callable[..., pd.DataFrame]
-"""Answers a metric: the arguments are its name, and its parameters as keywords."""
+"""Answers a metric. The arguments are the name of the metric, and the parameters as keywords."""
 ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
 """By dimension, then by compared slice: the part of the slice with each value of the dimension."""
 

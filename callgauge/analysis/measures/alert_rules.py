@@ -42,7 +42,7 @@ _LENGTHS = (1, 7, 30)
 Ask = Callable[..., pd.DataFrame]
 Days = tuple[date, date]
 DayShares = Mapping[date, tuple[Share, int]]
-"""For each day with calls: the rate, and the number of calls including unmeasured ones."""
+"""For each day with calls: the rate, and the number of calls including unmeasured calls."""
 
 
 class RuleState(Enum):

@@ -1,4 +1,4 @@
-"""Compares slices in pairs or ranks, and decides whether there is enough data for a verdict."""
+"""Compares pairs of slices, ranks slices, and decides whether there is enough data for a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callgauge.stats.day_spread import NO_EXCESS, measure_excesses
 
 LEVEL = 0.05
 SMALLEST = 0.02
-"""The default smallest difference of interest, a share."""
+"""The default smallest difference of interest, as a share."""
 
 
 class Standing(Enum):

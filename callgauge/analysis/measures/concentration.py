@@ -13,7 +13,7 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import ENOUGH_SESSIONS
 
 MOST_OF_ONE = 0.2
-"""A slice gets no rank if one session has more than this share of its calls."""
+"""A slice gets no rank if one session has more than this share of the slice's calls."""
 # If the groups show fewer effective sessions than this, the sessions of the slice are counted.
 _CLEARLY_ENOUGH = 12.5
 Ask = Callable[..., pd.DataFrame]

@@ -12,7 +12,7 @@ from callgauge.analysis import wording
 
 Kind = Literal["tool", "step"]
 KINDS: Mapping[Kind, str] = {"tool": "Tool call", "step": "Model step"}
-"""What is timed, in words."""
+"""The name of each timed event, in words."""
 PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of them took at most this long"}
 """The percentiles by their names in the metric `latency`, each with its meaning."""
 

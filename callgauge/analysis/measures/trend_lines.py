@@ -13,7 +13,7 @@ from callgauge.stats import Interval, Share
 
 OTHERS = "other models"
 MOST_IN_ONE = 3
-"""The maximum number of lines in one panel; if there are more, each has its own panel."""
+"""The maximum number of lines in one panel. If there are more lines, each has its own panel."""
 COLOURS = 6
 _FAR = 2  # a goal above this multiple of the highest rate is written at the edge of the chart
 _NEAR_ALL = 0.5  # if all rates are above this, the scale does not begin at zero

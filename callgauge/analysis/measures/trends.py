@@ -17,7 +17,7 @@ ENOUGH_DAYS = 12
 """With fewer days, chance cannot be ruled out: of the 252 orders of ten days, 2 look like a clear change."""
 LOOKED_AT = 6  # maximum number of searched series, because each search takes long
 NAMED = 5
-"""The number of series that have their own line if there are too many for all."""
+"""The number of series that have their own line if there are too many series."""
 _MOST_USED = 3
 DAYS = 120  # maximum number of days with data in a series, the newest
 

@@ -23,7 +23,7 @@ _FAULTS = {
     "tool_rejected": "were rejected by the tool",
     "execution": "failed in execution",
 }
-"""The rates that count failed calls, with a verb phrase. A failed call is a hit of one of them."""
+"""The rates that count failed calls, with a verb phrase. A failed call is a hit of one of these rates."""
 Row = Mapping[Hashable, Any]
 
 

@@ -26,7 +26,7 @@ NOUNS = {
     "tokens": "tokens",
     "cost": "cost",
 }
-"""The noun for each measure, within a sentence."""
+"""The noun for each measure in a sentence."""
 _ORDER: tuple[Decision, ...] = ("better", "worse", "alike", "not decided")  # order of the sentences
 _WORDS: dict[str, str] = {
     "better": "better",

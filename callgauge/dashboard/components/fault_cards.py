@@ -94,7 +94,7 @@ def _finding_row(row: Row) -> list[Cell]:
         ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}", order=row["calls"]),
-        # The agent may report a code for calls that the parser could not check: then a share makes no sense.
+        # The agent may report a code for more calls than the parser could check. Then a share makes no sense.
         part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 MOST_SENTENCES = 5
-"""Maximum number of sentences on what changed. If there are more changes, the last one counts them."""
+"""Maximum number of sentences on what changed. If there are more changes, the last sentence counts the changes left out."""
 ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 

@@ -16,7 +16,7 @@ from callgauge.memory.deliveries import DeliveryRecords
 _WAITS = (2.0, 8.0, 30.0)  # seconds to wait before the second attempt and before each later attempt
 _LONGEST_WAIT = 120.0  # longest wait that a server may ask for, in seconds
 LONGEST_ATTEMPT = 90.0
-"""Maximum seconds of one attempt. Four attempts and their waits take less than `deliveries.LONGEST`."""
+"""Maximum seconds of one attempt. Four attempts and the waits between them take less than `deliveries.LONGEST`."""
 
 Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
 

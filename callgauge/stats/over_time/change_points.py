@@ -28,7 +28,7 @@ import numpy as np
 SHUFFLES = 499
 LEVEL = 0.01  # the significance level of each test
 MOST_FALSE = 0.04
-"""The largest chance that a series without a change shows one, if its days correlate by at most 0.6.
+"""The largest chance of a false change in a series without a change, if the days correlate by at most 0.6.
 
 In simulations, the chance is 1 % or less for independent days and 1–3 % at a correlation of 0.6. It is 4 %
 at 0.6 if days have so many calls that the calls add no noise.
@@ -43,7 +43,7 @@ _STEPS = (0, 2, 8, 32)  # distances in days, from the best day, at which critica
 _MEMORY = 0.6
 _MOST_ALIKE = 0.9  # the largest autocorrelation that is simulated
 _MOST_DOUBT, _DOUBT = 0.18, 5.4
-"""The standard deviation of an autocorrelation r is 5.4 (1 - r²) / days, at most 0.18.
+"""The standard deviation of an autocorrelation r is 5.4 (1 - r²) / days, but at most 0.18.
 
 The numbers come from simulations. With the usual standard error, short series would hardly show a change.
 """

@@ -22,7 +22,7 @@ _NONE = "no goal"
 
 
 def read_goals() -> Mapping[str, Goal]:
-    """Return the team's goals by the name of the rate; no goals when the file cannot be read."""
+    """Return the team's goals by the name of the rate. Return no goals when the file cannot be read."""
     return read_records().goals
 
 

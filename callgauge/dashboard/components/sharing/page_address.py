@@ -1,6 +1,6 @@
-"""Builds a URL that shows the same view again, also after new data was loaded.
+"""Builds a URL that shows the same view again, even after new data was loaded.
 
-Describes the selection in words.
+The module also describes the selection in words.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def write_path(page: ShownPage, days: str | None) -> str:
 def fix_days() -> str:
     """Return the chosen days as fixed dates.
 
-    All days stay "all days" if some calls have no time, because no range of dates includes those calls.
+    If some calls have no time, the selection "all days" stays, because no range of dates includes those
+    calls.
     """
     chosen = filters.chosen_filters()
     if chosen.from_day and chosen.to_day:
@@ -53,7 +54,10 @@ def fix_days() -> str:
 
 
 def moving_days() -> str | None:
-    """Return the chosen days if new data moves them ("28 days", "all days"); None for fixed dates."""
+    """Return the chosen days if new data moves these days ("28 days", "all days").
+
+    Return None for fixed dates.
+    """
     text = st.query_params.get(filters.DAYS) or PRESETS[0]
     try:
         days = read_range(text)

@@ -147,7 +147,10 @@ def _describe_copies(row: Row) -> str | None:
 
 
 def _describe_left_out(privacy: str | None) -> str | None:
-    """Return the parts of the file that the load left out, such as `without results`; None for no parts."""
+    """Return what the load left out of the file, such as `without results`.
+
+    Return None if it left out nothing.
+    """
     kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
     return ", ".join(kinds) or None
 

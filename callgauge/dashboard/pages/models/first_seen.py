@@ -1,6 +1,6 @@
 """Finds versions, prompts and hosts that a model used for the first time when a rate shifted.
 
-They are hints at the cause, not proof.
+Such first uses are hints at the cause of the shift, not proof.
 """
 
 from __future__ import annotations

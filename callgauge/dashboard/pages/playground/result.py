@@ -41,9 +41,9 @@ _POLICIES = (
     (Policy.LENIENT, "notes and warnings, which are guesses"),
 )
 _PEER_TONES: dict[str, Tone] = {"parsed": "good", "rejected": "bad"}
-_NAMED = 12  # parameters that were not sent and are listed
-_SHORT = 1_000  # characters up to which the arguments are written on one line
-_REASONS = 3  # codes that are listed for a parameter; further ones are only counted
+_NAMED = 12  # maximum number of listed parameters that were not sent
+_SHORT = 1_000  # arguments up to this number of characters are written on one line
+_REASONS = 3  # codes that are listed for a parameter; further codes are only counted
 
 
 def draw_result(request: ToolCallRequest) -> None:

@@ -108,7 +108,8 @@ def show() -> None:
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
     """Draw the selector of a prompt and return the chosen prompt; None when there are no prompts.
 
-    The default is the most used prompt with several versions, else the prompt with most observations.
+    The default is the most used prompt with several versions. If no prompt has several versions, it is the
+    prompt with most observations.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -142,7 +143,7 @@ def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw selectors for a version and its baseline and return both.
+    """Draw selectors for a version and a baseline, and return the chosen pair.
 
     The default is the newest version and the version before it. Returns None when there is only one version.
     """
@@ -162,7 +163,7 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 
 def _shorten_version(version: str) -> str:
-    """Return the part of a name that distinguishes the versions of one prompt: @5 for triage@5."""
+    """Return the part of a name that distinguishes the versions of one prompt, such as @5 for triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
@@ -250,7 +251,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return the mix-adjusted comparison of each pair; None when there is no second version."""
+    """Return the mix-adjusted comparison of each pair. A pair without a second version gets None."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])
