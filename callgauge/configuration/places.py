@@ -20,7 +20,7 @@ def is_address(place: str) -> bool:
 def resolve_place(folder: Path, place: str) -> str:
     """Return a location as an absolute path without `..`.
 
-    `~` is the home folder; other relative paths start at `folder`. Remote addresses are returned unchanged.
+    `~` is the home folder. Other relative paths start at `folder`. Remote addresses are returned unchanged.
     In a pattern, special characters in the name of `folder` are escaped.
     """
     if is_address(place):

@@ -14,7 +14,7 @@ from callgauge.stats.intervals import Z, blend_numbers, kish_number
 from callgauge.stats.special_functions import ndtr, ndtri, stdtr, stdtrit
 
 FEWEST_UNLIKE = 10
-"""For a verdict, variants must differ in at least this many tasks. For amounts, this many tasks are enough."""
+"""For a verdict, variants must differ in this many tasks. For amounts, this many tasks are enough."""
 _ALPHA = 0.05
 _STEPS = 50  # number of halvings, which give an end of an interval to 15 digits
 _FARTHEST = 38.0  # in standard errors; beyond this the normal distribution is 0 in double precision

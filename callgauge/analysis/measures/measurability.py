@@ -28,7 +28,7 @@ _BY_DEFINITION: Mapping[str, str | None] = {
     "parse_error": _SYNTAX,
     **dict.fromkeys(("repaired", "tool_rejected", "execution", "retried", "recovered", "derived_ok")),
 }
-"""Rates that a tool definition changes, and the rate to use where definitions differ (None if no rate can be used).
+"""Rates that a tool definition changes, each with the rate to use where definitions differ, or None.
 
 A definition reveals failures that the log does not show. These start retry sequences and precede other
 failure stages.

@@ -49,7 +49,9 @@ _VALIDATED = {
     "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "propertyNames",
     "allOf", "anyOf", "oneOf", "not", "$ref", "$defs", "definitions",
 }  # fmt: skip
-"""The keywords that promptfoo's validator (Ajv, draft 7) knows. The validator rejects a schema with other keywords."""
+"""The keywords that promptfoo's validator (Ajv, draft 7) knows. The validator rejects a schema with other
+keywords.
+"""
 _VALID_FOR_AJV = {
     "duplicate_key", "repeated_member", "lone_surrogate", "number_coerced_to_integer", "pattern_not_checked",
     "pattern_mismatch", "format_mismatch", "uri_not_absolute", "unsupported_uri_literal",

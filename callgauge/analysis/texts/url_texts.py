@@ -12,7 +12,9 @@ import re
 import zlib
 
 LONGEST = 8_000
-"""The maximum length of one parameter. Proxies reject longer request lines, and chat programs cut longer links."""
+"""The maximum length of one parameter. Proxies reject longer request lines, and chat programs cut longer
+links.
+"""
 
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 

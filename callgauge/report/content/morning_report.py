@@ -1,4 +1,7 @@
-"""The morning report as data. All formats are made from it, and its JSON contains all of it."""
+"""The morning report as data.
+
+All formats are made from this data, and the JSON format contains all of it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 MOST_SENTENCES = 5
-"""Maximum number of sentences on what changed. If there are more changes, the last sentence counts the changes left out."""
+"""Maximum number of sentences on what changed. If there are more changes, the last sentence counts the
+changes left out.
+"""
 ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 
