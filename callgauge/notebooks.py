@@ -121,7 +121,7 @@ class Store:
         Columns: one per dimension and `label` (str), `calls` and `turns` (int64, totals), and for each rate
         NAME: `NAME`, `NAME_low`, `NAME_high` (float64, shares from 0 to 1 with their 95 % interval),
         `NAME_k`, `NAME_n` (int64, hits and measured calls or turns), `NAME_enough` (bool, whether there is
-        enough data to rank). `day` is datetime64[s]. A rate that was not measured is NaN; `NAME_n` counts
+        enough data to rank). `day` is datetime64[s]. A rate that was not measured is NaN. `NAME_n` counts
         only measured calls or turns.
 
         Without days, the newest 28 days of the store count. Raises StoreQuestionError.

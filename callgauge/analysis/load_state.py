@@ -122,7 +122,7 @@ def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
     """Return how many days old the newest turn was at the load.
 
     Return 0 for two days or less, or if the age is unknown. `newest` is the time of the newest turn in the
-    store. `loaded` is the time of the last load. Both are in UTC.
+    store. `loaded` is the time of the last load. Both times are in UTC.
     """
     if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not equal to itself
         return 0

@@ -76,7 +76,7 @@ def _read_reach(
 def _read_value(value: Any, axis: Figure) -> float | None:
     """Return the position of a value on its axis.
 
-    It is in days since year 1, a decimal exponent, or the number itself.
+    A day becomes the days since year 1. On a logarithmic axis, a number becomes a decimal exponent.
     """
     if value is None:
         return None

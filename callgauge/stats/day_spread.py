@@ -86,9 +86,9 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
 class _Days:
     """Rates by day, as arrays with one row per rate.
 
-    `residuals` says how far each day moves the rate. `n` is the number of observations on each day. Both have
-    the shape (rates, days). For each rate, `observed` is the number of observations, `many` is the number of
-    days, and `weights` is the sum of the squared shares of the days.
+    `residuals` says how far each day moves the rate. `n` is the number of observations on each day. Both
+    arrays have the shape (rates, days). For each rate, `observed` is the number of observations, `many` is
+    the number of days, and `weights` is the sum of the squared shares of the days.
     """
 
     residuals: Floats

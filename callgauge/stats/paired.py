@@ -191,7 +191,7 @@ def _measure(
     gaps: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> PairedMean:
-    """Return Σ moved / Σ size; `gaps` and `weights` are those of `measure_paired_shares`."""
+    """Return Σ moved / Σ size. `gaps` and `weights` are those of `measure_paired_shares`."""
     gaps = moved if gaps is None else gaps
     whole = float(size @ many)
     estimate = float(moved @ many) / whole
@@ -231,11 +231,11 @@ def _jackknife_variance(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -> float:
     """Return the degrees of freedom of the jackknife variance (after Korn & Graubard 1998).
 
-    They are the effective number of units that moved, less one. Two bounds apply. The first is the effective
-    number if whole units moved together, so that each adds size² to the variance. The second is low where few
-    units moved to one side, because these units may move further. The numbers of the second bound come from
-    simulation. Without it, 7.7 % of tests are false alarms where one variant has four times the trials of the
-    other.
+    The result is the effective number of units that moved, minus one. Two bounds apply. The first is the
+    effective number if whole units moved together, so that each adds size² to the variance. The second is low
+    where few units moved to one side, because these units may move further. The numbers of the second bound
+    come from simulation. Without it, 7.7 % of tests are false alarms where one variant has four times the
+    trials of the other.
     """
     all_moved = kish_number(moved, many)
     rarer = min(kish_number(np.maximum(way, 0), many) for way in (moved, -moved))

@@ -49,11 +49,11 @@ class Spread:
     """How much a rate moves when one group of sessions is left out.
 
     `effect` is the variance relative to that of independent observations. `effect` is 0 if unknown (all or
-    none are hits, or all are in one group). `freedom` holds the degrees of freedom of `effect`; 0 if unknown.
-    `base` is 1 / the number of independent observations with the same precision, so a plain rate has 1/n.
-    `squares` is the sum of the squared weights of the sessions. For a plain rate, `squares` is the sum of n²
-    divided by the square of the total n. `groups` is the number of groups with an observation. `moves` says
-    how much the rate falls when each group is left out.
+    none are hits, or all are in one group). `freedom` holds the degrees of freedom of `effect`, or 0 if
+    unknown. `base` is 1 / the number of independent observations with the same precision, so a plain rate has
+    1/n. `squares` is the sum of the squared weights of the sessions. For a plain rate, `squares` is the sum
+    of n² divided by the square of the total n. `groups` is the number of groups with an observation. `moves`
+    says how much the rate falls when each group is left out.
     """
 
     effect: float
@@ -149,7 +149,7 @@ class Share:
 
     @classmethod
     def from_groups(cls, k: Floats, n: Floats, sessions: int | None = None) -> Share:
-        """Return the share of k hits of n observations; `k` and `n` are arrays by group."""
+        """Return the share of k hits of n observations. `k` and `n` are arrays by group."""
         return cls(int(k.sum()), int(n.sum()), sessions, np.stack([k, n]))
 
     @property

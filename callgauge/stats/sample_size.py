@@ -17,11 +17,11 @@ _MOST = 10_000_000  # limit of sessions; a larger number is reported as "never"
 def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
     """Return how many more sessions each variant needs to show a `difference` with 80 % power.
 
-    `difference` is a share: 0.02 is two points. The true rates are assumed to be that far apart, around their
-    present mean. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The variance is that of
-    the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present design effects and
-    observations per session. 0 means that the present sessions are enough. None means that a variant has no
-    session, or that ten million more are not enough.
+    `difference` is a share: 0.02 is two points. The true rates are assumed to be `difference` apart, around
+    the mean of the present rates. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The
+    variance is that of the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present
+    design effects and observations per session. 0 means that the present sessions are enough. None means that
+    a variant has no session, or that ten million more are not enough.
     """
     arms = [arm for arm in (share, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
@@ -133,8 +133,9 @@ def _pairs_needed(
 def look_factor(looks: int, alpha: float = 0.05) -> float:
     """Return the factor by which up to `looks` evenly spaced interim analyses raise the number of tasks.
 
-    The factor applies to the largest number of tasks. It keeps the 80 % power of one analysis at the end. The
-    boundaries are of O'Brien & Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
+    The factor applies to the largest number of tasks. With this factor, the analyses keep the 80 % power of
+    one analysis at the end. The boundaries are of O'Brien & Fleming's type (Jennison & Turnbull 2000, section
+    2.4: the factor R_B).
     """
     information = [(number + 1) / looks for number in range(looks)]
     boundaries = find_boundaries(information, 1.0, alpha, is_last=True)
@@ -157,7 +158,10 @@ def _chance_to_differ(middle: float, difference: float, number: int) -> float:
 
 
 def _ends(middle: float, difference: float) -> tuple[float, float]:
-    """Return two rates that are `difference` apart; near 0 and 1, `rate` is not exactly between them."""
+    """Return two rates that are `difference` apart.
+
+    Near 0 and 1, `rate` is not exactly between the two rates.
+    """
     half = min(abs(difference), 1.0) / 2
     centre = min(1 - half, max(half, middle))
     return centre - half, centre + half

@@ -1,8 +1,9 @@
 """Group-sequential tests: interim analyses of incoming results, which allow an early stop.
 
-The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. They are
-found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
-statistic, here the number of tasks; its unit does not matter. Statistics are standard normal deviates.
+The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. The
+boundaries are found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data
+behind a statistic, here the number of tasks; its unit does not matter. Statistics are standard normal
+deviates.
 """
 
 from __future__ import annotations
@@ -135,8 +136,8 @@ def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
     """Return the half-width, in standard errors, of an interval that is valid at all times.
 
     The interval is the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas
-    (2024), equation 9, after `number` observations. It is narrowest near `tuned_to` observations (their
-    appendix B.2).
+    (2024), equation 9, after `number` observations. The interval is narrowest near `tuned_to` observations
+    (their appendix B.2).
     """
     scale = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_to * number
     return sqrt(2 * (scale + 1) / scale * log(sqrt(scale + 1) / alpha))

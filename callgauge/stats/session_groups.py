@@ -106,8 +106,8 @@ def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
 def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval | None:
     """Return the 95 % interval of the second ratio divided by the first.
 
-    Each ratio is given as tops and bottoms by group. The jackknife leaves each group out of both ratios
-    together. Return None if `ratio_interval` of either ratio is None.
+    The arguments hold the tops and the bottoms of each ratio by group. The jackknife leaves each group out of
+    both ratios together. Return None if `ratio_interval` of either ratio is None.
     """
     if ratio_interval(*first) is None or ratio_interval(*second) is None:
         return None

@@ -101,7 +101,7 @@ class TaskCount:
 
     @property
     def rate(self) -> float | None:
-        """k / n; None if nothing was measured."""
+        """k / n, or None if nothing was measured."""
         return self.k / self.n if self.n else None
 
 
@@ -225,7 +225,7 @@ def pair_values(
 
 
 def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tuple[list[float], list[int]]:
-    """Return the sums and sizes of the groups of tasks; a task without a group forms its own group."""
+    """Return the sums and sizes of the groups of tasks. A task without a group forms its own group."""
     clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
     for task, value in values.items():
         # A group and a task may have the same name.
@@ -484,7 +484,7 @@ def compare_factors(
 ) -> tuple[FactorComparison, ...]:
     """Return the comparison of each setting in which two or more pairs of variants differ.
 
-    `counts` are those of the primary measure; `settings` are those of each variant.
+    `counts` are those of the primary measure. `settings` holds the settings of each variant.
     """
     comparisons = []
     for factor in FACTORS:

@@ -33,9 +33,9 @@ class HostComparison:
     In a slice, `name` is the model and `also` is the host. For a model with two hosts, `rows` holds the
     better host, which is not compared, and the other host, which is compared with the better host. For a
     model with more hosts, each host is compared with the sum of the others (`also` is then `2 other hosts`).
-    Models and hosts with the most certain difference come first. `thin`: hosts with too little data for a
-    verdict. `hosts` holds the hosts of each model, by model name. `left` is the number of pairs that were not
-    compared. `basis` is the rate by which the hosts are compared.
+    Models and hosts with the most certain difference come first. `thin` holds hosts with too little data for
+    a verdict. `hosts` holds the hosts of each model, by model name. `left` is the number of pairs that were
+    not compared. `basis` is the rate by which the hosts are compared.
     """
 
     rows: Sequence[SliceComparison]
@@ -49,7 +49,10 @@ class HostComparison:
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with; empty if the row's host is not compared."""
+        """Return the hosts that a row is compared with.
+
+        The result is empty if the row's host is not compared.
+        """
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]

@@ -45,8 +45,8 @@ class Alert:
     the first day on which the rate was back to normal. `over` is the night that showed that the rate was
     back. `now` is the rate on the `days` of the change, with its `interval`. `before` is the rate on the days
     of the `baseline`. `difference`: `now` minus `before`, with an interval that includes the variation
-    between days; None if unknown. `q` is the corrected p-value on the night `found`. `part_of` is the key of
-    the alert that includes this alert.
+    between days. `difference` is None if unknown. `q` is the corrected p-value on the night `found`.
+    `part_of` is the key of the alert that includes this alert.
     """
 
     key: str
@@ -82,7 +82,10 @@ class Alert:
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
     def agrees_with(self, chosen: Mapping[str, Any]) -> bool:
-        """Return True when the filters select some of the affected calls. `chosen`: metric parameters."""
+        """Return True when the filters select some of the affected calls.
+
+        `chosen` holds metric parameters.
+        """
         values = dict(self.values)
         if self.place and self.place.is_only:
             values[self.place.dimension] = self.place.value

@@ -95,7 +95,7 @@ class CostSummary:
     def change(self) -> float | None:
         """The change of the cost per successful turn.
 
-        0.1 means 10 % more. It is None if a cost is unknown.
+        A change of 0.1 means 10 % more. The change is None if a cost is unknown.
         """
         now, before = (cost and cost.per_completed for cost in (self.overall, self.before))
         return now.amount / before.amount - 1 if now and before and before.amount else None

@@ -175,8 +175,8 @@ class MakeupShift:
 def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[MakeupShift]:
     """Return the values whose shares differ between two slices, the largest differences first.
 
-    `a` and `b` are the rows of the metric `makeup` for each slice. `leave_out`: dimensions to leave out. A
-    dimension without calls in one slice, such as a trait that the slice's logs do not record, is also left
+    `a` and `b` are the rows of the metric `makeup` for each slice. `leave_out` names dimensions to leave out.
+    A dimension without calls in one slice, such as a trait that the slice's logs do not record, is also left
     out.
     """
     left_out = set(leave_out)

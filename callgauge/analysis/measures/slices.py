@@ -92,7 +92,7 @@ def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
 
 
 def relate_slices(several: Sequence[Slice]) -> list[Slice]:
-    """Return the slices; those of each rate share one estimate of the intra-session correlation."""
+    """Return the slices. The slices of each rate share one estimate of the intra-session correlation."""
     related = relate_shares([slice_.share for slice_ in several], [one.rate.name for one in several])
     return [replace(slice_, share=share) for slice_, share in zip(several, related, strict=True)]
 

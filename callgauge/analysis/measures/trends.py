@@ -52,7 +52,7 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
     """Return the points of each slice in the order of their days. The `also` of a slice is the day.
 
     Slices without observations or without a day are left out. `last` is the newest complete day. Later days
-    are left out, because a load sees only a part of them. They stay if there are no other days.
+    are left out, because a load sees only a part of such days. They stay if there are no other days.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [

@@ -65,7 +65,7 @@ def narrow_to_sessions(
     """Restrict a cursor to the chosen sessions, in the tables that `sql` names.
 
     `chosen` holds the values by column of `sessions`. The daily sums cover the days from `first_day` to
-    `last_day`; A day that is None is no limit.
+    `last_day`. A day that is None is no limit.
     """
     ((catalog,),) = cursor.execute("SELECT current_database()").fetchall()
     whole = {name: f'"{catalog}".main.{name}' for name in _VIEWS}

@@ -1,8 +1,9 @@
 """The process that runs one query.
 
-It reads a request on standard input, and writes a header line and an Arrow stream. The process opens the
-store file read-only, gives up all rights that it does not need, and only then reads the SQL. The SQL is not
-trusted, and DuckDB may fail to stop a query. So the parent process kills this process when the time is over.
+The process reads a request on standard input, and writes a header line and an Arrow stream. The process opens
+the store file read-only, gives up all rights that it does not need, and only then reads the SQL. The SQL is
+not trusted, and DuckDB may fail to stop a query. So the parent process kills this process when the time is
+over.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Makes a test case from a stored call and the steps before it: messages, tools, right arguments.
 
-Messages have the format of OpenAI chat completions; Other formats are made from these messages.
+Messages have the format of OpenAI chat completions. Other formats are made from these messages.
 """
 
 from __future__ import annotations

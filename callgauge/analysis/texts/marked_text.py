@@ -78,7 +78,7 @@ def _index_at(text: str, line: int, column: int) -> int | None:
 def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
     """Return the span of a long text to show.
 
-    It starts at the text's beginning or just before the first mark.
+    The span starts at the text's beginning or just before the first mark.
     """
     first = min((mark.start for mark in marks), default=0)
     start = 0 if first < LIMIT - _BEFORE else first - _BEFORE

@@ -48,7 +48,7 @@ class ToolVerdict:
     def named(self) -> Slice | None:
         """The tool of `worst` to describe, preferably a tool that is known to be worse than another.
 
-        It is None if all tools are in `worst`.
+        The result is None if all tools are in `worst`.
         """
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None

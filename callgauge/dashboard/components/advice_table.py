@@ -1,6 +1,6 @@
 """Draws a table of lint findings about a tool definition.
 
-Each row has a suggested edit and the reason for the edit.
+Each row has a suggested edit and the reason for it.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Percentages:
 class Cell:
     """A table cell: a text, with an optional link, smaller lines below (`sub`) and drawings.
 
-    `at`, `low` and `high` draw an interval on an axis from 0 to 1; values outside the axis show as an arrow.
+    `at`, `low` and `high` draw an interval on an axis from 0 to 1. An arrow shows a value outside the axis.
     `share` (0 to 1) draws a bar. `bars` (0 to 1 each) draws one small bar for each day. `heat` (0 to 1)
     colours the cell. `title` is a tooltip. `pale` marks a value with too few observations. A column whose
     cells have an `order` can be sorted by its header: numbers from the largest, texts from A. `marks` holds

@@ -11,10 +11,10 @@ autocorrelation of the days between the proposed changes is estimated and added 
 bootstrap; Bühlmann 1997). A proposed change is kept when at most 1 % of these series have an equally clear
 split.
 
-The range of a change is found by test inversion. It contains every day for which "the change is on this day"
-is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the statistic
-under this hypothesis. Only shuffled series in which a change is found are counted, because a range is shown
-only for a found change.
+The range of a change is found by test inversion. The range contains every day for which "the change is on
+this day" is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the
+statistic under this hypothesis. Only shuffled series in which a change is found are counted, because a range
+is shown only for a found change.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A night tests four windows of each series, the newest 1, 3, 7 and 14 days, against the 28 days before the
 window. All p-values of a night are corrected together (Benjamini & Hochberg 1995). A p-value compares two
 rates over sessions (`compare_estimates`). Before the comparison, the variation between days that sessions do
-not explain reduces the effective numbers of observations of both rates. This variation is estimated from both
+not explain reduces the effective numbers of observations of both rates. The variation is estimated from both
 spans together (the ratio estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom
 by Satterthwaite (1946).
 
@@ -235,7 +235,10 @@ class _CountedDays:
 
 
 def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
-    """Return the sums over all days before each day, then over all days; shape (series, days + 1)."""
+    """Return the sums over all days before each day, then over all days.
+
+    The shape is (series, days + 1).
+    """
     summed = np.zeros((values.shape[0], values.shape[1] + 1))
     np.cumsum(values, axis=1, out=summed[:, 1:])
     return summed

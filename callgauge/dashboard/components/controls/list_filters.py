@@ -54,7 +54,7 @@ def fold_filters(*keys: str) -> Iterator[None]:
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
-    """Draw a selector and return the chosen value; None when nothing is chosen."""
+    """Draw a selector and return the chosen value. Return None when nothing is chosen."""
 
     def parse(text: str) -> str:
         if text not in options:

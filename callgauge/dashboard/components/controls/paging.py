@@ -75,7 +75,7 @@ def find_steps(
     listed: tuple[ListPage, int],
     is_chosen: Callable[[Row], bool],
 ) -> tuple[ListStep | None, ListStep | None]:
-    """Return the rows before and after the chosen row. They may be on other pages.
+    """Return the rows before and after the chosen row. These rows may be on other pages.
 
     At the ends of the list, a row is None. If no row of the page is chosen, the first row is returned as the
     next row.

@@ -30,10 +30,10 @@ def draw_url_widget(
 
     `draw` gets the key of the widget and returns the value. `draw` must pass `st.session_state[key]` as the
     widget's default. If a newer run starts immediately, the browser may miss the value in the session state,
-    and send the default as if a person had chosen the default. `parse` turns the URL's text into a value; a
-    ValueError means `empty`. `write` turns a value into text. The URL omits `key` while the value is `empty`.
-    But if a link set the key, the key stays, because `empty` may be another value after the next load.
-    `describe` returns the name and the value of the choice in words, for shared documents.
+    and send the default as if a person had chosen the default. `parse` turns the URL's text into a value. If
+    it raises ValueError, the value is `empty`. `write` turns a value into text. The URL omits `key` while the
+    value is `empty`. But if a link set the key, the key stays, because `empty` may be another value after the
+    next load. `describe` returns the name and the value of the choice in words, for shared documents.
     """
     require_declared(key)
     seen_key = f"_url_{key}"
@@ -131,7 +131,7 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
     """Draw a popover. When a person opens it, `draw` draws its content without a run of the page.
 
-    A page has a dozen popovers; drawing the content of all popovers immediately would slow down the browser.
+    A page has a dozen popovers. If their content was drawn immediately, the browser would be slow.
     """
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):

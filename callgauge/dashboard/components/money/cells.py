@@ -1,6 +1,6 @@
 """Builds table cells with costs.
 
-Each cell also shows how many calls have no price. An unknown cost is never shown as 0.
+Each cell shows how many calls have no price. An unknown cost is never shown as 0.
 """
 
 from __future__ import annotations

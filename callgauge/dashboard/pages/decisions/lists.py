@@ -1,4 +1,4 @@
-"""Draws the lists of notes, alert rules, saved views and baselines. Each line has its controls."""
+"""Draws the lists of notes, alert rules, saved views and baselines. Each line has controls."""
 
 from __future__ import annotations
 

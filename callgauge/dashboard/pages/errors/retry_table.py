@@ -1,6 +1,6 @@
 """Draws a table of retry sequences by tool, model, failure stage or attempt.
 
-Each number links to its calls.
+Each number links to the counted calls.
 """
 
 from __future__ import annotations

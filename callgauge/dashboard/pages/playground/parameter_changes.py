@@ -91,7 +91,10 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
 
 
 def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> list[str]:
-    """Return the declared parameters that `changes` does not list. They are optional and were not sent."""
+    """Return the declared parameters that `changes` does not list.
+
+    These parameters are optional and were not sent.
+    """
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
     return [parameter.name for parameter in declared if parameter.name not in shown]

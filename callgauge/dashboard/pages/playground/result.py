@@ -165,8 +165,8 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
     """Draw the diagnostics. Expanders contain the formatted arguments and the parser's steps.
 
-    `around` holds diagnostics on the reply around the arguments. They come last, because their positions
-    refer to the reply.
+    `around` holds diagnostics on the reply around the arguments. These diagnostics come last, because their
+    positions refer to the reply.
     """
     text = _raw_text(request)
     findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]

@@ -106,7 +106,7 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Draw the selector of a prompt and return the chosen prompt; None when there are no prompts.
+    """Draw the selector of a prompt and return the chosen prompt. Return None when there are no prompts.
 
     The default is the most used prompt with several versions. If no prompt has several versions, it is the
     prompt with most observations.

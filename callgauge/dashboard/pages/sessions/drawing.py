@@ -29,7 +29,7 @@ def make_drawing_data(
 ) -> Item:
     """Return the data for the timeline component.
 
-    `places` holds all positions of the session; `shown` is the window to draw. `target` is the position that
+    `places` holds all positions of the session. `shown` is the window to draw. `target` is the position that
     the link asks for.
     """
     drawing = _make_drawing(session, places, shown, target)
