@@ -96,7 +96,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store. If you call a method of the closed store, it raises an error."""
+        """Close the store. If you call a method of the closed store, the method raises an error."""
         if not self._is_closed:
             self._is_closed = True
             self._connection.close()

@@ -63,8 +63,8 @@ def find_advice(
 ) -> list[Advice]:
     """Return the lint findings about a definition.
 
-    Findings that explain most calls come first, then severe ones. `definition` is the parameters' JSON Schema
-    as text. Raises NotReadableError when the lint cannot read the definition.
+    Findings that explain most calls come first, then severe findings. `definition` is the parameters' JSON
+    Schema as text. Raises NotReadableError when the lint cannot read the definition.
     """
     try:
         schema = json.loads(definition or "null")

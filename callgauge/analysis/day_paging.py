@@ -29,8 +29,8 @@ class DayList:
 
     `metric` is the metric of the rows. `days` is the metric with the number of rows on each day. `look` is
     the number of rows to read in one run of days. `per_page` is the number of rows on a page. A sorted list
-    contains about `sorted_within` rows, from the newest days. If the metric of the rows must read more rows
-    than it returns, the metric `days` counts the read rows as `reads`.
+    contains about `sorted_within` rows, from the newest days. If `metric` must read more rows than it
+    returns, the metric `days` counts the read rows as `reads`.
     """
 
     metric: str

@@ -21,9 +21,9 @@ _FRESH_DAYS = 2
 def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
     """Return the newest day that can be judged. Return None when there is no such day.
 
-    The day must be over at the last load, because a load sees only a part of its own day. The day must have
-    more than a tenth of the usual calls, because sessions that continue after midnight leave a few calls on
-    the next day. `ask` answers a metric. Raises MetricError.
+    The day must be over at the last load, because a load sees only a part of the day on which it runs. The
+    day must have more than a tenth of the usual calls, because sessions that continue after midnight leave a
+    few calls on the next day. `ask` answers a metric. Raises MetricError.
     """
     loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
     last: date | None = days.last_day

@@ -1,4 +1,4 @@
-"""Mistakes in files that people write, as data: where the mistake is, what it is, and how to fix it."""
+"""Mistakes in files that people write, as data: the position, a description, and how to fix the mistake."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def find_key_lines(text: str) -> dict[KeyPath, int]:
 def find_line(lines: dict[KeyPath, int], key: KeyPath) -> int | None:
     """Return the line of a key.
 
-    If it is unknown, return the line of the innermost table that contains the key, or None.
+    If this line is unknown, return the line of the innermost table that contains the key, or None.
     """
     return next((lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in lines), None)
 

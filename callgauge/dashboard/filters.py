@@ -1,7 +1,7 @@
 """The filters of all pages that count calls: days, model, host, prompt and so on.
 
-The URL keeps them. The host is offered when the store has several hosts. Trial run and variant are offered
-when the store has trials. If none is chosen, no page counts trials.
+The URL keeps the filters. The host is offered when the store has several hosts. Trial run and variant are
+offered when the store has trials. If none is chosen, no page counts trials.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ _UNNAMED = frozenset({"unknown", "none"})
 class Filters:
     """The chosen filters. The field names are also the names of the metric parameters.
 
-    None means no restriction, except for `runs` and `arms`. When both are None, no trials are counted.
+    None means no restriction, except for `runs` and `arms`. When `runs` and `arms` are both None, no trials
+    are counted.
     """
 
     from_day: date | None = None

@@ -96,5 +96,5 @@ def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
 
 
 def record_setting(key: str, text: str | None, name: str = "", value: str = "") -> None:
-    """Record the text of a URL key, even if it is the default, which the URL omits."""
+    """Record the text of a URL key, even if the text is the default, which the URL omits."""
     shown_page().settings[key] = Setting(text, name, value)

@@ -183,7 +183,8 @@ def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], .
 
 
 def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> None:
-    """Make all metrics of this page count these trial runs and variants, unless a query names others.
+    """Make all metrics of this page count these trial runs and variants, except if a query names other runs
+    and variants.
 
     If neither a trial run nor a variant is given, no metric counts trials.
     """
@@ -240,7 +241,7 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
 
 
 class _DerivedResult(NamedTuple):
-    """A result, and the query parameters of each metric that was used to compute it."""
+    """A result, and the query parameters of each metric that was used to compute the result."""
 
     value: Any
     parameters: Mapping[str, dict[str, Any]]
@@ -281,7 +282,10 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters, sorted, as a cache key. Also record them for links to the SQL page."""
+    """Return the parameters, sorted, as a cache key.
+
+    Also record the parameters for links to the SQL page.
+    """
     trials = run.trials if "runs" in metrics()[metric].parameters else {}
     merged = {**trials, **parameters}
     noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))

@@ -33,7 +33,7 @@ class PageUrlKeys:
 
     @property
     def resettable(self) -> tuple[str, ...]:
-        """The keys that enable Reset when they are in the URL."""
+        """The keys that enable Reset when the URL contains one of the keys."""
         return (*self.narrowing, *self.place)
 
     @property

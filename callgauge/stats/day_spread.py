@@ -28,7 +28,7 @@ _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of a mean over this many days, divided by its variance for independent days.
+    """Return the variance of a mean over this many days, divided by the variance for independent days.
 
     The days are an AR(1) series of equal sizes with the correlation 0.6. The ratio is 1 for one day, 2.96 for
     seven days and 3.73 for 28 days.

@@ -82,9 +82,9 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
     intervals of the two rates (MOVER; Zou & Donner 2008). Both Wilson intervals use the same quantile of
-    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates share enough sessions, their
-    correlation narrows the interval. The p-value is 1 minus the highest confidence at which the interval
-    excludes 0. So the p-value and the interval always agree.
+    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates share enough sessions, the
+    correlation of the rates narrows the interval. The p-value is 1 minus the highest confidence at which the
+    interval excludes 0. So the p-value and the interval always agree.
     """
     if not pairs:
         return []

@@ -26,7 +26,7 @@ class Interval:
 def t_quantile(freedom: float) -> float:
     """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom.
 
-    If `freedom` is `inf`, it is the normal quantile.
+    If `freedom` is `inf`, the result is the normal quantile.
     """
     return Z if freedom == np.inf else float(stdtrit_of(0.5 + LEVEL / 2)(freedom))
 

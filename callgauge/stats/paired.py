@@ -33,8 +33,8 @@ class PairedMean:
     """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
     `error` is the standard error, in the unit of the difference. `freedom` holds the degrees of freedom of
-    Student's t. `moves` is set for differences of shares, whose test and interval are those of Tango (1998).
-    Other differences use Student's t.
+    Student's t. `moves` is set for differences of shares. Their test and interval are the methods of Tango
+    (1998). Other differences use Student's t.
     """
 
     estimate: float
@@ -90,8 +90,8 @@ def measure_paired_shares(
 
     For shares of calls, a task may have any number of calls. Then `moved` sums linearised differences (see
     `task_pairs.TaskPair`). `gaps` sums the differences of hits, and `weights` sums the calls; both are
-    divided by the mean number of calls. The variance is that of a difference of two ratio estimates (Cochran
-    1977, section 6.3). `gaps` shows how often a task moved.
+    divided by the mean number of calls. The variance is the variance of a difference of two ratio estimates
+    (Cochran 1977, section 6.3). `gaps` shows how often a task moved.
     """
     if len(sizes) < 2:
         return None
@@ -234,8 +234,8 @@ def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
     The result is the effective number of units that moved, minus one. Two bounds apply. The first is the
     effective number if whole units moved together, so that each adds size² to the variance. The second is low
     where few units moved to one side, because these units may move further. The numbers of the second bound
-    come from simulation. Without it, 7.7 % of tests are false alarms where one variant has four times the
-    trials of the other.
+    come from simulation. Without the second bound, 7.7 % of tests are false alarms where one variant has four
+    times the trials of the other.
     """
     all_moved = kish_number(moved, many)
     rarer = min(kish_number(np.maximum(way, 0), many) for way in (moved, -moved))

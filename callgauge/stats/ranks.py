@@ -37,8 +37,8 @@ def rank_arms(
 ) -> Ranking:
     """Return the ranks that fit the differences. There are three rules:
 
-    1. A variant is the best if it is better than each other variant, each at 5 %. A correction is not needed,
-       because the claim is true only if all of these comparisons are (Gutmann & Maymin 1987).
+    1. A variant is the best if it is better than each other variant at 5 %. A correction is not needed,
+       because the claim is true only if all of these comparisons are true (Gutmann & Maymin 1987).
     2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979). The ranks follow
        Mogstad, Romano, Shaikh & Wilhelm (2024).
     3. A variant cannot be the best if another is better at 5 % / (arms - 1). The remaining variants contain

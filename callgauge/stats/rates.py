@@ -3,8 +3,9 @@
 A hash of the session id puts every session into one of 50 groups. The group is the same for every tool, day,
 prompt and model. Only k and n of each group are needed. The variance comes from computing the rate without
 one group at a time (delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The design effect of a rate
-is this variance relative to that of independent calls. The interval is Wilson's over the effective number of
-calls, with a quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al. 2019).
+is this variance divided by the variance of independent calls. The interval is Wilson's over the effective
+number of calls, with a quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al.
+2019).
 
 A design effect from few sessions with a hit is itself uncertain, so it has few degrees of freedom (Korn &
 Graubard 1998). The rates of a table therefore share an estimate of the intra-session correlation, and each
@@ -48,12 +49,12 @@ _UTMOST = 2.0
 class Spread:
     """How much a rate moves when one group of sessions is left out.
 
-    `effect` is the variance relative to that of independent observations. `effect` is 0 if unknown (all or
-    none are hits, or all are in one group). `freedom` holds the degrees of freedom of `effect`, or 0 if
-    unknown. `base` is 1 / the number of independent observations with the same precision, so a plain rate has
-    1/n. `squares` is the sum of the squared weights of the sessions. For a plain rate, `squares` is the sum
-    of n² divided by the square of the total n. `groups` is the number of groups with an observation. `moves`
-    says how much the rate falls when each group is left out.
+    `effect` is the variance divided by the variance of independent observations. `effect` is 0 if unknown
+    (all or none are hits, or all are in one group). `freedom` holds the degrees of freedom of `effect`, or 0
+    if unknown. `base` is 1 / the number of independent observations with the same precision, so a plain rate
+    has 1/n. `squares` is the sum of the squared weights of the sessions. For a plain rate, `squares` is the
+    sum of n² divided by the square of the total n. `groups` is the number of groups with an observation.
+    `moves` says how much the rate falls when each group is left out.
     """
 
     effect: float
@@ -214,7 +215,7 @@ class Share:
 
     @property
     def design_effect(self) -> float:
-        """The variance relative to that of independent observations."""
+        """The variance divided by the variance of independent observations."""
         return self.n / self.effective_n if self.n else 1.0
 
     @property
@@ -333,7 +334,7 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
 
     The correlation is a ratio of sums over the table's rates, so that a rate with more information has more
     weight. The correlation has more degrees of freedom if it predicts the design effects of the rates well
-    (empirical Bayes; Morris 1983). It never has more than the other rates together.
+    (empirical Bayes; Morris 1983). It never has more degrees of freedom than the other rates together.
     """
     spreads = [share.spread for share in shares]
     figures = np.array(

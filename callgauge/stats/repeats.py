@@ -36,9 +36,9 @@ def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
     The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes` holds tuples: n
     trials, c passed trials, and the number of tasks with this n and c. The interval is a beta interval
     (Clopper & Pearson 1934) over an effective number of tasks, with a t quantile (Korn & Graubard 1998). The
-    effective number has two bounds. One is the number of tasks, as if each passed always or never. The other
-    is the number for equally hard tasks (`_alike_variance`). If no task differs from another, each task
-    counts as one observation.
+    effective number has two bounds. One bound is the number of tasks, as if each task passed always or never.
+    The other bound is the number for equally hard tasks (`_alike_variance`). If no task differs from another,
+    each task counts as one observation.
     """
     usable = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
     if not usable:
@@ -84,9 +84,9 @@ def _alike_variance(rate: float, n: int, k: int) -> float:
 def _beta_interval(rate: float, number: float) -> Interval:
     """Return the beta interval of a rate of `number` observations, which need not be whole.
 
-    `_ENDS` = 0 would give the interval of Clopper & Pearson, and 0.5 that of Jeffreys' prior (Brown, Cai &
-    DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the interval covers every true rate with at least 93.7
-    %.
+    `_ENDS` = 0 would give the interval of Clopper & Pearson, and 0.5 would give the interval of Jeffreys'
+    prior (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the interval covers every true rate
+    with at least 93.7 %.
     """
     hits, misses, tail = rate * number, (1 - rate) * number, 0.5 - LEVEL / 2
     low = betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail) if rate > 0 else 0.0

@@ -19,7 +19,7 @@ def sessions_needed(share: Share, against: Share, difference: float, comparisons
 
     `difference` is a share: 0.02 is two points. The true rates are assumed to be `difference` apart, around
     the mean of the present rates. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The
-    variance is that of the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present
+    variance comes from the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present
     design effects and observations per session. 0 means that the present sessions are enough. None means that
     a variant has no session, or that ten million more are not enough.
     """
@@ -51,8 +51,8 @@ def sessions_needed(share: Share, against: Share, difference: float, comparisons
 def smallest_shown(comparison: Difference, comparisons: int = 1) -> float:
     """Return the smallest true difference that the present sessions would show with 80 % power.
 
-    The difference is a share. It is calculated from the width of the 95 % interval. `comparisons` is the
-    number of comparisons.
+    The difference is a share. The difference is calculated from the width of the 95 % interval. `comparisons`
+    is the number of comparisons.
     """
     half = (comparison.high - comparison.low) / 2
     z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
@@ -168,6 +168,6 @@ def _ends(middle: float, difference: float) -> tuple[float, float]:
 
 
 def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:
-    """Return the variance of a difference at which its test has 80 % power."""
+    """Return the variance at which the test of a difference has 80 % power."""
     z = -float(ndtri(alpha / 2 / comparisons)) + float(ndtri(POWER))
     return (difference / z) ** 2

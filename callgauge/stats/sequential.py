@@ -2,8 +2,8 @@
 
 The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. The
 boundaries are found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data
-behind a statistic, here the number of tasks; its unit does not matter. Statistics are standard normal
-deviates.
+behind a statistic, here the number of tasks. The unit of information does not matter. Statistics are standard
+normal deviates.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def chance_above(
 
     In this order, results are higher if they cross the upper boundary earlier, or have a higher z at the same
     analysis. Results are lower if they cross the lower boundary earlier (Fairbanks & Madsen 1982; Tsiatis,
-    Rosner & Mehta 1984). `boundaries` are those of the earlier analyses. The mean of z is drift ·
+    Rosner & Mehta 1984). `boundaries` holds the boundaries of the earlier analyses. The mean of z is drift ·
     √information.
     """
     if z < 0:
@@ -101,7 +101,7 @@ def adjust_estimate(
 ) -> AdjustedEstimate:
     """Return the median-unbiased drift and its (1 - alpha) interval, from the stage-wise order.
 
-    The arguments are those of `chance_above`. The drift in the estimate's unit is drift · √information · the
+    `chance_above` explains the arguments. The drift in the estimate's unit is drift · √information · the
     standard error of the last interim analysis.
     """
     at = sqrt(information[-1])

@@ -1,7 +1,7 @@
 """Counts and amounts by random group of sessions and by day, and intervals of ratios of their sums.
 
-The interval of a ratio, such as money per successful turn, comes from the delete-a-group jackknife of its
-logarithm (Wolter 2007, chapter 4), with Student's t.
+The interval of a ratio, such as money per successful turn, comes from the delete-a-group jackknife of the
+ratio's logarithm (Wolter 2007, chapter 4), with Student's t.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.
 
 
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
-    """Return the 95 % interval of sum(tops) / sum(bottoms); both arrays are by group of sessions.
+    """Return the 95 % interval of sum(tops) / sum(bottoms). Both arrays are by group of sessions.
 
     Return None with fewer than eight groups, or if the ratio is undefined when one group is left out.
     """

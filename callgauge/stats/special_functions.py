@@ -62,8 +62,8 @@ def ndtri(chance: Any) -> Any:
 def stdtr(freedom: Any, t: Any) -> Any:
     """Return the distribution function of Student's t.
 
-    Left of 0, it is half the regularised incomplete beta function I(freedom / 2, 1/2) at freedom / (freedom +
-    t²) (DLMF 8.17). `_scaled_tail` explains the method.
+    Left of 0, the result is half the regularised incomplete beta function I(freedom / 2, 1/2) at freedom /
+    (freedom + t²) (DLMF 8.17). `_scaled_tail` explains the method.
     """
     freedom, t = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(t, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
@@ -80,7 +80,7 @@ def stdtr(freedom: Any, t: Any) -> Any:
 
 
 def stdtrit(freedom: Any, chance: Any) -> Any:
-    """Return the quantile of Student's t. Within 0.001 of the median, only its absolute error is small."""
+    """Return the quantile of Student's t. Within 0.001 of the median, only the absolute error is small."""
     freedom, chance = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(chance, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
     tail = np.minimum(chance, 1 - chance)
@@ -94,8 +94,8 @@ def stdtrit(freedom: Any, chance: Any) -> Any:
 def stdtrit_of(chance: float) -> Callable[[Any], Any]:
     """Return `stdtrit` of one chance between 0.5 and 1, as a fast function of finite degrees of freedom.
 
-    From 1 degree of freedom on, it uses a Chebyshev series (Trefethen 2013, Approximation Theory and
-    Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
+    From 1 degree of freedom on, the function uses a Chebyshev series (Trefethen 2013, Approximation Theory
+    and Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
     """
     series = _depth_series(chance)
 

@@ -6,7 +6,7 @@ differences are averaged with the weights of Mantel & Haenszel (1959; for rate d
 1985). A stratum that one slice hardly has gets little weight.
 
 A contrast tests whether a stratum differs from the others. It is the stratum's difference minus the
-difference of the rest at the same mix. The largest contrast tests a dimension, and it shows which stratum is
+difference of the rest at the same mix. The largest contrast tests a dimension, and shows which stratum is
 unlike the others.
 """
 
@@ -68,7 +68,10 @@ class StandardisedDifference:
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two slices at the same mix. Return None if no stratum occurs in both."""
+    """Return the difference of two slices at the same mix.
+
+    Return None if no stratum occurs in both slices.
+    """
     return standardise_all([strata])[0]
 
 
@@ -79,11 +82,11 @@ def standardise_all(
 ) -> list[StandardisedDifference | None]:
     """Return the difference of each pair of slices at the same mix.
 
-    Return None if no stratum occurs in both. A stratum that occurs in only one session group of a slice is
-    left out, because it cannot show how sessions differ. The parts of a session in several strata count
-    together (callgauge.stats.rates). `likeness` holds for each pair the intra-session correlation from the
-    tables of both slices. `excesses` is the variance that days add to each plain difference, which the mix
-    hardly changes.
+    Return None if no stratum occurs in both slices. A stratum that occurs in only one session group of a
+    slice is left out, because such a stratum cannot show how sessions differ. The parts of a session in
+    several strata count together (callgauge.stats.rates). `likeness` holds for each pair the intra-session
+    correlation from the tables of both slices. `excesses` is the variance that days add to each plain
+    difference, which the mix hardly changes.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -102,7 +105,7 @@ def estimate_at_mix(
 ) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both slices at the same mix, with uncertainty.
 
-    Return None if they share no stratum.
+    Return None if the slices share no stratum.
     """
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
@@ -137,7 +140,7 @@ def _estimate_arms(
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """The strata that both slices have: k and n, of shape (2 slices, strata), and their weights.
+    """The strata that both slices have: k and n, of shape (2 slices, strata), and the weights of the strata.
 
     `totals` holds k and n of all strata, of shape (2, 2 slices).
     """

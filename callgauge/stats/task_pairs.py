@@ -1,4 +1,4 @@
-"""Compares two variants of a trial run over the tasks that both tried.
+"""Compares two variants of a trial run over the tasks that both variants tried.
 
 Differences are variant − reference, in the unit of the measure. `sequential` computes the interim analyses.
 """
@@ -116,8 +116,8 @@ class TaskPair:
     1977, section 6.3). So all calls of a task count, and tasks are still the independent units. If each task
     has the same n, `value` is k / n. `against` is the same for the second variant.
 
-    `gap` is the difference of k / n̄, 0 if both variants had no hit. `weight` is the mean n / n̄ of both.
-    `is_unlike` is True when the two k / n differ.
+    `gap` is the difference of k / n̄, 0 if both variants had no hit. `weight` is the mean n / n̄ of both
+    variants. `is_unlike` is True when the two k / n differ.
     """
 
     value: float
@@ -148,7 +148,7 @@ class PairedTasks:
 def pair_tasks(
     counts: Counts, measure: ComparedMeasure, arm: str, reference: str, groups: Mapping[str, str]
 ) -> PairedTasks:
-    """Return the paired differences, variant − reference, over the tasks that both have."""
+    """Return the paired differences, variant − reference, over the tasks that both variants have."""
     most_missing = max(share_missing(counts, name) for name in (arm, reference))
     missing = sum(task.missing for name in (arm, reference) for task in counts.get(name, {}).values())
     pairs = pair_values(pair_counts(counts, arm, reference), measure, groups, most_missing)
@@ -169,7 +169,10 @@ def pair_counts(
 
 
 def value_tasks(tasks: Mapping[str, TaskCount]) -> dict[str, TaskPair]:
-    """Return one variant's values by task, paired with 0, so that their mean is the variant's own rate."""
+    """Return one variant's values by task, as pairs with 0.
+
+    The mean of these pairs is the variant's own rate.
+    """
     measured = [task for task, count in tasks.items() if count.measured]
     return _pair(measured, [tasks[task] for task in measured], [TaskCount(0.0, 1.0)] * len(measured))
 
@@ -371,7 +374,7 @@ def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDifference:
-    """The difference variant − reference, over the tasks that both have, in the unit of the measure.
+    """The difference variant − reference, over the tasks that both variants have, in the unit of the measure.
 
     `kind` names the interval. "adjusted" is adjusted for the interim analyses of a finished run. "alike" is
     the 90 % interval that was compared with the smallest difference. "anytime" is valid at any time, and
@@ -466,7 +469,8 @@ class FactorDifference:
 
 @dataclass(frozen=True, slots=True)
 class FactorComparison:
-    """One value of a setting compared with another value, overall and within the other settings.
+    """One value of a setting compared with another value, over all other settings and within each of these
+    settings.
 
     `interacts` is True when the difference depends on the other settings, at the run's alpha.
     """
@@ -505,7 +509,10 @@ def compare_factors(
 def _pair_arms(
     settings: Mapping[str, Mapping[str, Any]], factor: str, value: Any, base: Any
 ) -> list[tuple[str, str]]:
-    """Return the pairs of variants that differ in one setting only: `value` in one, `base` in the other."""
+    """Return the pairs of variants that differ in one setting only.
+
+    One variant has `value`, and the other has `base`.
+    """
     rest = {name: {**settings_of_arm, factor: None} for name, settings_of_arm in settings.items()}
     return [
         (arm, other)
@@ -582,7 +589,9 @@ def _describe_place(
 def _contrast_place(
     by_place: Sequence[Mapping[str, TaskPair]], place: int, shared: Collection[str], design: FactorDesign
 ) -> tuple[float | None, float]:
-    """Return by how much the difference at `place` exceeds the mean of the others, and the p-value."""
+    """Return by how much the difference at `place` exceeds the mean of the other differences, and the
+    p-value.
+    """
     moved = {
         task: _exceed([pairs[task].value - pairs[task].against for pairs in by_place], place)
         for task in shared

@@ -1,6 +1,6 @@
 """Compares the hosts of each model.
 
-If a model has two hosts, one host is compared with the other. If a model has more hosts, each host is
+If a model has two hosts, one host is compared with the other host. If a model has more hosts, each host is
 compared with the sum of the others. So no verdict depends on a baseline host.
 """
 

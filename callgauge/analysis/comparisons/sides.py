@@ -26,7 +26,7 @@ class CompareSide:
     """One of the two compared slices.
 
     `name` is the slice in words. `rates` holds the measured rates by name. `concentration` is a sentence if
-    few sessions contain most of the slice's calls, otherwise it is empty.
+    few sessions contain most of the slice's calls. Otherwise `concentration` is empty.
     """
 
     arm: Arm
@@ -42,7 +42,8 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
     """Return both sides, each rate with the same interval as on the other pages.
 
     The rates of a table share one estimate of the intra-session correlation. If both sides are values of the
-    same dimension, the table contains all values of the dimension. Otherwise it contains only the two sides.
+    same dimension, the table contains all values of the dimension. Otherwise the table contains only the two
+    sides.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     side, other = (

@@ -75,7 +75,7 @@ def ask_arms(
 
 
 def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions for a breakdown, which are those in which the slices do not differ."""
+    """Return the dimensions for a breakdown. The slices must not differ in these dimensions."""
     others = {"prompt" if name == "prompt_name" else name for name in apart}
     return tuple(name for name in BROKEN_DOWN_BY if name not in others)
 

@@ -1,5 +1,5 @@
-"""Compares versions, such as those of a prompt: which version is better, for which calls, and which other
-rates get worse.
+"""Compares versions, such as the versions of a prompt: which version is better, for which calls, and which
+other rates get worse.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ class RuleFinding:
     """The result of one rule on the newest night.
 
     `days` holds the first and the last judged day. `share` is the rate on these days. `days` and `share` are
-    None when no day has a call. If the rule fires, `since` is the first night on which it fired after its
-    last quiet night. `change` is the change that a rule on changes found.
+    None when no day has a call. If the rule fires, `since` is the first night on which the rule fired after
+    its last quiet night. `change` is the change that a rule on changes found.
     """
 
     rule: AlertRule

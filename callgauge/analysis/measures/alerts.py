@@ -1,5 +1,5 @@
-"""Reads the alerts that the load found: which rates changed, since when, for which calls, and whether they
-are back to normal.
+"""Reads the alerts that the load found: which rates changed, since when, for which calls, and whether the
+rates are back to normal.
 
 `ingest/store/settling/alerts.py` writes the alerts into the store.
 """
@@ -114,7 +114,7 @@ class NewError:
 
 @dataclass(frozen=True, slots=True)
 class AlertNight:
-    """The alerts of a night, the worst first, and how large a change had to be for the night to find it.
+    """The alerts of a night, the worst first, and how large a change had to be to be found.
 
     `series` says how many rates were compared. `tests` is the number of comparisons. `in_a_night` and
     `in_a_week` are the smallest rises of a model's parse errors that are likely to be found in a night and in

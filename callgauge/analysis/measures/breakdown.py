@@ -72,8 +72,8 @@ class StratumComparison:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A dimension by which the verdict splits, with the better and the worse strata, those with the smallest
-    p-values first.
+    """A dimension by which the verdict splits, with the better and the worse strata, the smallest p-values
+    first.
     """
 
     dimension: str
@@ -145,7 +145,8 @@ class Breakdown:
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
         """Return the dimension and the strata if the judged slice is better only for these strata, else None.
 
-        If the verdict on the whole is decided and does not split, it applies to all strata, so return None.
+        If the verdict on the whole is decided and does not split, the verdict applies to all strata, so
+        return None.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better

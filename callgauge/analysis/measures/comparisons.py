@@ -42,7 +42,7 @@ class SliceComparison:
     `difference` is the difference to report, mix-adjusted where the mix matters. `difference` is None when
     there is no other slice or no observation. `p` is the p-value of `difference`, adjusted for all
     comparisons of the table. `p` is None if no verdict may be given. `other` is the second slice. `plain` is
-    the unadjusted difference. `same_mix` is the mix-adjusted comparison, even if it is not reported.
+    the unadjusted difference. `same_mix` is the mix-adjusted comparison, even if `difference` is unadjusted.
     `is_apart` means that the two slices have no work in common. `compared` is the approximate number of
     comparisons that the p-value is adjusted for. `family` is the name of the compared things in the plural.
     `is_thin` means that one of the two slices has too little data for a verdict. `has_too_few_days` means
@@ -179,8 +179,8 @@ def _hold_against(
 class Place:
     """The position of a slice in a ranking. The slices of a tie group share one position.
 
-    The first tie group contains the slices that may be the best. The next tie group contains those that may
-    be the best of the remaining slices, and so on.
+    The first tie group contains the slices that may be the best. The next tie group contains the slices that
+    may be the best of the remaining slices, and so on.
     """
 
     number: int
@@ -194,10 +194,10 @@ class RankedTable:
     Only the differences in the rows depend on `reference`, not the ranking. `ranks` holds by name the first
     and the last possible rank of each slice with enough data. `best` is the first tie group: it contains the
     best slice with 95 % confidence. `wins` holds the names of the decided pairs (better, worse). `places`
-    holds the position of each ranked slice by name. It is empty if neither a low nor a high rate is better.
-    `pairs` holds by both names the comparison of each two slices with enough data, with a p-value corrected
-    for all pairs. `is_apart` means that some of the best slices do different work, so they were not compared.
-    `smallest` is the smallest difference of interest, as a share.
+    holds the position of each ranked slice by name. `places` is empty if neither a low nor a high rate is
+    better. `pairs` holds by both names the comparison of each two slices with enough data, with a p-value
+    corrected for all pairs. `is_apart` means that some of the best slices do different work, so they were not
+    compared. `smallest` is the smallest difference of interest, as a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -242,7 +242,7 @@ class RankedTable:
 
 @dataclass(frozen=True, slots=True)
 class PairRates:
-    """The rates of two slices, the interval of their difference, and whether they are mix-adjusted."""
+    """The rates of two slices, the interval of their difference, and whether the rates are mix-adjusted."""
 
     of: float
     against: float
@@ -252,7 +252,10 @@ class PairRates:
 
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
-    """Return the slice to compare the others with: the slice with most sessions, whatever the rates are."""
+    """Return the slice to compare the others with.
+
+    This is the slice with most sessions, whatever its rate is.
+    """
     return max(
         several,
         key=lambda slice_: (
@@ -362,7 +365,7 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str
 
 
 def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
-    """Return the rows by position, then the rows without a position, those with enough data first.
+    """Return the rows by position, then the rows without a position, rows with enough data first.
 
     Slices without a position of their own are in the order of their rates, the best first. Unnamed slices
     come last.

@@ -37,7 +37,7 @@ class MeanCost:
     by_group: tuple[Floats, Floats] = field(compare=False, repr=False)
 
     def compare_with(self, other: MeanCost) -> Interval | None:
-        """Return the 95 % interval of this mean cost divided by the other.
+        """Return the 95 % interval of this mean cost divided by the mean cost `other`.
 
         Return None if the interval is unknown.
         """
@@ -48,12 +48,12 @@ class MeanCost:
 class Cost:
     """The cost of one slice's turns, in `currency`. None means an unknown cost, never 0.
 
-    `calls` is the number of model calls. `told_calls` of these calls have tokens in the log, and
-    `priced_calls` also have a price on their day. `per_turn` is the mean cost of turns in which every call is
-    priced. `per_completed` is the cost of the `judged` turns, whose success is known, divided by the
-    successful turns. `reported` is the number of judged turns whose success or failure is in the log.
-    `retries` is the cost of the model calls for retries. `retry_priced` is the number of `retry_calls` with a
-    price.
+    `calls` is the number of model calls. `told_calls` is the number of those with tokens in the log.
+    `priced_calls` is the number of those that also have a price on their day. `per_turn` is the mean cost of
+    turns in which every call is priced. `per_completed` is the cost of the `judged` turns, whose success is
+    known, divided by the successful turns. `reported` is the number of judged turns whose success or failure
+    is in the log. `retries` is the cost of the model calls for retries. `retry_priced` is the number of
+    `retry_calls` with a price.
     """
 
     slice: str
@@ -77,7 +77,7 @@ class Cost:
 
     @property
     def is_priced_enough(self) -> bool:
-        """True when at least 20 % of the slice's calls have a price, enough for its mean cost."""
+        """True when at least 20 % of the slice's calls have a price, which is enough for a mean cost."""
         return self.priced_calls >= MEASURED_ENOUGH * self.calls
 
 

@@ -1,8 +1,8 @@
 """Decides by which rate slices may be compared, when only some have tool definitions or reported success.
 
 A parse error is invalid JSON, or a violation of the schema if a definition was available. Turn success comes
-from the log, or it is derived if the log does not report it. If slices were measured differently, they are
-compared by a rate that was measured in the same way in all of them.
+from the log, or is derived if the log does not report turn success. If slices were measured differently, the
+slices are compared by a rate that was measured in the same way in all slices.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class ComparisonBasis:
     """The rate by which slices are compared.
 
     `rate` is the name of the rate, or None if the slices cannot be compared. `reason` says as the end of a
-    sentence why the requested rate is not used. It is empty if the requested rate is used. `shares` holds by
-    slice name the share of calls with a tool definition, or the share of turns whose success the log reports.
-    Slices without measured calls or turns are left out.
+    sentence why the requested rate is not used. `reason` is empty if the requested rate is used. `shares`
+    holds by slice name the share of calls with a tool definition, or the share of turns whose success the log
+    reports. Slices without measured calls or turns are left out.
     """
 
     rate: str | None
@@ -200,7 +200,10 @@ def describe_gap(share: float | None) -> str:
 
 
 def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
-    """Return a sentence that says what is missing if no slice has the rate. Return "" if a slice has it."""
+    """Return a sentence that says what is missing if no slice has the rate.
+
+    Return "" if a slice has the rate.
+    """
     if any(slice_.share.n for slice_ in slices):
         return ""
     needs = _NEEDS.get(rate.name)
@@ -210,7 +213,7 @@ def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
 def describe_reported(reported: int, measured: int) -> str:
     """Return a sentence that says how turn success is known.
 
-    The log reports it for `reported` of the `measured` turns.
+    The log reports turn success for `reported` of the `measured` turns.
     """
     if reported == measured:
         return "reported by the log"

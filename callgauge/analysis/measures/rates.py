@@ -1,4 +1,4 @@
-"""Defines the rates that pages show. The names are those in the tables of the store."""
+"""Defines the rates that pages show. The tables of the store use the same names."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
 class MakeupShift:
     """How many calls of two slices have a `value` of a dimension.
 
-    In slice A it is `a` of `a_total`, in B `b` of `b_total`.
+    Slice A has `a` of `a_total` calls with the value, and slice B has `b` of `b_total`.
     """
 
     dimension: str

@@ -21,9 +21,9 @@ MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share gets no rank, and
 class Slice:
     """One rate of the calls, turns or retry sequences with the value `name` of a dimension.
 
-    `also` is the value of a second dimension. `total` is the number of all calls, turns or sequences;
-    `share.n` of these could be measured. If too few sessions contain the calls, `concentration` says why the
-    slice is not ranked. Otherwise it is empty.
+    `also` is the value of a second dimension. `total` is the number of all calls, turns or sequences.
+    `share.n` is the number of those that could be measured. If too few sessions contain the calls,
+    `concentration` says why the slice is not ranked. Otherwise `concentration` is empty.
     """
 
     rate: RateDefinition
@@ -62,7 +62,7 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     """Return a slice for each row of the metric `slices`, or of a metric with the same columns.
 
     The slices of a rate share one estimate of the intra-session correlation. Use `related=False` for slices
-    that are only parts of others.
+    that are only parts of other slices.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     slices = [

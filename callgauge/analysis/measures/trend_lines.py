@@ -234,7 +234,8 @@ def make_trend_chart(
     levels: Sequence[Level] = (),
     name_series: Callable[[str], str] = str,
 ) -> TrendChart:
-    """Return the chart of the rates: one line for each series with a colour, and one for all others.
+    """Return the chart of the rates: one line for each series with a colour, and one line for all other
+    series.
 
     A point is a day, or a week or month if the trend is long. `last_whole` is the newest day with all calls
     in the store. The scale contains every point with enough data and every near goal. Points with little data
@@ -293,8 +294,9 @@ def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
 def _choose_ticks(lines: Sequence[TrendLine], levels: Sequence[Level]) -> tuple[float, ...]:
     """Return the labelled rates of a scale that contains every point with enough data.
 
-    If no point has enough data, it contains all points. The scale also contains near goals and, if there is a
-    single line, its intervals. Points with little data are included if they are near the others.
+    If no point has enough data, the scale contains all points. The scale also contains near goals and, if
+    there is a single line, the line's intervals. Points with little data are included if they are near the
+    other points.
     """
     every = [point for line in lines for point in line.points]
     solid = [point for point in every if not point.is_hollow] or every

@@ -35,8 +35,8 @@ class DayRate:
 class RateShift:
     """A change of the rate of a series. `day` is the first day of the new rate.
 
-    Given that a change was found, it began on a day from `first` to `last` with 95 % confidence. `before` and
-    `after` are the rates (shares) up to the neighbouring changes.
+    Given that a change was found, the change began on a day from `first` to `last` with 95 % confidence.
+    `before` and `after` are the rates (shares) up to the neighbouring changes.
     """
 
     series: str
@@ -52,7 +52,8 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
     """Return the points of each slice in the order of their days. The `also` of a slice is the day.
 
     Slices without observations or without a day are left out. `last` is the newest complete day. Later days
-    are left out, because a load sees only a part of such days. They stay if there are no other days.
+    are left out, because a load sees only a part of such days. The later days stay if there are no other
+    days.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [

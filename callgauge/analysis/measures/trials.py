@@ -71,7 +71,7 @@ class TriedTask:
     """One trial, a row of the metric `trial_results`.
 
     `right` is the result of the task's check, or None if the task has no check. `mended` is the number of
-    calls that were converted or repaired. It is None if the server may have rewritten the arguments.
+    calls that were converted or repaired. `mended` is None if the server may have rewritten the arguments.
     """
 
     arm: str
@@ -246,7 +246,7 @@ class TrialRun:
 
     @property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day of the run, or None if they are unknown."""
+        """The first and the last day of the run, or None if the days are unknown."""
         first = self.created_at or self.last_at
         return (first.date(), (self.last_at or first).date()) if first else None
 
@@ -320,8 +320,8 @@ class ArmTotal:
 class SuccessCost:
     """The cost of a success of a variant, in USD, with its 95 % interval over tasks.
 
-    `cost` is the cost of the `priced` trials whose success is known. `won` of these trials succeeded.
-    `amount` is None when no trial succeeded.
+    `cost` is the cost of the `priced` trials whose success is known. `won` is the number of these trials that
+    succeeded. `amount` is None when no trial succeeded.
     """
 
     cost: float
@@ -368,7 +368,7 @@ class RunResults:
         return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
     def counts(self, measure: TrialMeasure) -> Counts:
-        """Return k and n of each task of each variant, summed over its trials."""
+        """Return k and n of each task of each variant, summed over the trials of the task."""
         if measure.name not in self._counts:
             self._counts[measure.name] = {
                 arm: {task: _count(several, measure) for task, several in by_task.items()}

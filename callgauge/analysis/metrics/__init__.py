@@ -1,13 +1,13 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
 A file begins with a comment header: `title:`, `question:`, `unit:`, `days:` (how the query uses the days of
-daily sums, see `DaysUsed`), `facts:` (which calls and turns it reads, see `FactsUsed`), a `note:` line for
-each sentence that a reader needs, and a `column NAME:` line for each result column that needs words. Missing
-`$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are
-excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by
-AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value: by}`
-becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes
-the tables that sum up session groups by these columns (`clauses/groups.sql`).
+daily sums, see `DaysUsed`), `facts:` (which calls and turns the query reads, see `FactsUsed`), a `note:` line
+for each sentence that a reader needs, and a `column NAME:` line for each result column that needs words.
+Missing `$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials
+are excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined
+by AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value:
+by}` becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}`
+becomes the tables that sum up session groups by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class MetricError(Exception):
 class DaysUsed(StrEnum):
     """How a metric uses the days of the daily sums.
 
-    A metric with the parameters $from_day and $to_day reads only the sums of these days, except if it is
-    marked as ALL.
+    A metric with the parameters $from_day and $to_day reads only the sums of these days, except if the metric
+    is marked as ALL.
     """
 
     # sums of months are enough, except for results by 'day' and for days on which $prices change
@@ -66,7 +66,7 @@ class DaysUsed(StrEnum):
 
 
 class FactsUsed(StrEnum):
-    """Which rows of calls and turns a metric reads, before its filters apply."""
+    """Which rows of calls and turns a metric reads, before the metric's filters apply."""
 
     NEWEST_TURNS = "newest turns"  # only turns of the newest day
     ALL = "all"
@@ -185,8 +185,8 @@ def answer_metric(
 ) -> pd.DataFrame:
     """Return the rows of metric `name`.
 
-    Columns have the dtype `object`, so that values keep their Python types. The counts by group of sessions
-    and by day, the columns group_… and day…, stay Arrow lists, because a conversion to Python lists would
+    Columns have the dtype `object`, so that values keep their Python types. The columns group_… and day… hold
+    counts by session group and by day. They remain Arrow lists, because a conversion to Python lists would
     take longer than the query. `parameters` may contain parameters that the metric does not have, because a
     page passes all filters to each metric. Raises MetricError when the store cannot answer.
     """
@@ -236,7 +236,7 @@ def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, An
 def _tell_days_apart(
     frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Add the counts of each day to an answer that was summed up from months, and return it.
+    """Add the counts of each day to an answer that was summed up from months, and return the answer.
 
     Only the counts are read by day, because the lists by session group are the largest part of the daily
     sums.

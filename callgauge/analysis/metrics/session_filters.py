@@ -1,7 +1,8 @@
 """Filters by attributes that only sessions have: project, branch, sub-agent, environment.
 
-The daily sums do not have these dimensions. So temporary tables replace the tables that a metric reads. They
-are views with the calls and turns of the chosen sessions, and daily sums that are computed from these views.
+The daily sums do not have these dimensions. So temporary tables replace the tables that a metric reads. These
+tables are views with the calls and turns of the chosen sessions, and daily sums that are computed from these
+views.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Edits a stored tool definition so that it accepts calls as they were sent.
+"""Edits a stored tool definition so that the definition accepts the calls that were sent.
 
 All functions are pure functions over JSON. The only edit so far is a wider type. Add other edits to
 `propose_edit`.
@@ -39,7 +39,7 @@ class DefinitionEdit:
     """An edit of one parameter of a tool definition.
 
     `accepts` holds the types that the parameter accepts after the edit. `before` and `after` are the whole
-    definition as indented JSON. `diff` is the unified diff between them.
+    definition as indented JSON. `diff` is the unified diff between `before` and `after`.
     """
 
     parameter: str

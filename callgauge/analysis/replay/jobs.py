@@ -1,8 +1,8 @@
 """Runs the worker processes of replays one at a time, and reports their progress and results.
 
-An unfinished job ends with the browser session that started it: `ReplayJob.end` kills its process and removes
-its files. The files of a finished job are removed with the last reference to the job. A worker exits by
-itself when the server process is gone (see `callgauge.analysis.replay.worker`).
+An unfinished job ends with the browser session that started it: `ReplayJob.end` kills the job's process and
+removes the job's files. The files of a finished job are removed with the last reference to the job. A worker
+exits by itself when the server process is gone (see `callgauge.analysis.replay.worker`).
 """
 
 from __future__ import annotations

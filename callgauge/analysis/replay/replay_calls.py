@@ -201,7 +201,8 @@ def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallRea
 
 
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:
-    """Return the stored outcome and codes of a call, or `after` when its outcome and codes are the same.
+    """Return the stored outcome and codes of a call, or `after` when the outcome and the codes of `after` are
+    the same.
 
     The stored codes have no paths. A comparison with the findings of `after` would therefore show false
     differences.

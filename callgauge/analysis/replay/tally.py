@@ -27,8 +27,8 @@ _DEPTH = 64
 class ReplayedRate:
     """The hits of one rate before and after the replay, in the same `n` calls.
 
-    `difference` is the change of the rate, with calls clustered by session. It is None with fewer than two
-    sessions.
+    `difference` is the change of the rate, with calls clustered by session. `difference` is None with fewer
+    than two sessions.
     """
 
     before: int

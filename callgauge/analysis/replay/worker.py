@@ -1,4 +1,5 @@
-"""The worker process of a replay: reads a request on standard input, and writes files into a folder.
+"""Runs the worker process of a replay, which reads a request on standard input and writes files into a
+folder.
 
 `progress.json` holds the number of calls read so far, and `changed.jsonl` holds the changed calls, the most
 serious first. `summary.json` is written last. The process exits early when the time limit is over, or when

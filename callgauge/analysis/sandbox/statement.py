@@ -1,9 +1,9 @@
 """Checks a person's SQL: returns the one allowed statement, or raises an error with the reason.
 
-DuckDB's own parser analyses the text: it gives the number and types of the statements, and the syntax tree of
-a query as JSON. Everything that is not known to be harmless is rejected. A query may only name tables of the
-store, and functions that neither read outside of the store nor reveal details of the machine. This check is
-the second protection. The first protection is the locked-down connection.
+DuckDB's own parser analyses the text. The parser gives the number and types of the statements, and the syntax
+tree of a query as JSON. Everything that is not known to be harmless is rejected. A query may only name tables
+of the store, and functions that neither read outside of the store nor reveal details of the machine. This
+check is the second protection. The first protection is the locked-down connection.
 """
 
 from __future__ import annotations

@@ -104,7 +104,10 @@ def _find_correction(row: Row) -> str | None:
 
 
 def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
-    """Return a function that finds a definition by id (None if unknown) and caches the latest ones."""
+    """Return a function that finds a definition by id.
+
+    The function returns None if the id is unknown, and caches the latest definitions.
+    """
 
     @lru_cache(maxsize=512)
     def find_definition(definition_id: str) -> ToolDefinition | None:

@@ -200,7 +200,9 @@ def _differing_tools(task: TrialTask, common: Mapping[str, ToolDefinition]) -> s
 def _edit_failed_tools(
     tasks: Sequence[TrialTask], common: Mapping[str, ToolDefinition]
 ) -> tuple[dict[str, ToolDefinition], list[DefinitionFinding]]:
-    """Return the edited definitions of the tools that the tasks call, and the findings that they fix."""
+    """Return the edited definitions of the tools that the tasks call, and the lint findings that the edits
+    fix.
+    """
     edited: dict[str, ToolDefinition] = {}
     settled: list[DefinitionFinding] = []
     for name in dict.fromkeys(task.tool for task in tasks):

@@ -1,7 +1,7 @@
 """Makes trial tasks from stored calls: the messages before a call, and the answers of the tools.
 
 docs/trials.md describes a task line. Nothing in a task is invented. If the store lacks a message, a result or
-a definition, or has only its beginning, a reason is reported instead.
+a definition, or has only the beginning of one, a reason is reported instead.
 """
 
 from __future__ import annotations

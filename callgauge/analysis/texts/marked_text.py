@@ -53,9 +53,9 @@ def locate(text: str, index: int) -> TextPlace:
 def find_named_position(message: str, text: str) -> int | None:
     """Return the index of the character of `text` that a JSON parser's error message names, or None.
 
-    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). Return None if the
-    position is outside of `text`, or if line and column contradict the offset, because such a message is
-    about another text.
+    The message may have the format of Python (`line 1 column 5 (char 4)`) or V8 (`at position 4`). Return
+    None if the position is outside of `text`, or if line and column contradict the offset, because such a
+    message is about another text.
     """
     offset = _OFFSET.search(message)
     column = _COLUMN.search(message)

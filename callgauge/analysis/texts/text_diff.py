@@ -58,7 +58,7 @@ def arguments_change(before: str, after: str) -> str:
 
 
 def _list_changes(path: str, old: Any, new: Any) -> Iterator[str]:
-    """Yield the changed members of two JSON values, each with its path: `filters.limit: 20`."""
+    """Yield the changed members of two JSON values, each with its path, such as `filters.limit: 20`."""
     if _write_json(old) == _write_json(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):

@@ -1,4 +1,4 @@
-"""Packs a text into one URL parameter, and unpacks it.
+"""Packs a text into one URL parameter, and unpacks the parameter.
 
 The parameter is the UTF-8 text, compressed by zlib, in URL-safe base64 without padding. Links are not
 trusted: a parameter that cannot be unpacked within the limit raises LinkError.

@@ -44,8 +44,8 @@ class AttentionItem:
     """One thing that needs attention, as plain text that may contain log text, and the page with the
     evidence.
 
-    `subject` begins the sentence, and `rest` ends it. `counts` holds the numbers in small print. `share` is
-    the changed rate as it is now, or None for a new error.
+    `subject` is the beginning of the sentence, and `rest` is the end. `counts` holds the numbers in small
+    print. `share` is the changed rate as it is now, or None for a new error.
     """
 
     key: str

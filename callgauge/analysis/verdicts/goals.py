@@ -13,7 +13,10 @@ from callgauge.stats import Share
 
 
 class GoalState(Enum):
-    """The state of a goal: the interval of the rate is on the good side, on the bad side, or on both."""
+    """The state of a goal.
+
+    The interval of the rate is on the good side of the goal, on the bad side, or on both sides.
+    """
 
     MET = "met"
     MISSED = "missed"

@@ -170,7 +170,9 @@ def _sum_gain(
 
 
 def _name_units(rate: RateDefinition) -> str:
-    """Return the plural noun for the failures of a rate, or for its successes if a high rate is good."""
+    """Return the plural noun for the failures of a rate, or for the successes of the rate if a high rate is
+    good.
+    """
     if rate.name == "retried":
         return "turns with a retry"
     if rate.is_good:

@@ -31,9 +31,9 @@ class FaultKind(StrEnum):
 class FaultCount:
     """The number of calls with one kind of error.
 
-    `failed` calls failed because of the error, and the others were repaired. The error could be detected in
-    `n` calls. `by_slice` holds the share of calls with the error for each model or other slice, the highest
-    share first.
+    `failed` is the number of calls that failed because of the error. The other calls were repaired. `n` is
+    the number of calls in which the error could be detected. `by_slice` holds the share of calls with the
+    error for each model or other slice, the highest share first.
     """
 
     calls: int

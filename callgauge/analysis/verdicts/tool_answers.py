@@ -44,9 +44,10 @@ _FAULTS = {
 class EditEffect:
     """The effect of an edited definition on a tool's calls, from a replay.
 
-    `accepts` holds the types that the parameter then accepts. Before the edit, `repaired` calls needed repair
-    and `failed` calls failed; the edit fixes `repaired_fixed` and `failed_fixed` of these calls. `would_fail`
-    calls pass now and would fail. If only every n-th session was read, `every` is n.
+    `accepts` holds the types that the parameter then accepts. `repaired` is the number of calls that needed
+    repair, and `failed` is the number of calls that failed. The edit fixes `repaired_fixed` and
+    `failed_fixed` of these calls. `would_fail` is the number of calls that pass now and would fail. If only
+    every n-th session was read, `every` is n.
     """
 
     accepts: Sequence[str]
@@ -101,7 +102,7 @@ def write_tool_answer(
 
 
 def describe_effect(effect: EditEffect) -> str:
-    """Return a sentence that says which calls a wider type would fix, and which calls it would break."""
+    """Return a sentence that says how many calls a wider type would fix, and how many it would break."""
     accepting = f"accepting {wording.list_words(effect.accepts, 'or')}"
     counts = [
         f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
@@ -125,7 +126,8 @@ def describe_effect(effect: EditEffect) -> str:
 
 
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
-    """Say which share of a tool's results report a failure in their content, and that these count as failed.
+    """Say which share of a tool's results report a failure in their content, and that these results count as
+    failed.
 
     `rows` holds the rows of the metric `failure_envelopes` for one tool. Return None when no result reports a
     failure.

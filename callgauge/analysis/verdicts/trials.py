@@ -1,6 +1,6 @@
 """Sentences that answer the question of a trial run, for the page, the terminal and the report.
 
-This module does not import numpy or pandas, because they would delay the terminal by half a second.
+This module does not import numpy or pandas, because these imports would delay the terminal by half a second.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class TrialAnswer:
 
     `smallest` is the smallest difference of interest, in the unit of `measure`. `lost` holds two numbers: the
     reference's trials without a reply, and all trials of the reference. `factors` holds the comparisons of
-    settings in which variants differ. `done` of the `planned` tasks are completed. If the run ended early,
-    `stopped_at` holds the last interim analysis, the number of planned analyses, and the tasks so far.
-    `next_at` is the number of tasks at which the next analysis is due. `spent` is the spent share of the
-    budget.
+    settings in which variants differ. `done` is the number of completed tasks, and `planned` is the number of
+    all tasks. If the run ended early, `stopped_at` holds the last interim analysis, the number of planned
+    analyses, and the tasks so far. `next_at` is the number of tasks at which the next analysis is due.
+    `spent` is the spent share of the budget.
     """
 
     measure: TrialUnit

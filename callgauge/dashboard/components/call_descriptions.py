@@ -111,7 +111,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """Return two lines: how much of the raw text the log contains, and how much of the tool definition."""
+    """Return two lines, which say how much of the raw text and of the tool definition the log contains."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 

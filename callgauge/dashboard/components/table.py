@@ -1,7 +1,6 @@
 """Draws an HTML table with links, intervals and bars. A cell may safely contain any text.
 
-`st.dataframe` is not used: it draws on a canvas, which can show no intervals and no links that keep the
-session.
+`st.dataframe` is not used, because a canvas can show no intervals and no links that keep the session.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ class Table:
         """Return the table as plain values with the same rows. Rates and differences are shares.
 
         If cells have several values, a column becomes several columns: `Repaired rate`, `Repaired k`,
-        `Repaired n`. Amounts become numbers, with their unit in the title: `Took ms`.
+        `Repaired n`. Amounts become numbers, with the unit in the title, such as `Took ms`.
         """
         frame: dict[str, list[Any]] = {}
         for place, column in enumerate(self.columns):

@@ -15,7 +15,7 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one
 
 
 class VersionedText(NamedTuple):
-    """A prompt or tool with versions, from one source. If `source` is None, it means all sources.
+    """A prompt or tool with versions. If `source` is None, the versions come from all sources.
 
     `kind` is prompt or tool. All unnamed prompts share the empty name.
     """

@@ -63,7 +63,7 @@ class ReportItem:
 
 @dataclass(frozen=True, slots=True)
 class ReportRate:
-    """A headline rate on the newest day and on the days before it, each with its 95 % interval."""
+    """A headline rate on the newest day and on the days before, each rate with its 95 % interval."""
 
     name: str
     title: str

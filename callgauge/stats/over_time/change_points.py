@@ -222,7 +222,7 @@ def _critical_value(
 ) -> float:
     """Return the 95 % quantile of the statistic of the true day, for a change at `place`.
 
-    Only series in which the change is found are counted, or all series if it is hardly ever found.
+    Only series in which the change is found are counted, or all series if the change is hardly ever found.
     """
     shuffled = _shuffle_days(part, (place + SHORTEST,), alike, _RANGE_SHUFFLES, random)
     gains = _likelihood_gains(shuffled)
@@ -237,8 +237,8 @@ def _shuffle_days(
     """Return `draws` random series: the days of `part`, shuffled between the cuts, with added
     autocorrelation.
 
-    Each series gets its own autocorrelation, drawn at random within its uncertainty. Its days are a
-    first-order autoregression plus independent noise from the calls, which is an ARMA(1, 1) process. Such
+    Each series gets its own autocorrelation, drawn at random within its uncertainty. The days of a series are
+    a first-order autoregression plus independent noise from the calls, which is an ARMA(1, 1) process. Such
     days vary more slowly than a pure autoregression with the same lag-1 correlation (Granger & Morris 1976).
     """
     days = part.rate.size

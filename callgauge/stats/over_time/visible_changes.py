@@ -50,7 +50,7 @@ def find_visible_changes(
 
 
 def find_visible_change(series: DailySeries, place: int, days: int, tests: int) -> float | None:
-    """Return the smallest rise that is likely to be found in its first `days` days.
+    """Return the smallest rise that is likely to be found in the first `days` days of the rise.
 
     Return None if there is no such rise. These days are assumed to have the traffic of the newest 28 days,
     and the same variation between sessions and days.

@@ -7,10 +7,11 @@ not explain reduces the effective numbers of observations of both rates. The var
 spans together (the ratio estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom
 by Satterthwaite (1946).
 
-While a change is open, its series is not tested, and the baseline remains the days before the change. The
-change is over when the newest 7 days no longer differ from the baseline and are nearer to it than to the
-changed rate. The days of a past change are left out of windows and baselines. After 42 days, the changed rate
-becomes the usual rate. docs/statistics.md has the simulated false alarms and the power.
+While a change is open, the series of the change is not tested, and the baseline remains the days before the
+change. The change is over when the newest 7 days no longer differ from the baseline and are nearer to the
+baseline than to the changed rate. The days of a past change are left out of windows and baselines. After 42
+days, the changed rate becomes the usual rate. docs/statistics.md has the simulated false alarms and the
+power.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A text editor that sends its text while a person types.
 
-Streamlit's own text area sends its text only when it loses the focus.
+Streamlit's own text area sends the text only when the area loses the focus.
 """
 
 from __future__ import annotations

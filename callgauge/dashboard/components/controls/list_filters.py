@@ -89,7 +89,7 @@ def read_pick(key: str, options: Mapping[str, str]) -> str | None:
 def read_order(orders: Iterable[str]) -> dict[str, Any]:
     """Return the parameters `order` and `reversed` of a list metric.
 
-    The URL key `order` contains a column, such as `tool`. For the reversed order it contains `-tool`.
+    The URL key `order` contains a column, such as `tool`. For the reversed order the key contains `-tool`.
     """
     text = st.query_params.get("order") or ""
     order = text.removeprefix("-")

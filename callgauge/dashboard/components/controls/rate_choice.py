@@ -106,8 +106,8 @@ def choose_one(
 ) -> str:
     """Draw a selector and return the chosen value.
 
-    The URL's `key` contains the value unless it is `empty`. A URL value outside `among` counts as `empty`.
-    `named` returns the label of a value. `words` replaces the label above the selector.
+    The URL's `key` contains the value, except if the value is `empty`. A URL value outside `among` counts as
+    `empty`. `named` returns the label of a value. `words` replaces the label above the selector.
     """
 
     def draw(name: str) -> str:
@@ -150,7 +150,7 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 
 
 def choose_toggle(label: str, key: str) -> bool:
-    """Draw a switch and return whether it is on. When it is on, the URL's `key` is `yes`."""
+    """Draw a switch and return whether the switch is on. When it is on, the URL's `key` is `yes`."""
     return draw_url_widget(
         lambda name: st.toggle(label, st.session_state[name], key=name),
         key,

@@ -31,9 +31,10 @@ def draw_url_widget(
     `draw` gets the key of the widget and returns the value. `draw` must pass `st.session_state[key]` as the
     widget's default. If a newer run starts immediately, the browser may miss the value in the session state,
     and send the default as if a person had chosen the default. `parse` turns the URL's text into a value. If
-    it raises ValueError, the value is `empty`. `write` turns a value into text. The URL omits `key` while the
-    value is `empty`. But if a link set the key, the key stays, because `empty` may be another value after the
-    next load. `describe` returns the name and the value of the choice in words, for shared documents.
+    `parse` raises ValueError, the value is `empty`. `write` turns a value into text. The URL omits `key`
+    while the value is `empty`. But if a link set the key, the key stays, because `empty` may be another value
+    after the next load. `describe` returns the name and the value of the choice in words, for shared
+    documents.
     """
     require_declared(key)
     seen_key = f"_url_{key}"
@@ -54,7 +55,8 @@ def draw_url_widget(
 def write_changed(key: str, empty: str) -> None:
     """Write a newly chosen widget value into the URL. Pass this function as the widget's `on_change`.
 
-    The navigation is drawn before the widget, so its links contain only values that the URL already has.
+    The navigation is drawn before the widget, so the navigation's links contain only values that the URL
+    already has.
     """
     value = st.session_state[key]
     written = None if value in (empty, None) else str(value)
@@ -70,7 +72,9 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
 
 
 def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
-    """Remove the page number `key` from the URL when the `parameters` differ from those of the last run."""
+    """Remove the page number `key` from the URL when the `parameters` differ from the parameters of the last
+    run.
+    """
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
@@ -129,9 +133,10 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 
 @st.fragment
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
-    """Draw a popover. When a person opens it, `draw` draws its content without a run of the page.
+    """Draw a popover.
 
-    A page has a dozen popovers. If their content was drawn immediately, the browser would be slow.
+    When a person opens the popover, `draw` draws the content without a run of the page. A page has a dozen
+    popovers. If their content was drawn immediately, the browser would be slow.
     """
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):

@@ -44,7 +44,7 @@ class DefinitionForm:
         self.added = 0
 
     def close(self) -> None:
-        """Discard the text of the form. The next form fills its fields again."""
+        """Discard the text of the form. The next form fills the fields again."""
         self.text = None
 
 

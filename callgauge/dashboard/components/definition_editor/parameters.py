@@ -45,8 +45,8 @@ def list_types(schema: Any) -> tuple[str, ...]:
 
 
 def describe_parameter(parameter: ToolParameter) -> str:
-    """Return in words the types of a parameter and whether it is required, such as “integer or null,
-    required”.
+    """Return in words the types of a parameter and whether the parameter is required, such as “integer or
+    null, required”.
     """
     names = list_types(parameter.schema) if parameter.schema is not None else (parameter.kind.value,)
     return f"{' or '.join(names) or 'any type'}{', required' if parameter.required else ''}"

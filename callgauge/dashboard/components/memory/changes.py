@@ -53,7 +53,7 @@ def draw_author_field(key: str) -> None:
 
 
 def take_author(key: str) -> str:
-    """Return the author name typed into `draw_author_field(key)`, and remember it for the next form."""
+    """Return the author name typed into `draw_author_field(key)`, and remember the name for the next form."""
     if not current_viewer().name:
         st.session_state[_NAME] = str(st.session_state.get(key, "")).strip()
     return author_name()

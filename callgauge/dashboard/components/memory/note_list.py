@@ -44,7 +44,7 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 
 
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
-    """Draw one note as a line, with controls for those who may change or delete it.
+    """Draw one note as a line, with controls for people who may change or delete the note.
 
     `about` names the note's subject in words.
     """

@@ -29,7 +29,7 @@ def draw_no_price() -> None:
 
 
 def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> None:
-    """Draw the prices of each model in the store, and who maintains them."""
+    """Draw the prices of each model in the store, and who maintains the prices."""
     st.caption(
         f"Per million tokens, in {prices.currency}. The team's prices come before ours. Ours are public "
         f"{describe_our_list()}, and may be outdated. Names match exactly, or without provider or date."

@@ -43,7 +43,7 @@ _SESSIONS = (
 
 @st.fragment
 def draw_share() -> None:
-    """Draw the button. Call this after the page has run."""
+    """Draw the Share button. Call this function after the page has run."""
     popover = st.popover("Share", icon=":material/share:", key="share", on_change="rerun", width="content")
     if popover.open:
         with popover, st.container(gap="xsmall", width=320, key="share_ways"):

@@ -78,9 +78,7 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar shows a dimension, because it can narrow the data or one of its values is
-    chosen.
-    """
+    """Return whether the bar shows a dimension, which can narrow the data or has a chosen value."""
     is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
     return is_chosen or filters.can_narrow(name, rows.value)
 

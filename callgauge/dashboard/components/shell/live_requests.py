@@ -63,7 +63,7 @@ def offer_sender(sender: LiveSender | None) -> None:
 def find_sender() -> LiveSender | None:
     """Return the object that sends requests, which the entry point passed.
 
-    Return None if it passed none.
+    Return None if the entry point passed None.
     """
     sender: LiveSender | None = st.session_state.get(_KEY)
     return sender

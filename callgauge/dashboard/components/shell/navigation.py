@@ -140,7 +140,7 @@ def _note_save() -> None:
 def list_values(text: str) -> list[dict[str, Any]]:
     """Return the most used models, hosts, prompts and tools, each with its label and its value in the URL.
 
-    If a kind has too many values to send, those that contain `text` come first.
+    If a kind has too many values to send, values that contain `text` come first.
     """
     choices = store_queries.ask("choices")
     kinds = []

@@ -62,7 +62,7 @@ class Standout:
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
     """Return the classes that have checked calls.
 
-    `rows` are those of the metric `traits`. Traits have the order of TITLES, and classes are sorted by
+    `rows` are the rows of the metric `traits`. Traits have the order of TITLES, and classes are sorted by
     number. Traits that are not in TITLES are skipped.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
@@ -81,7 +81,7 @@ def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
 
     A split compares all calls of a class and of higher classes with all calls of lower classes. Both groups
     need enough checked calls and sessions. Holm's correction covers the splits of all traits, because the
-    best split is chosen after looking at all of them.
+    best split is chosen from all splits.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])

@@ -35,7 +35,7 @@ class RateRow:
 
 
 def draw_all_rates(by: str, names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the expander. It runs its queries only when it is open.
+    """Draw the expander. The queries run only when the expander is open.
 
     `names` holds the slices by the dimension `by`, the best first.
     """

@@ -64,7 +64,7 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
     """Draw the card "Needs attention".
 
-    `goals` maps the name of a rate to the goal, and `rates` maps it to the slice.
+    `goals` maps the name of a rate to the goal, and `rates` maps the name to the slice.
     """
     problem = None
     records, unread = _read_records()

@@ -1,7 +1,7 @@
 """Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-pydantic and json-repair are optional. No parser can block the page: each parser gets only texts that it
-parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
+pydantic and json-repair are optional. So that no parser can block the page, each parser gets only texts that
+it parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
 """
 
 from __future__ import annotations

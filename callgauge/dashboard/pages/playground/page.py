@@ -1,4 +1,4 @@
-"""The page Playground: one tab parses a text, the other parses stored calls again."""
+"""The page Playground: one tab parses a text, and the other tab parses stored calls again."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _RENAMED = "parameter_name_normalised"
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter of a call. When `name` is None, it is the text around all parameters.
+    """One parameter of a call. When `name` is None, the change is about the text around all parameters.
 
     `declared` holds the declared types in words, or None if the parameter is undeclared. `sent` is the raw
     text of the value, or JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` and
@@ -285,7 +285,9 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the raw text contains it except for whitespace."""
+    """Return a value of a repaired text, and whether the raw text contains the same value, except for
+    whitespace.
+    """
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True

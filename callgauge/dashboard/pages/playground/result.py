@@ -228,7 +228,10 @@ def _show_text(text: str) -> str:
 
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
-    """Draw an expander with the results of other parsers, which run only while it is open."""
+    """Draw an expander with the results of other parsers.
+
+    The parsers run only while the expander is open.
+    """
     others = draw_fold("Other parsers", "others")
     if others is None:
         return

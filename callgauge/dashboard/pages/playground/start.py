@@ -120,7 +120,7 @@ def open_desk() -> EditorDesk:
 
 
 def clear_desk() -> None:
-    """Empty both editors and remove the parameters that name their texts from the URL."""
+    """Empty both editors and remove the parameters that name the texts of the editors from the URL."""
     begin_with(None)
     open_desk().begin_with(PlaygroundTexts())
 

@@ -32,8 +32,8 @@ class TimelinePlace:
 
     @property
     def worst_kind(self) -> str:
-        """The kind of the worst call: bad if its arguments made it fail, warn if it failed for another
-        reason.
+        """The kind of the worst call: bad if the arguments made the call fail, warn if the call failed for
+        another reason.
 
         If no call failed, the kind is call. If there was no call, the kind is words.
         """
@@ -163,8 +163,8 @@ def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int
 def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
     """Return the targets of the jump links.
 
-    Jumps start at `call`. If `call` is None, they start at the position that the link asks for, else at the
-    window's start.
+    Jumps start at `call`. If `call` is None, the jumps start at the position that the link asks for, else at
+    the window's start.
     """
     position = shown.at if shown.at is not None else shown.start
     order = [(index, row) for index, place in enumerate(places) for row in place.calls]
@@ -227,7 +227,7 @@ class ChainAttempt:
 def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
     """Return the attempts of all retry sequences with at least two attempts, by call id.
 
-    A sequence of one attempt is skipped, but it counts when the sequences of a turn are numbered.
+    A sequence of one attempt is skipped, but this sequence counts when the sequences of a turn are numbered.
     """
     numbers: dict[str, int] = {}
     attempts: dict[str, ChainAttempt] = {}

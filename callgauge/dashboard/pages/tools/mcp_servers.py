@@ -108,7 +108,7 @@ def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
     """Return two cells: how many of a server's tools were never called, and the server's definition tokens
     per step.
 
-    Most steps offer all tools of a server. So the number of steps is that of the tool offered most often.
+    Most steps offer all tools of a server. So the tool that is offered most often gives the number of steps.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

@@ -1,6 +1,6 @@
 """The page Tools: a sentence on the worst tool, then the tools, those with most failures first.
 
-With `?tool_open=` in the URL, it shows one tool.
+With `?tool_open=` in the URL, the page shows one tool.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _SETTINGS = "replay_settings"
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSlice:
-    """How many calls match the filters, and how many of them each parser version has parsed.
+    """How many calls match the filters, and how many of these calls each parser version has parsed.
 
     `sizes` covers the days from `since` on, or all days when `since` is None.
     """
@@ -225,7 +225,7 @@ def _describe_days(request: ReplayRequest) -> str:
 def measure_slice(parameters: Mapping[str, Any]) -> ReplayedSlice:
     """Count the calls that match the filters.
 
-    Recent calls are counted in the store, older calls in the daily sums.
+    Recent calls are counted in the store. Older calls are counted in the daily sums.
     """
     days = store_queries.ask("call_days", **parameters)
     since = oldest_of_newest(days, SIZED)
