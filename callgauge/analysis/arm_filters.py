@@ -24,7 +24,7 @@ _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 class Arm:
     """One of the two slices of a comparison, A or B.
 
-    `own` is the values chosen for this slice alone, by dimension. `shared` holds the metric parameters of
+    `own` holds the values chosen for this slice alone, by dimension. `shared` holds the metric parameters of
     both slices. A value in `own` replaces the value in `shared`.
     """
 

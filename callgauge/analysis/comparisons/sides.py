@@ -1,4 +1,6 @@
-"""Measures both slices of a comparison, adjusts them for the mix of calls, and breaks them down."""
+"""Measures both slices of a comparison, adjusts the slices for the mix of calls, and breaks the difference
+down.
+"""
 
 from __future__ import annotations
 
@@ -123,8 +125,9 @@ def break_sides_down(
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by their common dimensions, and compare the other
-    rates.
+    """Return the difference of both sides, broken down by their common dimensions.
+
+    The result also compares the other rates.
     """
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)

@@ -77,8 +77,8 @@ def judge_pair(
 
     `pair` holds the judged slice and the baseline. `work` holds the strata of both slices. `smallest` is the
     smallest difference of interest, as a share. `measured` holds the slices of both values that show by which
-    rate the values may be compared; by default they are read. If that is another rate, both values are
-    compared by it.
+    rate the values may be compared; by default the function reads these slices. If they show another rate,
+    both values are compared by that rate.
     """
     candidate, against = pair
     rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}

@@ -40,11 +40,11 @@ class AlertPlace:
 class Alert:
     """A changed rate of one value of a dimension, or of a pair of values of two dimensions.
 
-    `key` is the name of the alert in the decisions and notes. `values` is the affected value of each
+    `key` is the name of the alert in the decisions and notes. `values` holds the affected value of each
     dimension. `found` is the night that found the change. `since` is the first day of the change. `back` is
     the first day on which the rate was back to normal. `over` is the night that showed that the rate was
     back. `now` is the rate on the `days` of the change, with its `interval`. `before` is the rate on the days
-    of the `baseline`. `difference`: `now` minus `before`, with an interval that includes the variation
+    of the `baseline`. `difference` is `now` minus `before`, with an interval that includes the variation
     between days. `difference` is None if unknown. `q` is the corrected p-value on the night `found`.
     `part_of` is the key of the alert that includes this alert.
     """

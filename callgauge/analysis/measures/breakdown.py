@@ -35,9 +35,9 @@ class StratumComparison:
 
     `a` and `b` are the parts of both slices with this value, or None. `held` compares B with A, with a
     p-value adjusted over all strata of all dimensions. `held` is None when `a` or `b` is None. `contrast`
-    says how much this difference exceeds the difference of all other strata of the dimension together.
-    `contrast` is None when the stratum or the others have too little data. `contrast_p` is the p-value of the
-    contrast, adjusted over all contrasts.
+    says how much the difference in `held` exceeds the difference of all other strata of the dimension
+    together. `contrast` is None when the stratum or the others have too little data. `contrast_p` is the
+    p-value of the contrast, adjusted over all contrasts.
     """
 
     dimension: str
@@ -179,7 +179,7 @@ def break_down(
 ) -> Breakdown:
     """Return the difference of two slices, broken down by each dimension of `slices`.
 
-    `whole`: B compared with A. `slices` holds the parts of A and of B by dimension. `work` holds the strata
+    `whole` is B compared with A. `slices` holds the parts of A and of B by dimension. `work` holds the strata
     of both slices, under the names `arms`. With `work`, a stratum is mix-adjusted for the other dimensions
     where the mix matters. The p-values of all verdicts are adjusted together. The p-values of all contrasts
     are adjusted together, too (docs/statistics.md).

@@ -220,7 +220,7 @@ class RankedTable:
         return [row.slice for row in self.rows if row.slice.name in self.ranks]
 
     def find_losses(self, name: str) -> list[Slice]:
-        """Return the slices that are better than this one, the best first."""
+        """Return the slices that are better than this slice, the best first."""
         return [each for each in self.judged if (each.name, name) in self.wins]
 
     def find_pair(self, name: str, against: str) -> PairRates | None:
@@ -271,7 +271,7 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
 def limit_ranked(several: Sequence[Slice], most: int) -> tuple[list[Slice], list[Slice]]:
     """Return the slices to rank, and the slices with too little data.
 
-    The `most` most used slices with enough data are ranked.
+    At most `most` slices are ranked. These are the most used slices with enough data.
     """
     solid = [slice_ for slice_ in several if slice_.is_solid]
     by_use = sorted(solid, key=lambda slice_: (-slice_.total, slice_.name))

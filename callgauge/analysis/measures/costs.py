@@ -48,12 +48,12 @@ class MeanCost:
 class Cost:
     """The cost of one slice's turns, in `currency`. None means an unknown cost, never 0.
 
-    `calls` is the number of model calls. `told_calls` is the number of those with tokens in the log.
-    `priced_calls` is the number of those that also have a price on their day. `per_turn` is the mean cost of
-    turns in which every call is priced. `per_completed` is the cost of the `judged` turns, whose success is
-    known, divided by the successful turns. `reported` is the number of judged turns whose success or failure
-    is in the log. `retries` is the cost of the model calls for retries. `retry_priced` is the number of
-    `retry_calls` with a price.
+    `calls` is the number of model calls. `told_calls` is the number of these calls with tokens in the log.
+    `priced_calls` is the number of these calls that also have a price on their day. `per_turn` is the mean
+    cost of turns in which every call is priced. `per_completed` is the cost of the `judged` turns, whose
+    success is known, divided by the successful turns. `reported` is the number of judged turns whose success
+    or failure is in the log. `retries` is the cost of the model calls for retries. `retry_priced` is the
+    number of `retry_calls` with a price.
     """
 
     slice: str

@@ -103,8 +103,9 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
     """Return by slice name why a slice without tool definitions gets no rank by `rate`.
 
     Without this rule, one slice without definitions would hide the schema errors of all others. The rule
-    applies if the rate depends on definitions, and if two or more slices, with half of the calls or more,
-    have definitions. Otherwise the result is empty, and `compare_by` chooses a rate that all slices have.
+    applies if the rate depends on definitions, if two or more slices have definitions, and if these slices
+    have half of the calls or more. Otherwise the result is empty, and `compare_by` chooses a rate that all
+    slices have.
     """
     listed = list(slices)
     if rate not in _BY_DEFINITION:

@@ -27,7 +27,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class TimeUnit:
-    """The days in one point of a trend.
+    """The length of one point of a trend: a day, a week or a month.
 
     If the next point is more than `gap` later, the line is interrupted.
     """
@@ -56,7 +56,9 @@ _UNITS = {  # each key is the longest span of days for which the unit is used
 
 
 def choose_unit(first: date, last: date) -> TimeUnit:
-    """Return the unit of a trend from the day `first` to `last`: days, weeks or, for years, months."""
+    """Return the unit of a trend from the day `first` to `last`: days, weeks or months, by the length of the
+    trend.
+    """
     return next(unit for longest, unit in _UNITS.items() if (last - first).days <= longest)
 
 

@@ -93,7 +93,7 @@ def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
-    """Return the names by use, and the names of the worst less used series with enough sessions."""
+    """Return all names by use, and the worst of the less used series with enough sessions."""
     whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:
@@ -106,7 +106,10 @@ def _sort_series(
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
-    """Return the names of the series that `find_shifts` searches: the most observed, with enough days."""
+    """Return the names of the series that `find_shifts` searches.
+
+    These are the most observed series with enough days.
+    """
     long = [name for name, series in points.items() if len(series) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 

@@ -273,7 +273,7 @@ class TrialRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredLook:
-    """An interim analysis of a variant(a row of the metric `trial_looks`).
+    """An interim analysis of a variant (a row of the metric `trial_looks`).
 
     Differences are in the primary measure's unit.
     """
@@ -303,8 +303,8 @@ class ArmTotal:
     """The result of a variant's trials by one measure.
 
     The result is `k` of `n`, or the sum `k` of an amount over `n` trials. `rate` is k / n with the 95 %
-    interval over the independent `tasks`. Of the `replied` trials, `unmeasured` trials have no value of this
-    measure.
+    interval over the independent `tasks`. `unmeasured` is the number of `replied` trials without a value of
+    this measure.
     """
 
     k: float

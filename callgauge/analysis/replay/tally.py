@@ -47,8 +47,9 @@ class ReplayedRate:
 class CodeMoves:
     """The number of findings of one code before and after a replay.
 
-    `calls_gone` calls have fewer of these findings than before, and `calls_came` calls have more.
-    `calls_refused` calls have the code, fail now, and did not fail before.
+    `calls_gone` is the number of calls with fewer of these findings than before. `calls_came` is the number
+    of calls with more. `calls_refused` is the number of calls with the code that fail now and did not fail
+    before.
     """
 
     before: int = 0

@@ -221,7 +221,7 @@ def _keep_validated(schema: Any) -> Any:
 def _no_template(value: Any) -> str:
     """Return a value as JSON text that does not contain the beginning of a template.
 
-    The beginning of a template occurs only in strings, so escaping it does not change the value.
+    The beginning of a template occurs only in strings, so escaping this beginning does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 

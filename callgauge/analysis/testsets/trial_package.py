@@ -36,7 +36,10 @@ _MOST_MODELS = 4
 
 @dataclass(slots=True)
 class TrialPackage:
-    """The files of a plan by their path relative to the plan, the tasks, and the left-out calls by reason."""
+    """The files of a plan, the tasks, and the left-out calls by reason.
+
+    The keys of the files are paths relative to the plan.
+    """
 
     files: dict[str, bytes] = field(default_factory=dict)
     tasks: int = 0

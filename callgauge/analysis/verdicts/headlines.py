@@ -360,7 +360,7 @@ def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
 
 
 def format_rounded(share: float) -> str:
-    """Write a difference in points with two digits: +48, −0.31."""
+    """Write a difference in points with two digits, such as +48 or −0.31."""
     if not share:
         return "0"
     return f"{'−' if share < 0 else '+'}{wording.percent(abs(share), 2).rstrip('%')}"

@@ -30,11 +30,11 @@ Names = Mapping[str, str]
 class RankingContext:
     """Further facts on the ranked slices.
 
-    `others` holds the rankings by the other leading rates, the most important first. `costs` is the cost of
-    each slice, by name. `basis` says why the slices are ranked by this rate and not by the chosen rate.
-    `concentrated` says for each left-out slice why it is not ranked: few sessions contain its calls, or its
-    calls have no tool definition. `alerts` holds the open alerts on this rate after the `night`, for values
-    of the dimension `by`.
+    `others` holds the rankings by the other leading rates, the most important first. `costs` holds the cost
+    of each slice, by name. `basis` says why the slices are ranked by this rate and not by the chosen rate.
+    `concentrated` says for each left-out slice why the slice is not ranked: few sessions contain its calls,
+    or its calls have no tool definition. `alerts` holds the open alerts on this rate after the `night`, for
+    values of the dimension `by`.
     """
 
     others: Sequence[RankedTable] = ()
@@ -77,7 +77,7 @@ def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def list_leaders(table: RankedTable) -> list[Slice]:
-    """Return the slices that the sentence names: at most three of those that may be the best."""
+    """Return the slices that the sentence names: at most three of the slices that may be the best."""
     is_open = len(table.best) == len(table.judged)
     return [] if is_open else list(table.best[:_NAMED])
 

@@ -94,7 +94,7 @@ def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str
 
 
 def describe_kinds(changed: Share, identical: Share) -> str:
-    """Describe whether a changed retry succeeds more often than an unchanged one."""
+    """Describe whether a changed retry succeeds more often than an unchanged retry."""
     difference = compare_rates(changed, identical)
     if difference is None:
         return "Changed and identical retries cannot be compared: one kind does not occur."

@@ -220,7 +220,7 @@ def describe_reach(judged: Sequence[SliceComparison]) -> str:
 
 
 def find_visible(comparison: SliceComparison) -> float | None:
-    """Return the smallest difference, a share, that the present data would show with 80 % power."""
+    """Return, as a share, the smallest difference that the present data would show with 80 % power."""
     difference = comparison.difference
     return smallest_shown(difference, max(1, comparison.compared)) if difference else None
 

@@ -33,9 +33,9 @@ class ToolVerdict:
 
     `judged` holds the compared tools with enough data, the most failures first. `worst` holds the judged
     tools that are not known to be better than another tool. `wins` holds pairs of tool names, of which the
-    first tool is known to be better. `reach` is the difference between the two most used tools that is not
-    yet detectable, in words. `undefined` says how many tools were not compared, because only calls of other
-    tools have a definition.
+    first tool is known to be better. `reach` says which difference between the two most used tools is not yet
+    detectable. `undefined` says how many tools were not compared, because only calls of other tools have a
+    definition.
     """
 
     judged: Sequence[Slice]

@@ -1,6 +1,6 @@
 """Draws an HTML table with links, intervals and bars. A cell may safely contain any text.
 
-`st.dataframe` is not used, because a canvas can show no intervals and no links that keep the session.
+`st.dataframe` is not used, because its canvas can show no intervals and no links that keep the session.
 """
 
 from __future__ import annotations
