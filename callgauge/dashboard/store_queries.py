@@ -199,7 +199,7 @@ def ask(metric: str, **parameters: Any) -> pd.DataFrame:
 def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
     """Return the rows of a metric like `ask`, but without trials, even when the filters choose a trial run.
 
-    This is for queries that ignore the filters. Raises MetricError.
+    Use this function for queries that ignore the filters. Raises MetricError.
     """
     return ask(metric, **{"runs": None, "arms": None, **parameters})
 

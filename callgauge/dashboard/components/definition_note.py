@@ -18,7 +18,7 @@ from callgauge.analysis.measures.slices import Slice
 def draw_definition_note(slices: Iterable[Slice]) -> None:
     """Draw how many calls had no tool definition. Draw nothing when all calls had a definition.
 
-    `slices` are those of the rates `defined` and `parse_error`. Each call is in exactly one slice.
+    `slices` holds the slices of the rates `defined` and `parse_error`. Each call is in exactly one slice.
     """
     if gap := describe_gap(find_definition_share(slices)):
         st.caption(gap)
@@ -27,8 +27,8 @@ def draw_definition_note(slices: Iterable[Slice]) -> None:
 def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
     """Draw for how many calls a rate is not measured.
 
-    Draw nothing when the rate is measured for all calls. `slices` are those of `rate` and, for parse errors,
-    also those of the rate `defined`.
+    Draw nothing when the rate is measured for all calls. `slices` holds the slices of `rate` and, for parse
+    errors, also the slices of the rate `defined`.
     """
     if unmeasured := describe_unmeasured(rate, [slice_ for slice_ in slices if slice_.rate is rate]):
         st.caption(unmeasured)

@@ -121,7 +121,7 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
 def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return a cell with the difference that decides the verdict, tagged plain or mix-adjusted.
 
-    If the cell shows the plain difference, the tooltip has the mix-adjusted difference, and the reverse.
+    The tooltip has both the plain and the mix-adjusted difference.
     """
     cell = difference_cell(comparison, reach, none=none)
     if comparison.difference is None:

@@ -94,7 +94,7 @@ def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_sa
 
 
 def take_save_wish() -> bool:
-    """Return True once when a person has chosen to save the view."""
+    """Return True, but only once, after a person has chosen to save the view."""
     return bool(st.session_state.pop(_SAVING, False))
 
 

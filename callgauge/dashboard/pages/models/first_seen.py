@@ -17,7 +17,7 @@ _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
-    """Return for each shift what the model first used on the days when the shift may have begun."""
+    """Return for each shift what the model first used on the days on which the shift may have begun."""
     if not shifts:
         return {}
     models = tuple(sorted({shift.series for shift in shifts}))

@@ -33,7 +33,7 @@ _TEXT_IS = {
 class PlaygroundTexts:
     """The texts of the two editors.
 
-    `notes` are sentences about the origin of the texts and their problems.
+    `notes` are sentences about the origin of the texts, and about problems with the texts.
     """
 
     raw: str = ""

@@ -50,7 +50,7 @@ class StartingText(NamedTuple):
 
 
 class LastRun(NamedTuple):
-    """The last query of this session, the store file it read, and its result or error."""
+    """The last query of this session, the store file that the query read, and the result or error."""
 
     generation: str
     sql: str
