@@ -148,9 +148,9 @@ def _day_runs(
 
 
 def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
-    """Return the oldest of the newest days that have about `rows` rows.
+    """Return the oldest of the newest days that together have about `rows` rows.
 
-    Return None when the store has no other days.
+    Return None when these are all days.
     """
     looks = list(_split_days(days, rows))
     return looks[0][-1] if len(looks) > 1 else None

@@ -270,7 +270,7 @@ class AnyValue:
 
 @dataclass(frozen=True, slots=True)
 class AnyTable:
-    """A table with any keys, unchanged."""
+    """A table with any keys. The value is not changed."""
 
     advice: str = "write a table, { key = value }"
 

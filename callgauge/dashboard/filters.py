@@ -1,7 +1,7 @@
 """The filters of all pages that count calls: days, model, host, prompt and so on.
 
 The URL keeps the filters. The host is offered when the store has several hosts. Trial run and variant are
-offered when the store has trials. If none is chosen, no page counts trials.
+offered when the store has trials. If no run and no variant is chosen, no page counts trials.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _days_before(days: Days, length: int) -> Days:
 def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the chosen trial runs and the chosen variants, before the filter bar is drawn.
 
-    None means that none is chosen.
+    None means that nothing is chosen.
     """
     runs, arms = (_read_choice(name, unique_labels(choices[choices.dimension == name])) for name in TRIALS)
     return runs, arms
@@ -182,7 +182,7 @@ def known_labels(name: str) -> Mapping[str, str]:
 
 
 def reset() -> None:
-    """Clear the filter bar, and all URL keys that the page declares as removed by Reset."""
+    """Clear the filter bar, and all URL keys that Reset removes on this page."""
     for name in declared_url_keys().dropped:
         write_to_url(name, None)
     for name in DIMENSIONS:
@@ -262,7 +262,7 @@ def active_filter_names() -> list[str]:
 
 
 def value_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension, or the value if it has no label."""
+    """Return the label of a value of a dimension, or the value if the value has no label."""
     label_dimension = "prompt" if dimension == "prompt_name" else dimension
     return known_labels(label_dimension).get(value, value)
 

@@ -63,7 +63,7 @@ def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
 
 
 def declare_url_keys(keys: PageUrlKeys) -> None:
-    """Declare the URL keys of the current page. Call this before drawing anything.
+    """Declare the URL keys of the current page. Call this function before drawing anything.
 
     If the URL contains an outdated text of a key, the newest text is written again. If Back or a link opened
     the URL, the URL stays.

@@ -301,7 +301,8 @@ def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
 
 
 def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
-    """Return how many more tasks would decide with 80 % power, if the true difference is the observed one.
+    """Return how many more tasks would decide with 80 % power, if the true difference equals the observed
+    difference.
 
     The tasks must show a difference or equivalence, whichever needs fewer tasks. The variants must also
     differ in enough tasks. Return None if there are no data.

@@ -1,4 +1,4 @@
-"""Draws a text with marks for the parser's diagnostics, and below it a list of the diagnostics."""
+"""Draws a text with marks for the parser's diagnostics, and a list of the diagnostics below the text."""
 
 from __future__ import annotations
 
@@ -139,7 +139,6 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """Return the joined parts of a text, cut just after the length that the page shows."""
     beginning, length = [], 0
     for part in parts:
         beginning.append(part)

@@ -162,7 +162,7 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
     """Return the alerts on the rate of a shown series.
 
-    If several alerts report the same change, only the leading alert is returned.
+    If several alerts report the same change, only the alert that includes the others is returned.
     """
     night = store_queries.derive(read_alerts, "alerts")
     shown = [

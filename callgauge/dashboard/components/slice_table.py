@@ -362,7 +362,7 @@ def share_cell(
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
-    """Return a cell with a share, k / n, and its interval as drawing and as figures.
+    """Return a cell with a share, k / n, and its interval, as a drawing and in figures.
 
     `scale` is the axis of the interval. If `scale` is None, no interval is drawn. `unmeasured` counts
     observations that were not measured. `pale=None` makes the cell pale when there is too little data.

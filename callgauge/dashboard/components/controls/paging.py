@@ -1,4 +1,4 @@
-"""Splits a list into pages: the URL holds the page number, and a widget turns pages."""
+"""Splits a list into pages: the URL holds the page number, and a widget changes the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selectors for a rate, a dimension and a reference slice. The URL keeps their values."""
+"""Selectors for a rate, a dimension and a reference slice. The URL keeps the chosen values."""
 
 from __future__ import annotations
 

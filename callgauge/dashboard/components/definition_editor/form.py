@@ -49,7 +49,7 @@ class DefinitionForm:
 
 
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
-    """Draw the form of one tool of the definitions in `text`, and return the edited text.
+    """Draw the form of one tool that `text` defines, and return the edited text.
 
     `parse` returns the tools that a text defines. An invalid text defines no tools. By default the form edits
     the first tool. From the first edit on, the text is in Anthropic's format.

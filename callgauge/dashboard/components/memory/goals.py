@@ -1,4 +1,4 @@
-"""The goals of a team, and the form that sets them."""
+"""The goals of a team, and the form that sets the goals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the notes and decisions that a trend marks on their days."""
+"""Finds the notes and decisions that a trend chart marks, each on its day."""
 
 from __future__ import annotations
 

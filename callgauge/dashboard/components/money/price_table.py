@@ -20,7 +20,7 @@ _WHOSE = {Owner.TEAM: "the team's", Owner.OURS: "ours"}
 
 
 def draw_no_price() -> None:
-    """Draw a message that no model has a price, and how to load a team's prices."""
+    """Draw a message that says that no model has a price, and how to load a team's prices."""
     st.caption(
         "No model call of the chosen logs has a price, or no log tells its tokens. Load your prices, a CSV "
         "file with the columns model, from_day, input, output, cached_input, cache_write and currency:"

@@ -1,8 +1,8 @@
 """The filter bar: a selector of days, and one panel with the values of all dimensions.
 
-The bar is drawn before the page runs. So the bar's widgets exist on every page, and navigation keeps their
-values. The panel is our own component. Hidden multiselects keep the panel's values, because Streamlit binds
-multiselects to the URL.
+The bar is drawn before the page runs. So the bar's widgets exist on every page, and navigation keeps the
+widgets' values. The panel is our own component. Hidden multiselects keep the panel's values, because
+Streamlit binds multiselects to the URL.
 """
 
 from __future__ import annotations

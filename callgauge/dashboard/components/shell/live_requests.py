@@ -16,7 +16,10 @@ MOST_AT_ONCE = 20  # a limit, because each request costs the owner of the API ke
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """One request. The messages are in OpenAI's chat format, the tool definitions in Anthropic's format."""
+    """One request.
+
+    The messages are in OpenAI's chat format, and the tool definitions are in Anthropic's format.
+    """
 
     model: str
     messages: Sequence[Mapping[str, Any]]

@@ -94,9 +94,7 @@ def _choose_group(comparisons: Iterable[SliceComparison], group: str) -> list[Sl
 
 
 def _describe_group(comparisons: Sequence[SliceComparison], smallest: float) -> str:
-    """Return one line: which rates of a group are worse or better, and how many rates are neither worse nor
-    better.
-    """
+    """Return a line that says which rates of a group are worse or better, and how many are neither."""
     by_standing: dict[Standing, list[str]] = {}
     for comparison in comparisons:
         by_standing.setdefault(comparison.standing(smallest), []).append(comparison.slice.rate.phrase)

@@ -153,7 +153,6 @@ def _draw_examples(*, reply_wanted: bool) -> None:
 
 
 def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that save a regression case and clear the editors."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:

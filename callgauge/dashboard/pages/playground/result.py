@@ -153,7 +153,6 @@ def _value_cell(text: str | None, *, exact: bool = True) -> Cell:
 
 
 def _draw_arguments(request: ToolCallRequest) -> None:
-    """Draw the typed arguments on as few lines as possible."""
     if request.arguments is None:
         st.caption("Typed arguments: none. A tool could not run on this text.")
         return

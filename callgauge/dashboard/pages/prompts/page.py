@@ -108,8 +108,8 @@ def show() -> None:
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
     """Draw the selector of a prompt and return the chosen prompt. Return None when there are no prompts.
 
-    The default is the most used prompt with several versions. If no prompt has several versions, it is the
-    prompt with most observations.
+    The default is the most used prompt with several versions. If no prompt has several versions, the default
+    is the prompt with most observations.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -267,7 +267,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in order of first use, except the `hidden` oldest ones."""
+    """Draw all versions in order of first use, without the oldest `hidden` versions."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):

@@ -163,7 +163,7 @@ def _run_edited() -> None:
 
 
 def _run(text: str) -> None:
-    """Write the query into the URL. The page then runs the query, even if it has not changed."""
+    """Write the query into the URL. The page then runs the query, even if the query is the same."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)

@@ -1,4 +1,4 @@
-"""Draws the settings of a replay. The URL keeps their values."""
+"""Draws the settings of a replay. The URL keeps the chosen values."""
 
 from __future__ import annotations
 
