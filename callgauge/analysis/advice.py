@@ -81,7 +81,8 @@ def _make_advice(finding: DefinitionFinding, guilty: Iterable[Culprit]) -> Advic
     patch = not isinstance(finding.suggested, str)
     summary = code.summary + (f" ({finding.detail})" if finding.detail is not None else "")
     explained: tuple[Culprit, ...] = ()
-    if finding.path not in (None, "$"):  # many causes lead to errors in the arguments as a whole
+    # errors in the arguments as a whole have many causes, so they are not counted
+    if finding.path not in (None, "$"):
         parameter = str(finding.path).removeprefix("$").removeprefix(".")
         explained = tuple(culprit for culprit in guilty if culprit.parameter == parameter)
     return Advice(

@@ -101,7 +101,7 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSettings:
-    """How logs are loaded: the options of `callgauge ingest`."""
+    """The options of `callgauge ingest`, which say how logs are loaded."""
 
     tools: Annotated[
         tuple[Path, ...], _list_of(FileText()), "Files with tool definitions, for logs that carry none."
@@ -199,7 +199,7 @@ class ReportSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """On which address the dashboard listens, and what it shows."""
+    """The address on which the dashboard listens, and what the dashboard shows."""
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
     port: Annotated[int, _PORT, "The port."] = 8501

@@ -22,7 +22,7 @@ from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
 """If two rates have different days, at least one rate needs this many days for a verdict."""
-_ALIKE = 0.6  # assumed correlation of neighbouring days; enough for true correlations up to 0.5
+_ALIKE = 0.6  # assumed correlation of neighbouring days; intervals are right for true correlations up to 0.5
 _LEAST_FREEDOM = 4.0  # the smallest degrees of freedom of a difference with few days
 _TINY = 1e-12
 

@@ -94,7 +94,8 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
 
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
-    """Return how much the first pair's difference exceeds the second pair's: an interaction contrast.
+    """Return how much the first pair's difference exceeds the second pair's difference (an interaction
+    contrast).
 
     The intervals of both differences are combined like the intervals of two rates (MOVER; Zou & Donner 2008).
     All four rates use the same quantile of Student's t.
@@ -120,7 +121,9 @@ _SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption t
 
 
 def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
-    """Return the differences, a function that gives both half-widths at a quantile, and both rates."""
+    """Return the differences, a function that gives both half-widths of the intervals at a quantile, and both
+    rates.
+    """
     rates = [
         _Rates(
             *(

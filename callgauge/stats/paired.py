@@ -86,7 +86,8 @@ def measure_paired_shares(
     """Return Σ moved / Σ sizes for clusters of tasks. Return None with fewer than two clusters.
 
     `moved` holds for each cluster of tasks the sum of the tasks' differences of two shares. Tasks of one
-    cluster may be correlated. With one task in each cluster, the result is that of `compare_paired`.
+    cluster may be correlated. With one task in each cluster, the result equals the result of
+    `compare_paired`.
 
     For shares of calls, a task may have any number of calls. Then `moved` sums linearised differences (see
     `task_pairs.TaskPair`). `gaps` sums the differences of hits, and `weights` sums the calls; both are
@@ -129,8 +130,8 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
     paired proportions (Tango 1998), and the p-value is that of McNemar's test without correction. `_compare`
     describes tasks with several trials.
 
-    Limit: the interval is too narrow if one variant has one trial per task and the other four or more, and
-    the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
+    Limit: the interval is too narrow if one variant has one trial per task and the other has four or more,
+    and the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
     """
     values = np.asarray(differences, dtype=float)
     many = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
@@ -148,7 +149,7 @@ def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[
 
     `before`, `after` and `n` have one number for each session: the hits before, the hits after, and the
     calls. Each call is paired with itself, and the sessions are the independent units. With one call in each
-    session, the result is that of `compare_paired`. `_compare` describes larger sessions.
+    session, the result equals the result of `compare_paired`. `_compare` describes larger sessions.
     """
     calls = np.asarray(n, dtype=float)
     moved = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
@@ -191,7 +192,7 @@ def _measure(
     gaps: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> PairedMean:
-    """Return Σ moved / Σ size. `gaps` and `weights` are those of `measure_paired_shares`."""
+    """Return Σ moved / Σ size. `measure_paired_shares` explains `gaps` and `weights`."""
     gaps = moved if gaps is None else gaps
     whole = float(size @ many)
     estimate = float(moved @ many) / whole

@@ -41,7 +41,8 @@ _LEAST_LENT, _MOST_LENT = 2.0, 30.0
 OF_SESSIONS = 0.8  # the table gives a rate at most this factor times (sessions - 1) degrees of freedom
 _NOTHING = (0.0, 0.0, 1.0, 1.0)  # the values of a rate that has no degrees of freedom
 LEAST_FREEDOM = 4.0  # the table may always give a rate this many degrees of freedom
-# maximum design effect of an interval, divided by that of equal observations per session; from simulations
+# maximum design effect of an interval, divided by the design effect of equal observations per session; from
+# simulations
 _UTMOST = 2.0
 
 
@@ -283,7 +284,7 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
 
 @dataclass(frozen=True, slots=True)
 class _Spreads:
-    """The fields of many `Spread`s, each as one array, and `rate`, the rates."""
+    """The fields of many `Spread`s, each as one array. `rate` holds the rates."""
 
     rate: Floats
     effect: Floats

@@ -12,7 +12,7 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-# 0 would give the exact interval (too wide), 0.5 Jeffreys' interval (too narrow near 0 and 1).
+# 0 would give the exact interval (too wide), and 0.5 would give Jeffreys' interval (too narrow near 0 and 1).
 _ENDS = 0.15
 
 

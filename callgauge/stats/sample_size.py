@@ -71,12 +71,12 @@ def tasks_needed_at(
 ) -> int | None:
     """Return how many tasks two variants must both try to show a `difference` of a share with 80 % power.
 
-    The formula is that of `sessions_needed`, without earlier data. The two rates are `difference` apart
-    around `rate`. A trial is worth `worth` independent observations. `comparisons` is the number of variants
-    that are compared with the reference, each at `alpha` / `comparisons`. `correlation` is the correlation of
-    two trials of one task, in the same variant or not. At 0 the variants count as independent, and a run
-    needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE` tasks. Return
-    None if `difference` is 0.
+    The formula is the same as in `sessions_needed`, but without earlier data. The two rates are `difference`
+    apart around `rate`. A trial is worth `worth` independent observations. `comparisons` is the number of
+    variants that are compared with the reference, each at `alpha` / `comparisons`. `correlation` is the
+    correlation of two trials of one task, in the same variant or not. At 0 the variants count as independent,
+    and a run needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE`
+    tasks. Return None if `difference` is 0.
     """
     if not difference or worth <= 0:
         return None

@@ -116,7 +116,10 @@ def adjust_estimate(
 
 
 def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[float]) -> float:
-    """Return the two-sided p-value of no drift in the stage-wise order. Arguments: see `chance_above`."""
+    """Return the two-sided p-value of no drift in the stage-wise order.
+
+    `chance_above` explains the arguments.
+    """
     return min(1.0, 2 * chance_above(abs(z), information, boundaries))
 
 
@@ -170,7 +173,7 @@ class _Walk:
         self.step = 0.0
 
     def go_to(self, information: float) -> Callable[[float], float]:
-        """Add information; return a function that gives the present chance to be above a z."""
+        """Add information. Return a function that gives the present chance to be above a z."""
         self.step, self.at = information - self.at, information
         means, spread = self.scores + self.drift * self.step, sqrt(self.step)
 

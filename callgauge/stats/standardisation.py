@@ -63,7 +63,9 @@ class StandardisedDifference:
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
-        """Return True if the mix moves the plain difference so much that the adjusted one must be shown."""
+        """Return True if the mix moves the plain difference so much that the adjusted difference must be
+        shown.
+        """
         return not self.is_representative or abs(self.by_mix) > _MATTERS * (plain.high - plain.low) / 2
 
 
@@ -82,7 +84,7 @@ def standardise_all(
 ) -> list[StandardisedDifference | None]:
     """Return the difference of each pair of slices at the same mix.
 
-    Return None if no stratum occurs in both slices. A stratum that occurs in only one session group of a
+    A pair gets None if no stratum occurs in both slices. A stratum that occurs in only one session group of a
     slice is left out, because such a stratum cannot show how sessions differ. The parts of a session in
     several strata count together (callgauge.stats.rates). `likeness` holds for each pair the intra-session
     correlation from the tables of both slices. `excesses` is the variance that days add to each plain

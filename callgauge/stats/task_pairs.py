@@ -158,7 +158,7 @@ def pair_tasks(
 def pair_counts(
     counts: Counts, arm: str, reference: str, tasks: Collection[str] | None = None
 ) -> dict[str, TaskPair]:
-    """Return the values of both variants by task, for those of `tasks` that were measured in both."""
+    """Return the values of both variants by task, for the `tasks` that were measured in both variants."""
     first, second = counts.get(arm, {}), counts.get(reference, {})
     shared = [
         task
@@ -396,7 +396,7 @@ def compare_as_planned(
 ) -> tuple[MeasuredDifference | None, Decision]:
     """Return the difference and the verdict of the interim analyses.
 
-    Between two analyses, the interval is the one that is valid at any time.
+    Between two analyses, the interval is valid at any time.
     """
     last = looks[-1] if looks else None
     if pairs.mean is None:
@@ -431,8 +431,8 @@ def _make_difference(
 
 
 # --- settings: variants that differ in one setting only are compared in that setting ---------------------
-# A setting is compared over all variants and within each value of the other settings.
-# The intervals are those of a single analysis, because interim analyses are not planned for settings.
+# A setting is compared over all variants and within each value of the other settings. The intervals are for a
+# single analysis, because interim analyses are not planned for settings.
 
 FACTORS = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
 
@@ -489,7 +489,7 @@ def compare_factors(
 ) -> tuple[FactorComparison, ...]:
     """Return the comparison of each setting in which two or more pairs of variants differ.
 
-    `counts` are those of the primary measure. `settings` holds the settings of each variant.
+    `counts` holds the counts of the primary measure. `settings` holds the settings of each variant.
     """
     comparisons = []
     for factor in FACTORS:

@@ -185,7 +185,7 @@ def break_down(
     are adjusted together, too (docs/statistics.md).
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
-    # A single value would repeat the whole difference.
+    # A dimension with a single value would repeat the whole difference.
     compared = {name: strata for name, strata in compared.items() if len(strata) > 1}
     likeness = (whole.slice.share.likeness, whole.other.share.likeness if whole.other else None)
     contrasts = [_contrast(strata, likeness) for strata in compared.values()]

@@ -70,5 +70,5 @@ def _is_suspect(slice_: Slice) -> bool:
     groups, spread = slice_.share.by_group, slice_.share.spread
     if groups is None or spread is None or not slice_.share.n:
         return False
-    # A group contains whole sessions, so it is at least as large as its largest session.
+    # A group contains whole sessions, so the group is at least as large as its largest session.
     return bool(groups[1].max() > MOST_OF_ONE * slice_.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -31,7 +31,7 @@ from ingest.processes import describe_exit
 _KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not define
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # maximum number of waiting jobs
-AT_ONCE = 200_000  # a link starts its replay automatically up to this number of calls
+AT_ONCE = 200_000  # a link starts its replay automatically if at most this many calls match
 KEPT = 8  # number of finished jobs whose results are kept, to answer equal requests
 SUMMARIES = 200  # number of finished jobs whose summaries are kept
 _ROOT = Path(__file__).parents[3]

@@ -102,7 +102,7 @@ def write_trial(answer: TrialAnswer) -> list[str]:
     """
     decided = [each for each in answer.variants if each.decision in _ORDER]
     if answer.factors and answer.is_over:
-        # The model comes last: a plan over several models asks about the change in each model.
+        # The model comes last, because a plan over several models asks about the change in each model.
         factors = sorted(answer.factors, key=lambda each: each.factor == "model")
         sentences = [sentence for each in factors for sentence in _describe_factor(answer, each)]
     elif len(answer.variants) == 1:

@@ -218,7 +218,7 @@ def _make_levels(
     """Return the levels that the chart draws as lines: the baseline's rate and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    # A baseline that was saved with filters may contain series that the chart does not draw.
+    # If the baseline was saved with filters, series that the chart does not draw count, too.
     pinned = bool(filters.baseline_slice())
     whole = merge_slices(slice_ for slice_ in several if pinned or slice_.name in points)
     before = whole.share if whole else None

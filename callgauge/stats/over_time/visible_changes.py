@@ -77,7 +77,7 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     # Few sessions give few degrees of freedom, as in `estimate_rates`.
     shares = counts[1].sum(axis=0) / n.sum()
     squares = (float((shares**2).sum()) - 1 / GROUPS) / (1 - 1 / GROUPS)
-    # This many sessions of equal size have as much information as those of the newest days.
+    # This many sessions of equal size have as much information as the sessions of the newest days.
     evenly = part / max(squares, 1e-9)
     known_well = float(before.freedom[0])
     few = min(known_well, max(LEAST_FREEDOM, OF_SESSIONS * (evenly - 1)))

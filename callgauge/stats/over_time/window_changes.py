@@ -112,8 +112,8 @@ class WindowChange:
 
     `found` is the night that found the change, with the corrected p-value `q`. `since` is the most likely
     first day of the change. `baseline` holds the earlier days that the change is compared with. `back` is the
-    first of the newest days on which the rate was back at the baseline. `over` is the night that showed this.
-    `back` and `over` are None while the change is open.
+    first of the newest days on which the rate was back at the baseline. `over` is the night that showed that
+    the rate was back. `back` and `over` are None while the change is open.
     """
 
     series: int

@@ -16,7 +16,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 
-_PROMPTS = 3  # prompts on the card: the most used ones with at least two versions
+_PROMPTS = 3  # prompts on the card: the most used prompts with at least two versions
 
 
 def draw_which_prompt(

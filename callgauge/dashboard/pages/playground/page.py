@@ -29,7 +29,8 @@ _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
-# On wide screens the texts stay visible next to a longer result. On other screens they are above the result.
+# On wide screens the texts stay visible next to a longer result. On other screens the texts are above the
+# result.
 _STYLE = """<style>
 @media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {

@@ -62,7 +62,7 @@ _RATES = (
 _SHOWN = 40
 _LONGEST = 60
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
-Pair = tuple[str, str]  # the ids of a version and of the version it is compared with
+Pair = tuple[str, str]  # the ids of a version and of its baseline
 
 
 def show() -> None:

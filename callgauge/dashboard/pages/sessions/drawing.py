@@ -75,7 +75,7 @@ def _turn_link(session: ShownSession, places: Sequence[TimelinePlace], index: in
         return None
     number = places[index].turn
     first = timelines.find_place(places, AskedPlace(turn=number))
-    # If two turns have the same number, a link to the second one must name its position.
+    # If two turns have the same number, a link to the second turn must name its position.
     return session.link(turn=number) if first == index else session.link(**{"from": index + 1})
 
 
