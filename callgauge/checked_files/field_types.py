@@ -259,7 +259,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyValue:
-    """Any value, unchanged."""
+    """Any value. The value is not changed."""
 
     def read(self, value: Any, _key: KeyPath, _mistakes: list[Mistake]) -> Any:
         return value

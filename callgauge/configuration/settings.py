@@ -124,7 +124,7 @@ class LoadSettings:
 class RetentionSettings:
     """The age after which data is deleted.
 
-    If an age is None, the data is never deleted. Daily sums are never deleted.
+    If an age is None, this data is never deleted. Daily sums are never deleted.
     """
 
     text_days: Annotated[int | None, _DAYS, "Arguments, messages and results go after so many days."] = None
@@ -135,7 +135,7 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
-    """Where backups go (an absolute folder, or s3://…) and how many are kept.
+    """The location of backups (an absolute folder, or s3://…), and how many backups are kept.
 
     Without a location, no backup is made.
     """

@@ -112,7 +112,10 @@ class ChartBand:
 
 @dataclass(frozen=True, slots=True)
 class ChartText:
-    """A text at a position of the chart. The position is the start, the middle or the end of the text."""
+    """A text at a position of the chart.
+
+    The start, the middle or the end of the text is at the position.
+    """
 
     text: str
     x: float

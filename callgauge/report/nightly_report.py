@@ -31,7 +31,7 @@ from ingest.safe_files import new_files_like
 
 @dataclass(frozen=True, slots=True)
 class NightlyReport:
-    """The report of a nightly run, its file, and the result for each channel."""
+    """The report of a nightly run, the file of the report, and the result for each channel."""
 
     report: MorningReport
     file: Path
@@ -63,9 +63,9 @@ def read_report(
 ) -> MorningReport:
     """Return the report of a store.
 
-    Does not change the store. Raises ReportError and MemoryProblemError. The report has what changed after
-    the day `since`, which is by default the day of the last earlier report. `texts` says whether descriptions
-    of errors may quote logs.
+    The store is not changed. Raises ReportError and MemoryProblemError. The report has what changed after the
+    day `since`, which is by default the day of the last earlier report. `texts` says whether descriptions of
+    errors may quote logs.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
     # The report of an earlier day uses the end of that day as its time.

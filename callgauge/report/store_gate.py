@@ -4,7 +4,7 @@ The gate passes when the whole interval of the difference is within the margin (
 fails when the slice is certainly worse. Otherwise there is not enough data for a verdict. The page Compare
 shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
 could explain the difference. If slice and baseline cover different days, the interval is at least as wide as
-the spread between days, because two weeks differ by more than the spread between sessions shows.
+the spread between days, because two weeks may differ by more than the spread between sessions.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class GateReach:
 class GateSide:
     """The slice or the baseline of a gate.
 
-    The rate is `k` of the `n` calls or turns that could be judged, out of `total`. `low` and `high` are the
-    95 % interval of the rate.
+    The rate is `k` of the `n` calls or turns that could be judged; `total` is the number of all. `low` and
+    `high` are the 95 % interval of the rate.
     """
 
     name: str

@@ -226,7 +226,7 @@ def _list_columns(metric: Metric, place: str) -> None:
 
 
 def show_no_matches(noun: str) -> None:
-    """Draw a card that says that nothing matches, lists the active filters and offers to clear all filters."""
+    """Draw a card that says that nothing matches, lists the filters and offers to clear all filters."""
     active = filters.active_filter_names()
     is_empty = not store_queries.ask("fault_layers").iloc[0].total
     shown_page.record_answer(f"No {noun} here.")

@@ -272,7 +272,7 @@ def _list_data_troubles(team: TeamContext, night: date, attention: Attention | N
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent for longer than their usual gaps explain."""
+    """Yield the log formats that are silent for longer than the usual gaps of the format explain."""
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
