@@ -166,7 +166,6 @@ def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
 
 
 def _make_unique(names: list[str]) -> list[str]:
-    """Return the names. A name that occurred before gets a number."""
     free: list[str] = []
     for name in names:
         number, tried = 1, name

@@ -76,10 +76,10 @@ class Cell:
     `at`, `low` and `high` draw an interval on an axis from 0 to 1. An arrow shows a value outside the axis.
     `share` (0 to 1) draws a bar. `bars` (0 to 1 each) draws one small bar for each day. `heat` (0 to 1)
     colours the cell. `title` is a tooltip. `pale` marks a value with too few observations. A column whose
-    cells have an `order` can be sorted by its header: numbers from the largest, texts from A. `marks` holds
-    half-open ranges of characters in `text` to highlight, in order. With `leads`, this cell comes first where
-    a narrow screen shows the row as a card. With `diff`, lines that begin with - or + are drawn as removed or
-    added.
+    cells have an `order` can be sorted by its header. Numbers are sorted from the largest, and texts from A.
+    `marks` holds half-open ranges of characters in `text` to highlight, in order. With `leads`, this cell
+    comes first where a narrow screen shows the row as a card. With `diff`, lines that begin with - or + are
+    drawn as removed or added.
 
     `values` holds what a download contains for the cell. The keys of `values` follow the column's title in
     the file. The key "" adds nothing to the title. Without `values` the download contains the number or the

@@ -432,7 +432,6 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
 
 
 def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
-    """Return the sentence that ranks models by parse errors in the newest four weeks."""
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]

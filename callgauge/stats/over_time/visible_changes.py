@@ -90,7 +90,6 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
 
 
 def _repeat(rate: Floats, effective_n: Floats, freedom: float) -> RateArrays:
-    """Return rates that share no sessions with other rates."""
     rate = np.clip(rate, 0.0, 1.0)
     nothing, each = np.zeros((len(rate), 1)), np.full(len(rate), freedom)
     return RateArrays(rate, effective_n, each, each, nothing, effective_n, effective_n > 0)

@@ -133,7 +133,6 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base:
 
 
 def _write_interval(bounds: Interval, currency: str, places: int) -> str:
-    """Return an interval as text with at least `places` decimals."""
     least = bounds.low or bounds.high
     places = max(places, wording.money_places(least, 1))
     return f"{wording.money(bounds.low, currency, places)}–{bounds.high:,.{places}f}"

@@ -167,7 +167,6 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 
 
 def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
-    """Draw how many of the rows and columns are shown."""
     parts = [
         f"{drawn} of {in_all:,} {wording.plural_of(noun)}"
         for drawn, in_all, noun in (

@@ -238,7 +238,6 @@ def _draw_alone(
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day on which each prompt was used, by prompt id."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
