@@ -60,7 +60,7 @@ class ListPage:
 
     @property
     def is_complete(self) -> bool:
-        """True when all days were counted; otherwise `found` is a lower bound."""
+        """True when all days were counted. Otherwise `found` is a lower bound."""
         return self.since is None
 
 

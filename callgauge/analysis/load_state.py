@@ -88,8 +88,8 @@ def list_silent(
 ) -> Sequence[Mapping[Hashable, Any]]:
     """Return the sources that are silent for longer than callgauge.toml allows, for `describe_silence`.
 
-    If there are none, return the rows of the metric `silent_sources`, which are formats that are silent for
-    longer than usual.
+    If there are no such sources, return the rows of the metric `silent_sources`, which are formats that are
+    silent for longer than usual.
     """
     return [
         {"title": source.name, "silent_days": source.count_silent_days(now)}

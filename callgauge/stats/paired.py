@@ -111,7 +111,7 @@ def measure_paired_shares(
 def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
     """Return the mean difference of amounts, such as tokens, over clusters of tasks, with Student's t.
 
-    The standard error is that of the delete-one jackknife over clusters (Wolter 2007, chapter 4).
+    The standard error comes from the delete-one jackknife over clusters (Wolter 2007, chapter 4).
     """
     if len(sizes) < 2:
         return None
@@ -127,7 +127,7 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
     Return None with fewer than two tasks. `differences` holds one value from -1 to 1 for each task. With
     `weights`, each value stands for that many tasks. The tasks are the independent units however often each
     was tried (Miller 2024, section 4). With one trial of each task, the interval is Tango's score interval of
-    paired proportions (Tango 1998), and the p-value is that of McNemar's test without correction. `_compare`
+    paired proportions (Tango 1998), and the p-value comes from McNemar's test without correction. `_compare`
     describes tasks with several trials.
 
     Limit: the interval is too narrow if one variant has one trial per task and the other has four or more,

@@ -33,7 +33,7 @@ class PassK:
 def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
     """Return pass^k: the mean over tasks of C(c, k) / C(n, k). Return None when no task has k trials.
 
-    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes` holds tuples: n
+    The definition comes from tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes` holds tuples: n
     trials, c passed trials, and the number of tasks with this n and c. The interval is a beta interval
     (Clopper & Pearson 1934) over an effective number of tasks, with a t quantile (Korn & Graubard 1998). The
     effective number has two bounds. One bound is the number of tasks, as if each task passed always or never.

@@ -1,9 +1,9 @@
 """Group-sequential tests: interim analyses of incoming results, which allow an early stop.
 
-The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. The
-boundaries are found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data
-behind a statistic, here the number of tasks. The unit of information does not matter. Statistics are standard
-normal deviates.
+The boundaries come from Lan & DeMets (1983), with alpha spending of O'Brien & Fleming's type. The boundaries
+are found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
+statistic, here the number of tasks. The unit of information does not matter. Statistics are standard normal
+deviates.
 """
 
 from __future__ import annotations

@@ -276,7 +276,7 @@ def binomial_chances(number: int, chance: float) -> Floats:
 
 @cache
 def poisson_mean(count: int, chance: float) -> float:
-    """Return the mean of the Poisson distribution that gives at least `count` with this probability."""
+    """Return the mean at which a Poisson variable is at least `count` with this probability."""
     low, high = 0.0, 2.0 * count + 50
     while low < (mean := (low + high) / 2) < high:
         fewer = math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count))

@@ -1,1 +1,1 @@
-"""Compares and ranks the slices of a store, mix-adjusted."""
+"""Compares and ranks the slices of a store by mix-adjusted rates."""

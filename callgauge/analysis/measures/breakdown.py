@@ -143,10 +143,10 @@ class Breakdown:
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
-        """Return the dimension and the strata if the judged slice is better only for these strata, else None.
+        """Return the dimension and the strata if the judged slice is better only for these strata.
 
-        If the verdict on the whole is decided and does not split, the verdict applies to all strata, so
-        return None.
+        Otherwise return None. If the verdict on the whole is decided and does not split, the verdict applies
+        to all strata, so return None.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better

@@ -166,7 +166,10 @@ class TrendChart:
 
     @property
     def has_intervals(self) -> bool:
-        """True when the points show their intervals. With two or more lines, intervals would overlap."""
+        """True when the points show their intervals.
+
+        Several lines show no intervals, because these would overlap.
+        """
         return len(self.lines) == 1
 
     @property

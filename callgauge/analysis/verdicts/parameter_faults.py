@@ -63,7 +63,7 @@ class FaultCount:
 class ParameterFault:
     """One kind of error at one parameter.
 
-    `sent` holds the kinds of value sent instead, with numbers of calls.
+    `sent` holds the kinds of value sent instead, each with the number of calls.
     """
 
     parameter: str
@@ -86,7 +86,7 @@ class WrongParameter:
 
     @property
     def sent(self) -> Mapping[str, int]:
-        """The kinds of value sent instead of the declared type, with numbers of calls."""
+        """The kinds of value sent instead of the declared type, each with the number of calls."""
         return next((fault.sent for fault in self.faults if fault.kind is FaultKind.TYPE), {})
 
 

@@ -74,9 +74,9 @@ def draw_marked_text(
 ) -> None:
     """Draw the raw text with carets under the diagnostics and under the marks in `also`.
 
-    The caption names the position of the first error. If there is no error, it names the position of the
-    first diagnostic. A mark shows the diagnostic's code and number in `draw_finding_list`. With `narrow`, for
-    half a page, a mark shows only the number.
+    The caption names the position of the first error. If there is no error, the caption names the position of
+    the first diagnostic. A mark shows the diagnostic's code and number in `draw_finding_list`. With `narrow`,
+    for half a page, a mark shows only the number.
     """
     marks = [
         spans.TextMark(

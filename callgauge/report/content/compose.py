@@ -251,7 +251,7 @@ def _list_silences(
 def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSource]:
     """Return the sources that are silent for longer than callgauge.toml allows.
 
-    If there are none, return the log formats that are silent for unusually long.
+    If there are no such sources, return the log formats that are silent for unusually long.
     """
     newest = ask("extent").iloc[0].last_day
     # The store does not know which formats were silent on earlier days.

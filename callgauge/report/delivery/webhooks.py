@@ -105,7 +105,10 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
 
 
 def _describe(problem: object) -> str:
-    """Return the error text of the operating system. The text of the exception may quote the request."""
+    """Return the error text of the operating system.
+
+    The exception's own text is not used, because it may quote the request.
+    """
     if isinstance(problem, TimeoutError):
         return "timed out"
     if isinstance(problem, ssl.SSLCertVerificationError):
