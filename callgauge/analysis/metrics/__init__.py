@@ -138,7 +138,7 @@ def include_filters(sql: str) -> str:
 
 
 def include_values(sql: str) -> str:
-    """Return the SQL after replacing each `{value: name}` by the value of the dimension that `$name` names."""
+    """Return the SQL with each `{value: name}` replaced by the value of the dimension that `$name` names."""
     value = _read_clause("dimension")
     return _VALUE.sub(lambda named: value.replace("$dimension", f"${named[1]}"), sql)
 
