@@ -1,7 +1,7 @@
-"""The Streamlit script of the dashboard. It draws the requested page from the store in CALLGAUGE_STORE.
+"""The Streamlit script of the dashboard.
 
-Streamlit runs this file again for every visit, and reads `.streamlit/config.toml` and `static/` in this
-folder.
+The script draws the requested page from the store in CALLGAUGE_STORE. Streamlit runs this file again for
+every visit, and reads `.streamlit/config.toml` and `static/` in this folder.
 """
 
 from callgauge.dashboard.components.shell.live_models import find_live_models

@@ -1,6 +1,6 @@
 """Reads a store from Python: rates as data frames, and comparisons of two slices.
 
-The numbers are the same as on the pages and in the API: the same metrics, filters and statistics.
+The numbers are the same as on the pages and in the API, because metrics, filters and statistics are the same.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from callgauge.api.questions.store_access import StoreAccess
 
 Values = str | Sequence[str] | None
 Day = str | date | None
-_HOST, _PROVIDER = "host", "provider"  # pages use the word host for the dimension `provider`
+_HOST, _PROVIDER = "host", "provider"  # on pages, the dimension `provider` is called host
 _CALLS, _TURNS = "parse_error", "turn_success"  # the totals of these two rates count all calls and all turns
 _COUNTS = {"k": "int64", "n": "int64"}
 _SHARES = {"low": "float64", "high": "float64"}
@@ -55,8 +55,8 @@ class Comparison:
     """Whether side B differs from side A, with the same verdict as on the page Compare.
 
     `verdict` is better, worse, equivalent, undecided, measured_apart or unmeasured. `difference` is B minus A
-    as a share, with the 95 % interval `low` to `high`; all three are None where nothing was compared. `p` is
-    the adjusted p-value.
+    as a share, with the 95 % interval `low` to `high`. These three fields are None if nothing was compared.
+    `p` is the adjusted p-value.
     """
 
     verdict: str
@@ -96,7 +96,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store. Later calls of its methods raise an error."""
+        """Close the store. If you call a method of the closed store, the method raises an error."""
         if not self._is_closed:
             self._is_closed = True
             self._connection.close()
@@ -121,7 +121,7 @@ class Store:
         Columns: one per dimension and `label` (str), `calls` and `turns` (int64, totals), and for each rate
         NAME: `NAME`, `NAME_low`, `NAME_high` (float64, shares from 0 to 1 with their 95 % interval),
         `NAME_k`, `NAME_n` (int64, hits and measured calls or turns), `NAME_enough` (bool, whether there is
-        enough data to rank). `day` is datetime64[s]. A rate that was not measured is NaN; `NAME_n` counts
+        enough data to rank). `day` is datetime64[s]. A rate that was not measured is NaN. `NAME_n` counts
         only measured calls or turns.
 
         Without days, the newest 28 days of the store count. Raises StoreQuestionError.
@@ -151,9 +151,10 @@ class Store:
         since: Day = None,
         until: Day = None,
     ) -> Comparison:
-        """Return whether side B is better than side A, for example {"model": "x"} and {"model": "y"}.
+        """Return whether side B is better than side A.
 
-        The keys of a side are dimensions or `days`. Raises StoreQuestionError.
+        A side is a dict, such as {"model": "x"}. The keys of a side are dimensions or `days`. Raises
+        StoreQuestionError.
         """
         sides = {
             f"{letter}_{_PROVIDER if name == _HOST else name}": value
@@ -183,7 +184,7 @@ class Store:
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:
-    """Open the store in a folder for reading. Raises StoreQuestionError when it cannot be read."""
+    """Open the store in a folder for reading. Raises StoreQuestionError when the store cannot be read."""
     return Store(path)
 
 
@@ -203,7 +204,7 @@ def _find_dimension(name: str) -> str:
 
 
 def _write_values(values: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return parameters in the form that the API reads. Parameters that are None are left out."""
+    """Return parameters in the format that the API reads. Parameters that are None are left out."""
     return {
         name: [str(value)] if isinstance(value, str | date) else [str(each) for each in value]
         for name, value in values.items()
@@ -218,7 +219,7 @@ def _make_frame(
     rates: Sequence[str],
     chosen: ChosenFilters,
 ) -> pd.DataFrame:
-    """Return the data frame for `Store.rates`. Rows with most calls come first; days are in order."""
+    """Return the data frame for `Store.rates`. Rows with most calls come first, but days are in order."""
     rows: dict[tuple[str, ...], dict[str, Slice]] = {}
     for each in slices:
         rows.setdefault((each.name, each.also)[: len(columns)], {})[each.rate.name] = each

@@ -1,6 +1,6 @@
 """The pytest plugin: a store gate that runs with the tests, and a fixture that checks recorded calls.
 
-pytest imports this module in every session, so it imports the rest of Callgauge only when it is used.
+pytest imports this module in every session, so it imports the rest of Callgauge only when the plugin is used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     names = ("store", "baseline", "no_worse", "days", "require_data")
     options = {name: config.getoption(f"callgauge_{name}") for name in names}
-    # An xdist worker does nothing; the controller runs the gate.
+    # An xdist worker does nothing, because the controller process runs the gate.
     if not any(options.values()) or hasattr(config, "workerinput"):
         return
     for name in ("store", "baseline", "no_worse"):

@@ -27,7 +27,10 @@ Definitions = ToolCatalog | ToolDefinition | str | Path | Mapping[str, Any] | li
 
 
 class RecordedCallsError(Exception):
-    """Raised when calls or definitions cannot be read. The message says which ones and why."""
+    """Raised when calls or definitions cannot be read.
+
+    The message says which calls or definitions, and why.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,9 @@ class UnreadPart:
 class CheckedCalls:
     """The result of a check.
 
-    `checked` counts calls with arguments, `not_measured` calls without arguments. `failed` counts calls whose
-    arguments the policy does not accept, and unreadable lines. `report` describes the first failures with
-    their diagnostics.
+    `checked` counts calls with arguments. `not_measured` counts calls without arguments. `failed` counts
+    calls whose arguments the policy does not accept, and unreadable lines. `report` describes the first
+    failures with their diagnostics.
     """
 
     checked: int = 0
@@ -71,7 +74,7 @@ class CheckedCalls:
             self.report += [f"    {wording.one_line(reason, _LONGEST)}" for reason in reasons]
 
     def describe(self) -> str:
-        """Return the failures as lines of text; empty when every call is valid."""
+        """Return the failures as lines of text. The text is empty when every call is valid."""
         if not self.failed:
             return "" if self.checked else self._describe_nothing()
         more = [f"… and {self.failed - _MOST_SHOWN:,} more"] if self.failed > _MOST_SHOWN else []
@@ -89,8 +92,8 @@ def check_recorded_calls(
 ) -> CheckedCalls:
     """Return which recorded calls fit the definitions of their tools.
 
-    `calls` is the path of a log in any format that Callgauge reads, or calls or messages of any provider.
-    `policy` is strict, safe or lenient. Raises RecordedCallsError.
+    `calls` is the path of a log in any format that Callgauge reads, or a list of calls or messages of any
+    provider. `policy` is strict, safe or lenient. Raises RecordedCallsError.
     """
     catalog, chosen = _load_catalog(definitions), _read_policy(policy)
     result = CheckedCalls()

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from callgauge.monitoring.exposition import StoreFigures
     from callgauge.monitoring.store_health import HealthWatch
 
-_NO_STORE = Path(os.devnull)  # stands for a store into which nothing has been loaded yet
+_NO_STORE = Path(os.devnull)  # used when nothing has been loaded into the store yet
 
 _NOT_SAVED = "A sign-out could not be saved; see the log of the server."
 
 
 @cache
 def _health_watch() -> HealthWatch:
-    # Imported here, because the module imports DuckDB, which would delay the start.
+    # This import is here, because the module imports DuckDB, which would delay the start.
     from callgauge.monitoring.store_health import HealthWatch
 
     return HealthWatch(store_from_environment() or _NO_STORE, healthy_hours_from_environment())

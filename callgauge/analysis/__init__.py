@@ -1,4 +1,5 @@
-"""Answers questions about a store, without Streamlit: metrics, measures, comparisons and their wording.
+"""Answers questions about a store: metrics, measures, comparisons and their wording.
 
-The dashboard, the report, the gate, the API, MCP and monitoring show the answers of this package.
+Streamlit is not needed. The dashboard, the report, the gate, the API, MCP and monitoring show the answers of
+this package.
 """

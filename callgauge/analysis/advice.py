@@ -1,4 +1,5 @@
-"""Gives advice on a stored tool definition: lint findings, with the calls that each finding may explain.
+"""Gives advice on a stored tool definition: lint findings, and the calls whose errors each finding may
+explain.
 
 The number of calls is known only for findings about a single parameter.
 """
@@ -19,7 +20,7 @@ SEVERITIES = ("error", "warning", "note")
 class Culprit:
     """The number of calls with one diagnostic code at one parameter, such as `filters[].name`.
 
-    The parameter "" means the arguments as a whole.
+    An empty parameter name means the arguments as a whole.
     """
 
     parameter: str
@@ -33,8 +34,9 @@ class Advice:
     """One lint finding about a tool definition, with a suggested edit.
 
     If `patch` is True, `edit` is a JSON merge patch for the value at the path `place`. Otherwise `edit` is a
-    sentence, because only a person can decide on the edit. `explained`: the diagnostics of calls at that
-    parameter. A call with two diagnostics counts twice, so the sum may exceed the number of calls.
+    sentence, because only a person can decide on the edit. `explained` counts the diagnostics of calls at the
+    finding's parameter. A call with two diagnostics counts twice, so the sum of `explained` may exceed the
+    number of calls.
     """
 
     code: str
@@ -59,9 +61,10 @@ class NotReadableError(Exception):
 def find_advice(
     tool: str, description: str | None, definition: str | None, culprits: Iterable[Culprit]
 ) -> list[Advice]:
-    """Return the lint findings about a definition, first those that explain most calls, then by severity.
+    """Return the lint findings about a definition.
 
-    `definition`: the parameters' JSON Schema as text. Raises NotReadableError when the lint cannot read it.
+    Findings that explain most calls come first, then severe findings. `definition` is the parameters' JSON
+    Schema as text. Raises NotReadableError when the lint cannot read the definition.
     """
     try:
         schema = json.loads(definition or "null")
@@ -78,7 +81,8 @@ def _make_advice(finding: DefinitionFinding, guilty: Iterable[Culprit]) -> Advic
     patch = not isinstance(finding.suggested, str)
     summary = code.summary + (f" ({finding.detail})" if finding.detail is not None else "")
     explained: tuple[Culprit, ...] = ()
-    if finding.path not in (None, "$"):  # many causes lead to errors in the arguments as a whole
+    # errors in the arguments as a whole have many causes, so they are not counted
+    if finding.path not in (None, "$"):
         parameter = str(finding.path).removeprefix("$").removeprefix(".")
         explained = tuple(culprit for culprit in guilty if culprit.parameter == parameter)
     return Advice(

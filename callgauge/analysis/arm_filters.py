@@ -24,8 +24,8 @@ _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 class Arm:
     """One of the two slices of a comparison, A or B.
 
-    `own`: the values chosen for this slice alone, by dimension. `shared`: the metric parameters of both
-    slices. A value in `own` replaces the shared one.
+    `own` holds the values chosen for this slice alone, by dimension. `shared` holds the metric parameters of
+    both slices. A value in `own` replaces the value in `shared`.
     """
 
     letter: Letter
@@ -44,7 +44,9 @@ class Arm:
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
-        """Return the active filters that select calls and not turns, such as the filter by tool."""
+        """Return the active filters that select single calls, such as the filter by tool, and not whole
+        turns.
+        """
         parameters = self.parameters()
         return [wording.dimension(name) for name in _BY_CALL if parameters.get(PARAMETERS[name])]
 
@@ -56,7 +58,7 @@ def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | Non
 
 
 def join_values(values: Iterable[str]) -> str:
-    """Return the values as one URL text: `falcon-3,heron`; a comma within a value becomes %2C."""
+    """Return the values as one URL text, such as `falcon-3,heron`. A comma within a value becomes %2C."""
     return ",".join(value.replace("%", "%25").replace(",", "%2C") for value in values)
 
 
@@ -66,14 +68,14 @@ def split_values(text: str) -> list[str]:
 
 
 def join_days(days: Sequence[date]) -> str:
-    """Return the days as one URL text: 2026-11-09_2026-11-15, or 2026-11-09 for a single day."""
+    """Return the days as one URL text, such as 2026-11-09_2026-11-15. A single day is 2026-11-09."""
     return "_".join(day.isoformat() for day in sorted(set(days)))
 
 
 def read_days(text: str, first: date, last: date) -> Days:
-    """Return the first and last day of a range in a link, limited to the store's days from `first` to `last`.
+    """Return the first and last day of a range in a link. The store has the days from `first` to `last`.
 
-    Raises ValueError if the text is not a range, or if no day is in the store's range.
+    Raises ValueError if the text is not a range, or if the store has none of the days.
     """
     days = read_range(text).resolve(last, datetime.now(UTC).date()) or (first, last)
     if days[-1] < first or days[0] > last:
@@ -82,7 +84,10 @@ def read_days(text: str, first: date, last: date) -> Days:
 
 
 def name_arms(this_arm: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """Return a name for each slice from the filters that differ; equal names get the letter of the slice."""
+    """Return a name for each slice from the filters that differ between the slices.
+
+    Equal names get the letter of the slice.
+    """
     differing = [name for name in PARAMETERS if this_arm.own.get(name) != other.own.get(name)]
     first, second = (
         _name_arm(arm, differing, labels, this_arm.days != other.days) for arm in (this_arm, other)
@@ -107,7 +112,7 @@ def _name_arm(
 
 
 def do_overlap(arm: Arm, other: Arm) -> bool:
-    """Return True when a call can be in both slices, so that the slices are not independent."""
+    """Return True when a call can be in both slices, which means that the slices are not independent."""
     first, second = arm.parameters(), other.parameters()
     for parameter in PARAMETERS.values():
         values, others = first.get(parameter), second.get(parameter)

@@ -1,4 +1,6 @@
-"""Words for the traits of calls, such as length and depth, and for their classes (rollups/traits.sql)."""
+"""Words for the traits of calls, such as length and depth, and for the classes of each trait
+(rollups/traits.sql).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _DEEPEST = 6
 
 
 def class_words(trait: str, number: int) -> str:
-    """Return the words for a class of a trait: class 6 of the length is 64 to 127 bytes.
+    """Return the words for a class of a trait. For example, class 6 of the length is "64 to 127 bytes".
 
     An unknown class is written as its number.
     """

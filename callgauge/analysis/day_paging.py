@@ -1,9 +1,9 @@
 """Pages through a long list, the newest days first, and counts its rows.
 
-A store may hold fifty million calls, and a page fifty. So a list is read in runs of days, starting with the
-newest. The daily sums give the number of matching rows on each day. For filters that the daily sums do not
-have, they give an upper bound, and the rows of each run are counted. Counting ends when enough rows are found
-or the time is over. The count is then a lower bound (`ListPage.is_complete`).
+A store may hold fifty million calls, but a page shows fifty. So a list is read in runs of days, starting with
+the newest. The daily sums give the number of matching rows on each day. For filters that the daily sums do
+not have, the sums are an upper bound, and the rows of each run are counted. Counting ends when enough rows
+are found or the time is over. The count is then a lower bound (`ListPage.is_complete`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _NEVER = date(1, 1, 1)
 class DayList:
     """A list that is paged by day.
 
-    `metric`: the metric of the rows. `days`: the metric with the number of rows on each day. `look`: how many
-    rows to read in one run of days. `per_page`: rows on a page. `sorted_within`: about how many rows of the
-    newest days a sorted list contains. If a list also reads rows that do not match, the metric `days` counts
-    all of them as `reads`.
+    `metric` is the metric of the rows. `days` is the metric with the number of rows on each day. `look` is
+    the number of rows to read in one run of days. `per_page` is the number of rows on a page. A sorted list
+    contains about `sorted_within` rows, from the newest days. If `metric` must read more rows than it
+    returns, the metric `days` counts the read rows as `reads`.
     """
 
     metric: str
@@ -47,10 +47,10 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One page of a list. `found`: the total number of matching rows.
+    """One page of a list. `found` is the total number of matching rows.
 
-    `since`: the oldest counted day; None when all days were counted. `is_sorted`: the list has another order
-    than newest first.
+    `since` is the oldest counted day, or None when all days were counted. `is_sorted` is True if the list has
+    another order than newest first.
     """
 
     rows: pd.DataFrame
@@ -60,13 +60,13 @@ class ListPage:
 
     @property
     def is_complete(self) -> bool:
-        """True when all days were counted; otherwise `found` is a lower bound."""
+        """True when all days were counted. Otherwise `found` is a lower bound."""
         return self.since is None
 
 
 @dataclass(frozen=True, slots=True)
 class _DayRun:
-    """Consecutive days, the newest first, and the number of matching `rows` on them.
+    """Consecutive days, the newest first, and the number of matching `rows` on these days.
 
     The day None means rows without a time.
     """
@@ -85,8 +85,8 @@ def read_page(
 ) -> ListPage:
     """Return the page of a list with `limit` rows from `offset` on. Raises MetricError.
 
-    `filters`: the parameters of the metric. If they contain an `order`, only the rows of the newest days are
-    sorted, about `sorted_within` of them.
+    `filters` holds the parameters of the metric. If the parameters contain an `order`, only about
+    `sorted_within` rows of the newest days are sorted.
     """
     days = ask(day_list.days, **filters, **_chosen_days(day_list, filters))
     if filters.get("order"):
@@ -128,7 +128,10 @@ def _day_runs(
     wanted: int,
     clock: Callable[[], float],
 ) -> tuple[list[_DayRun], date | None]:
-    """Return the counted runs of days, and the oldest counted day, or None when all days were counted."""
+    """Return the counted runs of days, and the oldest counted day.
+
+    The day is None when all days were counted.
+    """
     if days.exact.all():
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
     until = clock() + SECONDS
@@ -145,16 +148,19 @@ def _day_runs(
 
 
 def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
-    """Return the oldest of the newest days that have about `rows` rows; None when these are all days."""
+    """Return the oldest of the newest days that together have about `rows` rows.
+
+    Return None when these are all days.
+    """
     looks = list(_split_days(days, rows))
     return looks[0][-1] if len(looks) > 1 else None
 
 
 def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iterator[list[date | None]]:
-    """Yield the days in runs of about `size` rows; each run has at least one day.
+    """Yield the days in runs of about `size` rows, each with one or more days.
 
-    `first`: about how many rows the first run has. Each later run has twice as many, up to `size`. A small
-    first run is fast even if matching rows are rare.
+    The first run has about `first` rows. Each later run has twice as many, up to `size`. A small first run is
+    fast even if matching rows are rare.
     """
     look: list[date | None] = []
     rows, allowed = 0, size if first is None else first
@@ -184,7 +190,10 @@ def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list
 def _day_bounds(
     ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date | None]
 ) -> dict[str, Any]:
-    """Return the parameters that restrict a metric to the days in `look` (to no rows without days)."""
+    """Return the parameters that restrict a metric to the days in `look`.
+
+    If there are no days, the metric returns no rows.
+    """
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)
     bounds: dict[str, Any] = {

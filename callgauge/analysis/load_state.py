@@ -14,15 +14,16 @@ from callgauge.memory.nights.past_nights import ServiceState
 
 _USUAL_DAYS, _LEAST_DAYS = 14, 5  # number of days before the newest day, and how many of them must have calls
 _LEAST_PART = 0.1  # smallest share of the usual calls on a judged day; as in ingest/store/settling/alerts.py
-_FRESH_DAYS = 2  # a nightly load sees the previous day, and one load may be late
+# normal age in days of the newest turn: a nightly load reads the previous day, and one load may be late
+_FRESH_DAYS = 2
 
 
 def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
-    """Return the newest day that can be judged; None when there is none.
+    """Return the newest day that can be judged. Return None when there is no such day.
 
-    The day must be over at the last load, because a load sees only a part of its own day. The day must have
-    more than a tenth of the usual calls, because sessions that continue after midnight leave a few calls on
-    the next day. `ask`: answers a metric. Raises MetricError.
+    The day must be over at the last load, because a load sees only a part of the day on which it runs. The
+    day must have more than a tenth of the usual calls, because sessions that continue after midnight leave a
+    few calls on the next day. `ask` answers a metric. Raises MetricError.
     """
     loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
     last: date | None = days.last_day
@@ -39,9 +40,10 @@ def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
 
 
 def describe_share_read(load: pd.Series[Any]) -> str:
-    """Return the share of files and lines that were read: 292 of 397 files, 99.9% of their lines read.
+    """Return the share of files and lines that were read, such as "292 of 397 files, 99.9% of their lines
+    read".
 
-    `load`: the row of the metric `last_load`. The lines of rejected files are not counted.
+    `load` is the row of the metric `last_load`. The lines of rejected files are not counted.
     """
     files, rejected, lines = (int(load[name]) for name in ("files", "rejected_files", "lines"))
     if rejected:
@@ -56,16 +58,20 @@ def describe_share_read(load: pd.Series[Any]) -> str:
 
 
 def describe_rejected(files: int, lines: int) -> str:
-    """Return the number of rejected files and lines: 2 files and 33 lines; "" if there are none."""
+    """Return the number of rejected files and lines, such as "2 files and 33 lines".
+
+    Return "" if nothing was rejected.
+    """
     counts = ((files, "file"), (lines, "line"))
     return " and ".join(wording.plural(number, noun) for number, noun in counts if number)
 
 
 def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
-    """Return which sources are silent: Goose silent for 2 days; "" if none is. Contains stored text.
+    """Return which sources are silent, such as "Goose silent for 2 days".
 
-    `silent`: rows with `title` and `silent_days`, the longest silence first. `one` and `several`: the verb
-    for one source and for several sources.
+    Return "" if no source is silent. The result contains stored text. `silent` holds rows with `title` and
+    `silent_days`, the longest silence first. `one` and `several` are the verbs for one source and for several
+    sources.
     """
     if not silent:
         return ""
@@ -80,10 +86,10 @@ def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", se
 def list_silent(
     service: ServiceState, by_format: Sequence[Mapping[Hashable, Any]], now: datetime
 ) -> Sequence[Mapping[Hashable, Any]]:
-    """Return the silent sources of the team's callgauge.toml, by its limits, for `describe_silence`.
+    """Return the sources that are silent for longer than callgauge.toml allows, for `describe_silence`.
 
-    If none of these is silent, return the rows of the metric `silent_sources`: formats that are silent for
-    longer than usual.
+    If there are no such sources, return the rows of the metric `silent_sources`, which are formats that are
+    silent for longer than usual.
     """
     return [
         {"title": source.name, "silent_days": source.count_silent_days(now)}
@@ -92,12 +98,15 @@ def list_silent(
 
 
 def write_days(days: float) -> str:
-    """Write a duration in whole days, or in hours if it is shorter than a day."""
+    """Write a duration in whole days, or in hours if the duration is shorter than a day."""
     return wording.plural(int(days), "day") if days >= 1 else wording.plural(round(days * 24), "hour")
 
 
 def describe_night(service: ServiceState, now: datetime) -> str:
-    """Return the problem of the last nightly run, such as `last nightly run failed: backup`, else ""."""
+    """Return the problem of the last nightly run, such as `last nightly run failed: backup`.
+
+    Return "" if there is no problem.
+    """
     if missing := service.find_missing_night(now):
         return f"no nightly run since {wording.utc(missing)}"
     unfinished = service.nights[0].unfinished if service.nights else ()
@@ -110,9 +119,10 @@ def describe_night(service: ServiceState, now: datetime) -> str:
 
 
 def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
-    """Return how many days old the newest turn was at the load; 0 for two days or less, or if unknown.
+    """Return how many days old the newest turn was at the load.
 
-    `newest`: the time of the newest turn in the store. `loaded`: the time of the last load. Both are in UTC.
+    Return 0 for two days or less, or if the age is unknown. `newest` is the time of the newest turn in the
+    store. `loaded` is the time of the last load. Both times are in UTC.
     """
     if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not equal to itself
         return 0
@@ -121,7 +131,7 @@ def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
 
 
 def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
-    """Return the result of `lag_days` in words; "" for 0."""
+    """Return the result of `lag_days` in words. Return "" for 0."""
     days = lag_days(newest, loaded)
     if newest is None or not days:
         return ""

@@ -40,8 +40,8 @@ def text_case_json(
 ) -> str:
     """Return the case file for the tool calls in a model's text.
 
-    `told`: the dialect that the model writes, or None. `leaked`: find only the calls that should have been
-    native tool calls, and ignore `told`.
+    `told` is the dialect that the model writes, or None. If `leaked` is True, find only the calls that should
+    have been native tool calls, and ignore `told`.
     """
     catalog = ToolCatalog.from_definitions(tools) if tools else None
     calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=told)
@@ -59,7 +59,9 @@ def text_case_json(
 
 
 def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
-    """Return the expected fields of a case: arguments, outcome, diagnostics, rejected arguments."""
+    """Return the fields of a case that hold the expected arguments, outcome, diagnostics and rejected
+    arguments.
+    """
     result = {
         "arguments": request.arguments,
         "outcome": request.outcome.value,
@@ -69,7 +71,9 @@ def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
 
 
 def expected_call(call: TextCall) -> dict[str, Any]:
-    """Return the expected fields of a call in a text: dialect, name, span, and the fields of its request."""
+    """Return the expected fields of a call in a text: dialect, name, span, and the fields of the call's
+    request.
+    """
     raw = call.request.raw_arguments
     fields: dict[str, Any] = {"dialect": call.dialect, "name": call.name, "span": [call.start, call.end]}
     fields["complete"] = call.complete
@@ -102,7 +106,7 @@ def _case_name(subject: str, what: str, codes: Sequence[str]) -> str:
 
 
 def _case_file(case: dict[str, Any]) -> str:
-    """Return the text of a case file; lone surrogates, which UTF-8 cannot encode, are escaped."""
+    """Return the text of a case file. Lone surrogates, which UTF-8 cannot encode, are escaped."""
     written = json.dumps([case], indent=2, ensure_ascii=False) + "\n"
     try:
         written.encode()

@@ -49,8 +49,8 @@ _NONE_OF_THESE = ToolCatalog()
 class ReparsedCall(NamedTuple):
     """The result of parsing a stored call again.
 
-    `request` is None when the call was not parsed; then `note` says why. Otherwise `note` says how the result
-    may differ from the stored result, or is None when nothing differs.
+    If the call was not parsed, `request` is None and `note` says why. Otherwise `note` says how the result
+    may differ from the stored result. `note` is None when nothing differs.
     """
 
     request: ToolCallRequest | None
@@ -58,7 +58,10 @@ class ReparsedCall(NamedTuple):
 
 
 def restore_definition(call: Mapping[Any, Any], description: str | None) -> ToolDefinition | None:
-    """Return the definition with which a row of the metric `call` was judged; None if it cannot be read."""
+    """Return the definition with which a row of the metric `call` was judged.
+
+    Return None if the definition cannot be read.
+    """
     try:
         schema = json.loads(call["definition"] or "null")
         return ToolDefinition.from_json_schema(
@@ -71,10 +74,10 @@ def restore_definition(call: Mapping[Any, Any], description: str | None) -> Tool
 def why_not_read(
     args_source: str, raw: str | None, definition: ToolDefinition | None, *, made: bool, offered: bool
 ) -> str | None:
-    """Return why ingest did not parse a text, as a key of NOT_READ; None when ingest parsed it.
+    """Return why ingest did not parse a text, as a key of NOT_READ. Return None when ingest parsed it.
 
-    `made`: False if the model's output did not become a call. `offered`: True if the log lists the offered
-    tools.
+    `made` is False if the model's output did not become a call. `offered` is True if the log lists the
+    offered tools.
     """
     if not made:
         return "emission"
@@ -90,20 +93,23 @@ def why_not_read(
 def definition_used(
     definition: ToolDefinition | None, tool: str | None, *, offered: bool
 ) -> ToolDefinition | ToolCatalog | None:
-    """Return the definition or catalog with which ingest parsed a text; None when it had neither.
+    """Return the definition or catalog with which ingest parsed a text.
 
-    If the log lists the offered tools and this tool has no definition, the tool was not offered. The result
-    is then an empty catalog, because the store does not contain the other definitions.
+    Return None when ingest had neither. If the log lists the offered tools and this tool has no definition,
+    the tool was not offered. The result is then an empty catalog, because the store does not contain the
+    other definitions.
     """
     return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
 
 
 def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> ReparsedCall:
-    """Return the result of parsing a row of the metric `call` again, by `tool` and the installed parser."""
+    """Return the result of parsing a row of the metric `call` again, with the definition `tool` and the
+    installed parser.
+    """
     raw = call["raw_arguments"]
     if call.get("text_removed"):
         return ReparsedCall(None, "The text was removed, so it cannot be read again.")
-    if raw is None and call["args_source"] != "missing":  # the store is served without content
+    if raw is None and call["args_source"] != "missing":  # the server hides content
         return ReparsedCall(None, "The text is not here to be read again.")
     made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
     reason = why_not_read(call["args_source"], raw, tool, made=made, offered=offered)
@@ -138,9 +144,10 @@ def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> st
 
 
 def read_member_texts(request: ToolCallRequest) -> Mapping[str, str]:
-    """Return the raw text of each argument if `raw` is a JSON object; of equal names, the last counts.
+    """Return the raw text of each argument if the raw arguments are a JSON object.
 
-    The parser returns only the spans of its diagnostics. This function does not check the arguments.
+    If a name occurs twice, the last value counts. The parser does not return these texts. This function does
+    not check the arguments.
     """
     raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
     if not isinstance(raw, str) or any(

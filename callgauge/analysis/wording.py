@@ -1,7 +1,7 @@
 """Formats numbers, times and log text as a page prints them.
 
-Log text may be hostile: text for a label, a figure or a CSV file must pass through the escape function for
-that target.
+Log text may be hostile. So log text for a label, a figure or a CSV file must pass through the escape function
+for that target.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 # Streamlit turns these addresses into links without Markdown, even if they are escaped.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
 _WORD_JOINER = "\u2060"  # this character has no width and breaks an address
-_LONGEST_LABEL = 120  # maximum number of characters of a label; every page sends all labels
+# maximum number of characters of a label; every page sends all labels, so they must be short
+_LONGEST_LABEL = 120
 # With fewer observations, one hit moves a share by over a point, so a third digit is meaningless.
 _EXACT = 100
 STALE = timedelta(hours=36)  # after this time, at least one nightly load is missing
@@ -34,8 +35,8 @@ _FORMULA_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _FORMULA = re.compile(rf"[\t\r\n]|[\s{_NO_WIDTH}]*{_FORMULA_SIGN}")
 # A formula may also begin after a separator of cells (; or a tab), or after a line break that ends a row.
 _LATER_FORMULA = re.compile(rf"(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|[{_NO_WIDTH}])*{_FORMULA_SIGN})")
-# A run of right-to-left script ends at a letter of another script, or at @, which precedes a version.
-# drawing.js isolates the same runs.
+# A stretch of right-to-left script ends at a letter of another script, or at @, which precedes a version.
+# drawing.js isolates the same stretches.
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 _LTR = "A-Za-z\u00aa-\u024f\u0370-\u058f\u0900-\u1fff\u3040-\u9fff\uac00-\ud7af"
 _RIGHT_TO_LEFT = re.compile(f"[{_RTL}](?:[^{_LTR}@\n]*[{_RTL}])?")
@@ -44,7 +45,8 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def percent(share: float, significant: int = 3) -> str:
-    """Write a share with one decimal from 1 % on, as tables do: 0.0325 as 3.3%, and 0.0032 as 0.32%.
+    """Write a share with one decimal from 1 % on, and with two decimals below. 0.0325 becomes 3.3%, and
+    0.0032 becomes 0.32%.
 
     Shares just above 0 and just below 1 print as <0.01% and >99.9%.
     """
@@ -60,9 +62,9 @@ def percent(share: float, significant: int = 3) -> str:
 
 
 def fixed_percent(share: float | None, decimals: int) -> str:
-    """Write a share with this many decimals, for a table column: 0.0325 with one decimal as 3.3%.
+    """Write a share with this many decimals, for a table column. With one decimal, 0.0325 becomes 3.3%.
 
-    Shares that would wrongly round to 0 or 100 print as <0.1% and >99.9%; None is a dash.
+    Shares that would wrongly round to 0 or 100 print as <0.1% and >99.9%. None prints as a dash.
     """
     if share is None:
         return "–"
@@ -75,12 +77,12 @@ def fixed_percent(share: float | None, decimals: int) -> str:
 
 
 def fixed_interval(bounds: Interval, decimals: int) -> str:
-    """Write an interval with this many decimals: 3.8–5.9%."""
+    """Write an interval with this many decimals, such as 3.8–5.9%."""
     return f"{100 * bounds.low:.{decimals}f}–{100 * bounds.high:.{decimals}f}%"
 
 
 def rate(k: int, n: int) -> str:
-    """Write `k` of `n` as a percentage, with the digits that `n` allows; a dash if nothing was observed."""
+    """Write `k` of `n` as a percentage, with the digits that `n` allows. Write a dash if `n` is 0."""
     return percent(k / n, 2 if n < _EXACT else 3) if n else "–"
 
 
@@ -89,14 +91,14 @@ def fraction(k: int, n: int) -> str:
 
 
 def interval(bounds: Interval | None) -> str:
-    """Write an interval as 3.8–5.9%; empty when there is none."""
+    """Write an interval as 3.8–5.9%. Return an empty text when there is no interval."""
     if bounds is None:
         return ""
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
 
 
 def known_share(measured: int, total: int, noun: str) -> str:
-    """Write which share of `total` was measured: measured on 9.6% of turns."""
+    """Write which share of `total` was measured, such as "measured on 9.6% of turns"."""
     several = plural_of(noun)
     return (
         f"measured on {rate(measured, total)} of {several}"
@@ -110,7 +112,7 @@ def plural(n: int, noun: str) -> str:
 
 
 def plural_of(noun: str) -> str:
-    """Return the plural of an English noun: models, strategies, branches."""
+    """Return the plural of an English noun, such as models, strategies or branches."""
     if noun.endswith("ch"):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeou" else f"{noun}s"
@@ -130,12 +132,12 @@ _DIMENSIONS = {
 
 
 def list_words(words: Sequence[str], last: str = "and") -> str:
-    """Write a list in words: a, b and c. `last`: the word before the last item."""
+    """Write a list in words, such as "a, b and c". `last` is the word before the last item."""
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def utc(moment: datetime | None) -> str:
-    """Write a moment as 2026-11-21 03:00 UTC; `moment` is naive UTC, as the store keeps it."""
+    """Write a moment as 2026-11-21 03:00 UTC. `moment` is naive UTC, as in the store."""
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "unknown time"
 
 
@@ -144,7 +146,10 @@ def utc_to_the_second(moment: datetime | None) -> str:
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """Write ` · 3 days old` for a load of 36 hours ago or more, else an empty text. Times are naive UTC."""
+    """Write ` · 3 days old` for a load that is 36 hours old or older.
+
+    Write an empty text for a newer load. Times are naive UTC.
+    """
     if moment is None or now - moment < STALE:
         return ""
     return f" · {plural(max(1, (now - moment).days), 'day')} old"
@@ -167,7 +172,7 @@ _NOT_JUDGED = "arguments not measured"
 
 
 def outcome(name: str | None) -> str:
-    """Return the displayed name of an outcome of a call's arguments; "unmeasured" is only used for rates."""
+    """Return the displayed name of an outcome of a call's arguments. "unmeasured" is only used for rates."""
     return _NOT_JUDGED if name == "unmeasured" else name or "–"
 
 
@@ -183,7 +188,7 @@ STAGES: Mapping[str, tuple[str, str]] = {
 
 
 def failure_stage(name: str | None) -> str:
-    """Return the title of a failure stage; a dash for a call that did not fail."""
+    """Return the title of a failure stage, or a dash for a call that did not fail."""
     return STAGES[name][0] if name and name in STAGES else name or "–"
 
 
@@ -214,7 +219,7 @@ def duration(seconds: float | None) -> str:
 
 
 def compact(n: float | None) -> str:
-    """Write a number as 987, 12.3k, 485k, 27.9M: with one decimal below 100; a dash for None."""
+    """Write a number as 987, 12.3k, 485k or 27.9M, with one decimal below 100. None becomes a dash."""
     if n is None:
         return "–"
     for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
@@ -228,12 +233,18 @@ _MOST_PLACES = 5  # maximum number of decimals of an amount of money
 
 
 def money_places(amount: float, digits: int = 2) -> int:
-    """Return how many decimals show this many digits of an amount above 0: at least two, at most five."""
+    """Return how many decimals show this many digits of an amount above 0.
+
+    The result is from two to five.
+    """
     return min(_MOST_PLACES, max(2, digits - 1 - math.floor(math.log10(amount)))) if amount > 0 else 2
 
 
 def money(amount: float, currency: str, places: int) -> str:
-    """Write an amount with this many decimals: $0.013, CHF 12.50. Amounts that round to zero are <$0.01."""
+    """Write an amount with this many decimals, such as $0.013 or CHF 12.50.
+
+    An amount that would round to zero becomes <$0.01.
+    """
     sign = _CURRENCY_SIGNS.get(currency, f"{currency} ")
     least = 10.0**-places
     if 0 < amount < least / 2:
@@ -246,12 +257,16 @@ def shorten(text: str, limit: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return a text for a cell: on one line, cut to `limit` characters, with invisible characters shown."""
+    """Return a text for a table cell: on one line, cut to `limit` characters, with invisible characters
+    shown.
+    """
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
 def short_name(text: str, limit: int) -> str:
-    """Return a name on one line, cut in the middle to `limit` characters, so that its version stays."""
+    """Return a name on one line, cut in the middle to `limit` characters, so that the version at the end
+    stays.
+    """
     line = visible(" ".join(text[:4000].split()))
     if len(line) <= limit:
         return line
@@ -260,17 +275,18 @@ def short_name(text: str, limit: int) -> str:
 
 
 def isolate(text: str) -> str:
-    """Return the text with runs of right-to-left script isolated, so that the text after them does not move.
+    """Return the text with right-to-left script isolated, so that the text after it does not move.
 
-    Use it only for display: files, copies and addresses must not contain the invisible characters.
+    Use this function only for display. Files, copies and addresses must not contain the invisible characters.
     """
     return _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 
 def quote(text: str | None, limit: int) -> str:
-    """Return a text in typographic quotes, cut to `limit`; the word nothing for None or an empty text.
+    """Return a text in typographic quotes, cut to `limit` characters.
 
-    JSON does not use typographic quotes, so a quote or a blank of the text stays visible between them.
+    None and an empty text become the word nothing. JSON does not use typographic quotes, so quotes and blanks
+    of the text stay visible.
     """
     if not text:
         return "nothing"
@@ -278,13 +294,13 @@ def quote(text: str | None, limit: int) -> str:
 
 
 def round_up(number: int) -> str:
-    """Round an estimate up to two digits: 1,234 becomes 1,300."""
+    """Round an estimate up to two digits, such as 1,234 to 1,300."""
     step: int = 10 ** max(0, len(str(number)) - 2)
     return f"{-(-number // step) * step:,}"
 
 
 def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
-    """Return a unique label on one line for each value; an ambiguous label is followed by its value."""
+    """Return a unique label on one line for each value. An ambiguous label is followed by the value."""
     shown = [one_line(label, _LONGEST_LABEL) for label in labels]
     times = Counter(shown)
     return {
@@ -294,7 +310,10 @@ def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str
 
 
 def _short_value(value: str) -> str:
-    """Return the value, or 12 digits of its SHA-256 when it is long or has invisible characters."""
+    """Return the value.
+
+    If the value is long or has invisible characters, return 12 digits of its SHA-256.
+    """
     plain = one_line(value, _LONGEST_LABEL)
     return value if plain == value else sha256(value.encode()).hexdigest()[:12]
 
@@ -322,7 +341,7 @@ def in_sheet(text: str) -> str:
 
 
 def escape(json_text: str) -> str:
-    """Return JSON text with invisible characters escaped; the JSON value stays the same."""
+    """Return JSON text with invisible characters escaped. The JSON value stays the same."""
     return "".join(
         char
         if char == "\n" or unicodedata.category(char) not in _HIDDEN
@@ -334,7 +353,7 @@ def escape(json_text: str) -> str:
 def visible(text: str, *, spaces: bool = False) -> str:
     """Return the text with control characters and direction marks written as `⟨U+202E⟩`.
 
-    Line breaks and tabs stay. `spaces`: show white space as symbols, too.
+    Line breaks and tabs stay. If `spaces` is True, white space is shown as symbols, too.
     """
     shown = "".join(
         char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"

@@ -66,9 +66,10 @@ def _name_kind(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of at least one character. `pattern` must match the whole text; `advice` describes valid texts.
+    """A text of at least one character.
 
-    With `is_secret`, messages never contain the value.
+    `pattern` must match the whole text. `advice` describes valid texts. With `is_secret`, messages never
+    contain the value.
     """
 
     advice: str = "write a text in quotes"
@@ -139,7 +140,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number from `low` to `high`. `is_above` excludes `low`; `is_below` excludes `high`."""
+    """A finite number from `low` to `high`. `is_above` excludes `low`, and `is_below` excludes `high`."""
 
     low: float | None = None
     high: float | None = None
@@ -195,7 +196,10 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A positive duration, parsed to seconds: "500ms", "60s", "2m", "1h", or a number of seconds."""
+    """A positive duration, parsed to seconds.
+
+    The file contains "500ms", "60s", "2m", "1h", or a number of seconds.
+    """
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         seconds = math.nan
@@ -218,7 +222,10 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of distinct values of one type. With `takes_one`, a single value is a list of one."""
+    """A list of distinct values of one type.
+
+    With `takes_one`, a single value is read as a list with one value.
+    """
 
     item: FieldType
     fewest: int = 1
@@ -252,7 +259,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyValue:
-    """Any value, unchanged."""
+    """Any value. The value is not changed."""
 
     def read(self, value: Any, _key: KeyPath, _mistakes: list[Mistake]) -> Any:
         return value
@@ -263,7 +270,7 @@ class AnyValue:
 
 @dataclass(frozen=True, slots=True)
 class AnyTable:
-    """A table with any keys, unchanged."""
+    """A table with any keys. The value is not changed."""
 
     advice: str = "write a table, { key = value }"
 
@@ -278,7 +285,7 @@ class AnyTable:
 
 @dataclass(frozen=True, slots=True)
 class NamedTables:
-    """A table whose keys are free names and whose values are tables. `name` is the type of the names."""
+    """A table whose keys are free names and whose values are tables. `name` is the type of these names."""
 
     item: FieldType
     name: Text
@@ -318,7 +325,7 @@ class Field:
 class KeyedTable:
     """A table with fixed keys. Of each set of keys in `exactly_one`, the table must have exactly one.
 
-    `declared_by` is the dataclass that declares the table, or None; see `declare_table`.
+    `declared_by` is the dataclass from which `declare_table` made the table, or None.
     """
 
     fields: Mapping[str, Field]
@@ -379,10 +386,10 @@ class Key:
 
 
 def declare_table(declaration: type[Any]) -> KeyedTable:
-    """Return the table that a dataclass declares: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
+    """Return the table that a dataclass declares.
 
-    The key has the name of the field, or the name in the field's `Key`. Fields without a field type are not
-    keys.
+    Example of a field: `keep: Annotated[int, Number(1), "Kept backups."] = 7`. The key has the name of the
+    field, or the name in the field's `Key`. Fields without a field type do not become keys.
     """
     keys = {}
     for attribute, key, field_type, about in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable

@@ -1,4 +1,4 @@
-"""Mistakes in files that people write, as data: where the mistake is, what it is, and how to fix it."""
+"""Mistakes in files that people write, as data: the position, a description, and how to fix the mistake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Mistake:
 class Problem:
     """One mistake in a file.
 
-    `line` counts from 1; it is None when the line is not known. `key` looks like `arms.models`.
+    `line` counts from 1, or is None when the line is not known. `key` is a dotted key such as `arms.models`.
     """
 
     file: Path
@@ -51,14 +51,17 @@ class CheckedFileError(Exception):
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """Return one line for each problem. If there are many problems, only the first are returned."""
+        """Return one line for each problem.
+
+        If there are many problems, return lines only for the first problems.
+        """
         more = len(self.problems) - _MOST_TOLD
         lines = [str(problem) for problem in self.problems[:_MOST_TOLD]]
         return [*lines, *([f"… and {more} more"] if more > 0 else [])]
 
 
 def write_key(key: KeyPath) -> str:
-    """Return a key in dotted form: `arms.only[0].model`."""
+    """Return a key in dotted form, such as `arms.only[0].model`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).removeprefix(".")
 
 
@@ -82,7 +85,10 @@ def suggest_name(name: str, names: Sequence[str]) -> str:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Return the text of a file without a byte order mark. Raises ValueError, which names the problem."""
+    """Return the text of a file without a byte order mark.
+
+    Raises ValueError with the problem as message.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)

@@ -27,7 +27,7 @@ _TEXT = re.compile(
 
 
 class TomlReading:
-    """A file while it is read: its text, and the mistakes found so far.
+    """A file that is being read: the text, and the mistakes found so far.
 
     `what` describes the kind of file for messages. Example: `TomlReading(path, "a plan, a TOML file as
     docs/trials.md shows it")`.
@@ -52,7 +52,7 @@ class TomlReading:
         self.mistakes.append(Mistake(key, what, advice))
 
     def read_table(self, table: KeyedTable, defaults: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the valid values of the file by key; None when the TOML is invalid.
+        """Return the valid values of the file by key. Return None when the TOML is invalid.
 
         `defaults` holds the tables that the file may omit, by key.
         """
@@ -87,7 +87,7 @@ def _drop_unread(values: Any) -> Any:
 def find_key_lines(text: str) -> dict[KeyPath, int]:
     """Return for each key of a TOML text the line where the key first occurs. Lines count from 1.
 
-    The text must be valid TOML; otherwise the result is incomplete.
+    If the text is not valid TOML, the result is incomplete.
     """
     finder = _KeyLines(text)
     with suppress(IndexError, ValueError, RecursionError):
@@ -96,7 +96,10 @@ def find_key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def find_line(lines: dict[KeyPath, int], key: KeyPath) -> int | None:
-    """Return the line of a key, or else of the innermost table that contains it; None if unknown."""
+    """Return the line of a key.
+
+    If this line is unknown, return the line of the innermost table that contains the key, or None.
+    """
     return next((lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in lines), None)
 
 
@@ -145,7 +148,7 @@ class _KeyLines:
         return path
 
     def read_key(self) -> list[tuple[str, int]]:
-        """Read a dotted key and return its names, each with its line."""
+        """Read a dotted key and return the names in the key, each with its line."""
         names = []
         while True:
             self.skip_blank()

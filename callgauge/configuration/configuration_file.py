@@ -24,7 +24,8 @@ CONFIGURATION = declare_table(Configuration)
 EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
 """An example of callgauge.toml that explains every key. `callgauge init-config` writes it."""
 _STANDARD_INPUT = "-"
-# For each key, the sign-in methods that use the key. Other keys are for every method.
+# This dict holds for each key the sign-in methods that use the key. Keys that are not here are for every
+# method.
 _USED_BY = {
     "issuer": ("oidc",),
     "client_id": ("oidc",),
@@ -183,6 +184,6 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
                 ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {advice}"
             )
     if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
-        # The sign-in provider may authenticate people outside the team.
+        # The sign-in provider may also authenticate people outside the team, so the users must be limited.
         what = f'"{method}" with nobody who may come in'
         reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 REPORTS = "reports"
-"""The folder in the store where reports are written, unless the configuration names another."""
+"""The folder in the store where reports are written, unless the configuration names another folder."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -20,7 +20,7 @@ def is_address(place: str) -> bool:
 def resolve_place(folder: Path, place: str) -> str:
     """Return a location as an absolute path without `..`.
 
-    `~` is the home folder; other relative paths start at `folder`. Remote addresses are returned unchanged.
+    `~` is the home folder. Other relative paths start at `folder`. Remote addresses are returned unchanged.
     In a pattern, special characters in the name of `folder` are escaped.
     """
     if is_address(place):

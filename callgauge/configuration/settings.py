@@ -1,7 +1,7 @@
-"""The settings of callgauge.toml. Each class declares the keys of a table and their JSON Schema.
+"""The settings of callgauge.toml.
 
-Paths are absolute. The file contains no secrets: a field whose name ends with `_variable` names an
-environment variable.
+Each class declares the keys of a table and the JSON Schema of the keys. Paths are absolute. The file contains
+no secrets, so a field whose name ends with `_variable` names an environment variable.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _PORT = Number(1, 65_535, is_whole=True)
 class SourceSettings:
     """A group of logs, such as the logs of one gateway.
 
-    With `silent_after` None, the source never counts as silent.
+    If `silent_after` is None, the source never counts as silent.
     """
 
     name: str
@@ -101,7 +101,7 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSettings:
-    """How logs are loaded: the options of `callgauge ingest`."""
+    """The options of `callgauge ingest`, which say how logs are loaded."""
 
     tools: Annotated[
         tuple[Path, ...], _list_of(FileText()), "Files with tool definitions, for logs that carry none."
@@ -122,7 +122,10 @@ class LoadSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
-    """The age after which data is deleted. None keeps the data. Daily sums are never deleted."""
+    """The age after which data is deleted.
+
+    If an age is None, this data is never deleted. Daily sums are never deleted.
+    """
 
     text_days: Annotated[int | None, _DAYS, "Arguments, messages and results go after so many days."] = None
     fact_days: Annotated[
@@ -132,7 +135,7 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
-    """Where backups go (an absolute folder, or s3://…) and how many are kept.
+    """The location of backups (an absolute folder, or s3://…), and how many backups are kept.
 
     Without a location, no backup is made.
     """
@@ -159,7 +162,10 @@ class WebhookSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailSettings:
-    """A mail server and the recipients of the report. With `password_variable` None there is no sign-in."""
+    """A mail server and the recipients of the report.
+
+    If `password_variable` is None, no sign-in is used.
+    """
 
     host: Annotated[str, Text(), "The mail server."]
     port: Annotated[int, _PORT, "Its port."] = 587
@@ -193,7 +199,7 @@ class ReportSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """On which address the dashboard listens, and what it shows."""
+    """The address on which the dashboard listens, and what the dashboard shows."""
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
     port: Annotated[int, _PORT, "The port."] = 8501

@@ -1,1 +1,1 @@
-"""The dashboard: queries and pages that show the published store file."""
+"""The dashboard: pages that show the published store file, and the queries of these pages."""

@@ -16,7 +16,6 @@ Figure = dict[str, Any]
 
 # The frontend replaces #000001 to #00000a with chartCategoricalColors, in order.
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
-# Each outcome of a call has the same series colour on all pages.
 _OUTCOMES = {"clean": SERIES[2], "coerced": SERIES[0], "repaired": SERIES[4], "failed": SERIES[1]}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 # These greys have enough contrast in light and dark themes (3.9 : 1 and 4.7 : 1).

@@ -1,4 +1,4 @@
-"""Builds file names of downloads in safe characters: the page or list, the filter values and the days."""
+"""Builds safe file names of downloads from the page or list, the filter values and the days."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NAMED = 2  # maximum number of filter values in a file name
 def name_file(stem: str, suffix: str) -> str:
     """Return a file name such as `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
 
-    Without a filter bar, the name contains no filter values. Without a filter bar or with all days, it
-    contains no days.
+    If there is no filter bar, the name contains no filter values. If there is no filter bar or all days are
+    chosen, the name contains no days.
     """
     page = shown_page()
     title = page.title.lower()

@@ -1,7 +1,7 @@
-"""The filters of all pages that count calls: days, model, host, prompt and so on. The URL keeps them.
+"""The filters of all pages that count calls: days, model, host, prompt and so on.
 
-The host is offered when the store has several hosts. Trial run and variant are offered when the store has
-trials; without these two filters, no page counts trials.
+The URL keeps the filters. The host is offered when the store has several hosts. Trial run and variant are
+offered when the store has trials. If no run and no variant is chosen, no page counts trials.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _UNNAMED = frozenset({"unknown", "none"})
 class Filters:
     """The chosen filters. The field names are also the names of the metric parameters.
 
-    None means no restriction. The exceptions are `runs` and `arms`: when both are None, no trials are
-    counted.
+    None means no restriction, except for `runs` and `arms`. When `runs` and `arms` are both None, no trials
+    are counted.
     """
 
     from_day: date | None = None
@@ -117,9 +117,9 @@ def kept_baselines() -> Mapping[str, Baseline]:
 
 
 def read_compared_with(text: str | None) -> str:
-    """Return the text that names the days to compare with: one of the offered texts, or a range of days.
+    """Return the text that names the days to compare with.
 
-    Raises ValueError for any other text.
+    The text is an offered text or a range of days. Raises ValueError for any other text.
     """
     baseline = (text or DAYS_BEFORE).strip()
     if baseline in kept_baselines():
@@ -148,7 +148,7 @@ def _days_before(days: Days, length: int) -> Days:
 def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the chosen trial runs and the chosen variants, before the filter bar is drawn.
 
-    None means that none is chosen.
+    None means that nothing is chosen.
     """
     runs, arms = (_read_choice(name, unique_labels(choices[choices.dimension == name])) for name in TRIALS)
     return runs, arms
@@ -162,13 +162,16 @@ def _read_choice(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None
 def chosen_labels(name: str, labels: Mapping[str, str]) -> list[str]:
     if name in st.session_state:
         return [labels[value] for value in st.session_state[name] if value in labels]
-    # Before the first run, only the URL has the chosen values. They are labels there.
+    # Before the first run, only the URL has the chosen values. The URL contains labels instead of values.
     allowed = set(labels.values())
     return [label for label in st.query_params.get_all(name) if label in allowed]
 
 
 def unique_labels(rows: pd.DataFrame) -> dict[str, str]:
-    """Return a unique label for each value, the most used value first. The URL contains the labels."""
+    """Return a unique label for each value, the most used value first.
+
+    The URL contains labels, not values.
+    """
     return wording.unique_labels(rows.value.tolist(), rows.label.tolist())
 
 
@@ -179,7 +182,7 @@ def known_labels(name: str) -> Mapping[str, str]:
 
 
 def reset() -> None:
-    """Clear the filter bar, and all URL keys that the page declares as removed by Reset."""
+    """Clear the filter bar, and all URL keys that Reset removes on this page."""
     for name in declared_url_keys().dropped:
         write_to_url(name, None)
     for name in DIMENSIONS:
@@ -200,7 +203,7 @@ def show_all_days() -> None:
 def chosen_baseline() -> Days | None:
     """Return the first and the last day to compare the chosen days with.
 
-    Returns None when there is no comparison.
+    Returns None when no comparison is chosen.
     """
     chosen, text = chosen_filters(), compared_with()
     days = (chosen.from_day, chosen.to_day) if chosen.from_day and chosen.to_day else None
@@ -226,7 +229,7 @@ def baseline_slice() -> KeptSlice:
 
 
 def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the metric parameters for the baseline, made from those for the `chosen` days.
+    """Return the metric parameters for the baseline, made from the parameters for the `chosen` days.
 
     Returns None when no baseline is chosen. Filters that were saved with the baseline replace the page's
     filters.
@@ -259,7 +262,7 @@ def active_filter_names() -> list[str]:
 
 
 def value_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension, or the value if it has no label."""
+    """Return the label of a value of a dimension, or the value if the value has no label."""
     label_dimension = "prompt" if dimension == "prompt_name" else dimension
     return known_labels(label_dimension).get(value, value)
 

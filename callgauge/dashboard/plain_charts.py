@@ -24,7 +24,7 @@ _LINES: Mapping[str, Literal["solid", "dashed", "dotted"]] = {"dot": "dotted", "
 
 
 def read_figure(figure: Figure, words: str) -> Chart:
-    """Return the chart in a figure with one x axis and one y axis. `words` describe the chart."""
+    """Return the chart in a figure with one x axis and one y axis. `words` describes the chart."""
     layout = figure["layout"]
     x_drawn, y_drawn = layout.get("xaxis", {}), layout.get("yaxis", {})
     series = [_read_trace(trace, x_drawn, y_drawn) for trace in figure["data"]]
@@ -74,7 +74,10 @@ def _read_reach(
 
 
 def _read_value(value: Any, axis: Figure) -> float | None:
-    """Return the position of a value on its axis: days since year 1, a decimal exponent, or the number."""
+    """Return the position of a value on its axis.
+
+    A day becomes the days since year 1. On a logarithmic axis, a number becomes a decimal exponent.
+    """
     if value is None:
         return None
     if isinstance(value, str):

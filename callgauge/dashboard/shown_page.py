@@ -1,6 +1,6 @@
 """Records what a page shows in this run, for sharing: its answer, tables, charts and settings.
 
-Each part is recorded when it is drawn. Tables and charts are kept as functions, which are called only when
+Each part is recorded when it is drawn. Tables and charts are stored as functions, which are called only when
 somebody shares the page.
 """
 
@@ -20,9 +20,10 @@ Part = DocumentTable | Chart
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The value of a URL key as the page uses it. `text` is the value in the URL, None to omit the key.
+    """The value of a URL key as the page uses it.
 
-    `name` and `value` describe the setting in words, empty if a document does not need it.
+    `text` is the value in the URL, or None to omit the key. `name` and `value` describe the setting in words.
+    They are empty if a document does not need the setting.
     """
 
     text: str | None
@@ -34,7 +35,7 @@ class Setting:
 class ShownPage:
     """What one run of a page shows. The keys of `parts` are the keys of the drawn tables and charts.
 
-    `no_link` says why no link can show the view; it is empty if a link can.
+    `no_link` says why no link can show the view. It is empty if a link can show the view.
     """
 
     name: str = ""
@@ -52,8 +53,8 @@ class ShownPage:
 def begin_page(name: str, title: str, *, is_filtered: bool, shows_texts: bool) -> None:
     """Discard what the previous run recorded.
 
-    This is a single assignment, because an earlier run may still be drawing. `name` is the page's name in a
-    relative URL.
+    An earlier run may still be drawing, so the record is replaced in a single assignment. That run keeps the
+    old record. `name` is the page's name in a relative URL.
     """
     st.session_state[_SHOWN] = ShownPage(name, title, is_filtered, shows_texts)
 
@@ -61,7 +62,7 @@ def begin_page(name: str, title: str, *, is_filtered: bool, shows_texts: bool) -
 def shown_page() -> ShownPage:
     """Return what this run has recorded so far.
 
-    In a fragment, return what the last run of the page recorded.
+    If only a fragment runs, return what the last run of the page recorded.
     """
     page: ShownPage = st.session_state.setdefault(_SHOWN, ShownPage())
     return page
@@ -79,7 +80,10 @@ def refuse_link(reason: str) -> None:
 
 
 def record_part(key: str, make: Callable[[], Sequence[Part]]) -> None:
-    """Record a table or a chart. If a fragment draws it again, the new one replaces the old one."""
+    """Record a table or a chart.
+
+    If a fragment draws the table or chart again, the new record replaces the old record.
+    """
     shown_page().parts[key] = make
 
 
@@ -92,5 +96,5 @@ def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
 
 
 def record_setting(key: str, text: str | None, name: str = "", value: str = "") -> None:
-    """Record the text of a URL key, even if it is the default, which the URL omits."""
+    """Record the text of a URL key, even if the text is the default, which the URL omits."""
     shown_page().settings[key] = Setting(text, name, value)

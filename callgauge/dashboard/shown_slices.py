@@ -1,4 +1,7 @@
-"""Computes slices and rankings of the shown store, each once per published store file."""
+"""Computes slices and rankings of the shown store.
+
+Each result is computed once per published store file.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ from callgauge.memory.records import ModelPrice
 
 
 def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
-    """Return the slices of the metric `slices`. For `related` see `make_slices`. Raises MetricError."""
+    """Return the slices of the metric `slices`. `make_slices` describes `related`. Raises MetricError."""
     return store_queries.derive(
         lambda ask: make_slices(ask("slices", **parameters), related=related), "slices", parameters, related
     )
 
 
 def read_slices(rate: RateDefinition, by: str, chosen: Mapping[str, Any]) -> SlicesByRate:
-    """Return the slices for each value of the dimension `by`; see `read_ranked_slices`.
+    """Return the slices for each value of the dimension `by`, as `read_ranked_slices` does.
 
     Raises MetricError.
     """
@@ -48,7 +51,7 @@ def rank_slices(
     baseline: str | None = None,
     smallest: float,
 ) -> JudgedRanking:
-    """Return a ranking of the slices that `read_slices` returns; see `judge_ranking`.
+    """Return a ranking of the slices that `read_slices` returns, as `judge_ranking` does.
 
     Raises MetricError.
     """

@@ -52,10 +52,11 @@ class Generation(NamedTuple):
 class PageRun:
     """The state of one run of a page.
 
-    `generation` is the published store file, None if it cannot be opened. `parameters` holds the parameters
-    of the last query of each metric. `trials` holds the trial runs and variants that every metric counts.
-    Streamlit starts the next run of a session before the earlier run has stopped, and both share the session.
-    So each run sets a new object in one assignment.
+    `generation` is the published store file, or None if the file cannot be opened. `parameters` holds the
+    parameters of the last query of each metric. `trials` holds the trial runs and variants that every metric
+    counts. Streamlit starts the next run of a session before the earlier run has stopped, and both runs share
+    the session. So each run sets a new object in one assignment, and never changes the object of the other
+    run.
     """
 
     generation: Generation | None = None
@@ -88,7 +89,7 @@ def team_memory() -> TeamMemory:
 def team_records() -> TeamRecords:
     """Return the records in the team memory.
 
-    They are read once per run of a page. Raises MemoryProblemError.
+    The records are read once per run of a page. Raises MemoryProblemError.
     """
     run = _current_run()
     if run.records is None:
@@ -99,7 +100,7 @@ def team_records() -> TeamRecords:
 def service_state() -> ServiceState:
     """Return the last nightly runs and the sources.
 
-    They are read once per run of a page. Raises MemoryProblemError.
+    The runs and sources are read once per run of a page. Raises MemoryProblemError.
     """
     run = _current_run()
     if run.service is None:
@@ -108,7 +109,7 @@ def service_state() -> ServiceState:
 
 
 def known_service_state() -> ServiceState:
-    """Return the last nightly runs and the sources; empty if the memory cannot be read."""
+    """Return the last nightly runs and the sources. The result is empty if the memory cannot be read."""
     try:
         return service_state()
     except MemoryProblemError:
@@ -126,9 +127,9 @@ def named_generation() -> Generation | None:
 
 
 def outage_since() -> datetime | None:
-    """Return the time (UTC) since which the object store has not responded, or None when it responds.
+    """Return the time (UTC) since which the object store has not responded.
 
-    Only a shared store has an object store.
+    Return None when the object store responds. Only a shared store has an object store.
     """
     return find_outage(store_folder())
 
@@ -148,7 +149,8 @@ def _open_published() -> Generation:
     if shown is None:  # the file was deleted in the meantime; the next run finds its replacement
         raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
     if _opened_files().setdefault(shown.path, shown.identity) != shown.identity:
-        # While a connection to a path is open, DuckDB in this process keeps using the old file at that path.
+        # While a connection to a path is open, DuckDB keeps using the old file at that path. So close the
+        # connection.
         _connection.clear()
         _opened_files()[shown.path] = shown.identity
     _connection(shown)
@@ -156,7 +158,10 @@ def _open_published() -> Generation:
 
 
 def is_open() -> bool:
-    """Return True when this run has a store file to query. Pages that work without a store check this."""
+    """Return True when this run has a store file to query.
+
+    Pages that also work without a store call this function.
+    """
     return _current_run().generation is not None
 
 
@@ -165,7 +170,7 @@ def _opened_files() -> dict[str, tuple[int, int]]:
     return {}
 
 
-# Old store files stay open for runs that still use them; opening a fourth file closes the first.
+# Old store files stay open for runs that still use these files. Opening a fourth file closes the first file.
 @st.cache_resource(max_entries=3, show_spinner=False, on_release=lambda connection: connection.close())
 def _connection(shown: Generation) -> Connection:
     return open_generation(Path(shown.path), texts=texts_are_shown())
@@ -178,9 +183,10 @@ def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], .
 
 
 def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> None:
-    """Make all metrics of this page count these trial runs and variants, unless a query names others.
+    """Make all metrics of this page count these trial runs and variants, except if a query names other runs
+    and variants.
 
-    Without a trial run and a variant, no metric counts trials.
+    If neither a trial run nor a variant is given, no metric counts trials.
     """
     _current_run().trials = {"runs": runs, "arms": arms}
 
@@ -193,7 +199,7 @@ def ask(metric: str, **parameters: Any) -> pd.DataFrame:
 def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
     """Return the rows of a metric like `ask`, but without trials, even when the filters choose a trial run.
 
-    This is for queries that ignore the filters. Raises MetricError.
+    Use this function for queries that ignore the filters. Raises MetricError.
     """
     return ask(metric, **{"runs": None, "arms": None, **parameters})
 
@@ -211,7 +217,7 @@ def ask_later(metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
 
 
 def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
-    """Return the result of `compute` for this run's store file; it is computed once per key.
+    """Return the result of `compute` for this run's store file. The result is computed once per key.
 
     `compute` gets a function that answers metrics. `name` and `key` must contain everything else that the
     result depends on. All runs share the result, so nobody may change it. Raises MetricError.
@@ -235,7 +241,7 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
 
 
 class _DerivedResult(NamedTuple):
-    """A result, and the query parameters of each metric that was used to compute it."""
+    """A result, and the query parameters of each metric that was used to compute the result."""
 
     value: Any
     parameters: Mapping[str, dict[str, Any]]
@@ -276,7 +282,10 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters, sorted, as a cache key. Also record them for links to the SQL page."""
+    """Return the parameters, sorted, as a cache key.
+
+    Also record the parameters for links to the SQL page.
+    """
     trials = run.trials if "runs" in metrics()[metric].parameters else {}
     merged = {**trials, **parameters}
     noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))
@@ -304,7 +313,10 @@ def shown_generation() -> Generation:
 
 
 def last_parameters(metric: str) -> dict[str, Any]:
-    """Return the parameters of the last query of a metric in this run; {} when there was no query."""
+    """Return the parameters of the last query of a metric in this run.
+
+    Return {} when there was no query.
+    """
     return _current_run().parameters.get(metric, {})
 
 

@@ -1,7 +1,7 @@
 """The URL keys of the current page. The page declares its keys, and Reset removes most of them.
 
-A browser receives a changed URL only when the run ends. A click before that sends the old URL, which must not
-undo newer choices.
+A browser receives a changed URL only when the run ends. A click before the end sends the old URL, so this
+module must keep the old URL from undoing newer choices.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PageUrlKeys:
 
     Reset removes three groups of keys. `narrowing` maps each key that filters the page to the filter's name.
     `place` has the keys for a choice, a page number or an open item. `parts` has the keys of the open tab;
-    they alone do not enable Reset. Reset keeps the keys in `kept`.
+    these keys alone do not enable Reset. Reset keeps the keys in `kept`.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class PageUrlKeys:
 
     @property
     def resettable(self) -> tuple[str, ...]:
-        """The keys that enable Reset when they are in the URL."""
+        """The keys that enable Reset when the URL contains one of the keys."""
         return (*self.narrowing, *self.place)
 
     @property
@@ -44,9 +44,9 @@ class PageUrlKeys:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The newest text of a URL key, None when the URL lacks the key.
+    """The newest text of a URL key, or None when the URL does not have the key.
 
-    `before` holds its earlier texts since the page was opened.
+    `before` holds the key's earlier texts since the page was opened.
     """
 
     text: str | None
@@ -54,16 +54,19 @@ class _Written:
 
 
 def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
-    """Return the URL values of the keys that Reset removes. Keys in `left_out` are left out."""
+    """Return the URL values of the keys that Reset removes.
+
+    The result has no keys that are in `left_out`.
+    """
     names = (name for name in keys.dropped if name not in left_out)
     return {name: text for name in names if (text := st.query_params.get(name))}
 
 
 def declare_url_keys(keys: PageUrlKeys) -> None:
-    """Declare the URL keys of the current page. Call this before drawing anything.
+    """Declare the URL keys of the current page. Call this function before drawing anything.
 
-    If the URL contains an outdated text of a key, the newest text is written again, unless Back or a link
-    opened the URL.
+    If the URL contains an outdated text of a key, the newest text is written again. If Back or a link opened
+    the URL, the URL stays.
     """
     st.session_state[_DECLARED] = keys
     context = get_script_run_ctx()
@@ -80,7 +83,7 @@ def declare_url_keys(keys: PageUrlKeys) -> None:
 
 
 def write_to_url(key: str, text: str | None) -> None:
-    """Write `text` into the URL as `key`; None removes the key.
+    """Write `text` into the URL as `key`. If `text` is None, remove the key.
 
     Raises LookupError when the page does not declare the key.
     """
@@ -111,7 +114,7 @@ def declared_url_keys() -> PageUrlKeys:
 
 
 def require_declared(key: str) -> None:
-    """Raise LookupError when the page does not declare `key`: Reset would not know the key."""
+    """Raise LookupError when the page does not declare `key`, because Reset would not know the key."""
     keys = declared_url_keys()
     if key not in (*keys.dropped, *keys.kept):
         raise LookupError(f"the page does not declare the URL key {key!r}: add it to its URL_KEYS")

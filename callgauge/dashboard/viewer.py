@@ -18,7 +18,8 @@ _WITH_TEXTS = "_page_with_texts"
 
 
 def current_viewer() -> User:
-    """Return the viewer: the user that the server authenticated, or the local user without sign-in.
+    """Return the viewer: the user that the server authenticated, or the local user if sign-in is not
+    required.
 
     If the server requires sign-in but nobody is signed in, the run ends and the page shows nothing.
     """
@@ -32,7 +33,7 @@ def current_viewer() -> User:
 
 
 def signed_in_viewer() -> User | None:
-    """Return the signed-in user; None if the server requires no sign-in."""
+    """Return the signed-in user. Return None if the server requires no sign-in."""
     return current_viewer() if sign_in_from_environment().method != "none" else None
 
 
@@ -45,7 +46,7 @@ def log_page(name: str, **shown: str | None) -> None:
 
 
 def sees_texts() -> bool:
-    """Return True if log content is shown; False when the server hides content."""
+    """Return True if log content is shown. Return False when the server hides content."""
     return texts_are_shown()
 
 
@@ -55,15 +56,15 @@ def note_page(*, shows_texts: bool) -> None:
 
 
 def leave_place_out(text: str) -> str:
-    """Return a text for this viewer. The path of the store is removed, except for admins."""
+    """Return a text without the path of the store. Admins get the whole text."""
     folder = store_from_environment()
     return text if folder is None or current_viewer().is_admin else text.replace(str(folder), "DIR")
 
 
 def refuse_file(*, of_texts: bool | None = None) -> str | None:
-    """Return why this viewer may not download a file from the page; None when they may.
+    """Return why this viewer may not download a file from the page. Return None when the viewer may.
 
-    `of_texts` says whether the file has log content. By default the page's own record decides.
+    `of_texts` says whether the file has log content. By default, `note_page` has recorded this for the page.
     """
     if not (st.session_state.get(_WITH_TEXTS, False) if of_texts is None else of_texts):
         return None

@@ -1,4 +1,4 @@
-"""A document as plain data: a sentence, its tables and charts, and how the numbers were counted.
+"""A document as plain data: a sentence, tables, charts, and how the numbers were counted.
 
 Any text may come from a log, so every output format escapes all texts.
 """
@@ -15,9 +15,9 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentColumn:
-    """A column of a table. With `is_number` it is right-aligned.
+    """A column of a table. With `is_number`, the column is right-aligned.
 
-    `zero` is the position of the line for no difference on the axis of intervals, 0 to 1.
+    `zero` is the position of the line for no difference on the axis of intervals, from 0 to 1.
     """
 
     title: str
@@ -29,8 +29,9 @@ class DocumentColumn:
 class DocumentCell:
     """A cell: a text with smaller lines below.
 
-    `at`, `low` and `high` draw an interval on an axis from 0 to 1. `share` (0 to 1) is drawn as a bar, `heat`
-    (0 to 1) as a colour. With `pale` there are too few observations to rely on.
+    `at`, `low` and `high` draw an interval on an axis from 0 to 1. `share` (0 to 1) is drawn as a bar, and
+    `heat` (0 to 1) is drawn as a colour. `pale` means that there are too few observations for a reliable
+    value.
     """
 
     text: str
@@ -54,9 +55,10 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A point of a chart. `y` None interrupts the line.
+    """A point of a chart. If `y` is None, the line is interrupted.
 
-    `low` and `high` are the ends of its vertical error bar, `left` and `right` those of its horizontal one.
+    `low` and `high` are the ends of the vertical error bar. `left` and `right` are the ends of the horizontal
+    error bar.
     """
 
     x: float
@@ -73,7 +75,7 @@ class ChartPoint:
 class ChartSeries:
     """A named series of points.
 
-    `colour` is 1 to 6, or 0 for grey. `in_legend` False leaves the series out of the legend.
+    `colour` is 1 to 6, or 0 for grey. If `in_legend` is False, the legend does not contain the series.
     """
 
     name: str
@@ -100,7 +102,7 @@ class ChartAxis:
 class ChartBand:
     """A range of one axis that is coloured across the whole chart.
 
-    When both ends are equal, it is a line.
+    When both ends are equal, the band is a line.
     """
 
     axis: Literal["x", "y"]
@@ -110,7 +112,10 @@ class ChartBand:
 
 @dataclass(frozen=True, slots=True)
 class ChartText:
-    """A text at a position of the chart. The position is the start, the middle or the end of the text."""
+    """A text at a position of the chart.
+
+    The start, the middle or the end of the text is at the position.
+    """
 
     text: str
     x: float
@@ -120,7 +125,7 @@ class ChartText:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of lines, points or bars with two axes. `words` describe it for screen readers."""
+    """A chart of lines, points or bars with two axes. `words` describes the chart for screen readers."""
 
     title: str
     words: str
@@ -143,8 +148,9 @@ class Method:
 class Document:
     """A whole document.
 
-    `answer` is a sentence that can be understood alone. `settings` maps the name of each setting to its
-    value. `link` is the URL of the same view, or None. `small_print` says where the data come from.
+    `answer` is a sentence that a reader understands without the rest of the document. `settings` maps the
+    name of each setting to its value. `link` is the URL of the same view, or None. `small_print` says where
+    the data come from.
     """
 
     title: str

@@ -17,7 +17,7 @@ _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 
 
 def write_page(title: str, parts: Sequence[str]) -> str:
-    """Return the HTML file. `parts` are HTML whose texts are already escaped. `title` is plain text."""
+    """Return the HTML file. `parts` holds HTML whose texts are already escaped. `title` is plain text."""
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -45,9 +45,9 @@ def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected
 
 
 def draw_interval(low: float | None, at: float | None, high: float | None, zero: float | None) -> str:
-    """Return an interval with its estimate, drawn on an axis from 0 to 1. Parts outside are cut off.
+    """Return a drawing of an interval and its estimate on an axis from 0 to 1.
 
-    `zero` is the position of a vertical line on the axis.
+    Parts outside the axis are cut off. `zero` is the position of a vertical line on the axis.
     """
     ends = [100 * min(1.0, max(0.0, end)) for end in (low, high) if end is not None]
     line = f'<line x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="5" y2="5"/>' if len(ends) == 2 else ""
@@ -77,7 +77,7 @@ def draw_chart(chart: Chart) -> str:
 
 
 def draw_legend(chart: Chart) -> str:
-    """Return the names of the series as a list; nothing when there is a single series."""
+    """Return the names of the series as a list. Return an empty text when there is a single series."""
     named = [series for series in chart.series if series.in_legend]
     if len(named) < 2:
         return ""

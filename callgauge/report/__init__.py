@@ -1,4 +1,5 @@
-"""The morning report: computed from the store, written in several formats, sent once to each channel.
+"""Computes the morning report from the store, writes it in several formats, and sends it once to each
+channel.
 
 Metrics return pandas data frames, so a process that only loads logs must not import this package.
 """

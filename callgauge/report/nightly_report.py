@@ -31,7 +31,7 @@ from ingest.safe_files import new_files_like
 
 @dataclass(frozen=True, slots=True)
 class NightlyReport:
-    """The report of a nightly run, its file, and the result for each channel."""
+    """The report of a nightly run, the file of the report, and the result for each channel."""
 
     report: MorningReport
     file: Path
@@ -39,12 +39,15 @@ class NightlyReport:
 
     @property
     def problem(self) -> str:
-        """The channels to which delivery is not confirmed, each with the reason; empty if there are none."""
+        """The channels to which delivery is not confirmed, each with the reason.
+
+        The text is empty if there are no such channels.
+        """
         lacking = [delivery for delivery in self.deliveries if delivery.result in ("failed", "unknown")]
         return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
 
     def to_told(self) -> dict[str, Any]:
-        """Return what the record of the nightly run keeps of this report."""
+        """Return the part of this report that the record of the nightly run stores."""
         facts = {"answer": self.report.answer, "file": str(self.file)}
         sent = {delivery.channel: delivery.result for delivery in self.deliveries}
         return facts | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
@@ -58,10 +61,11 @@ def read_report(
     address: str | None = None,
     texts: bool = True,
 ) -> MorningReport:
-    """Return the report of a store. Does not change the store. Raises ReportError and MemoryProblemError.
+    """Return the report of a store.
 
-    The report has what changed after the day `since`, by default after the last report of an earlier day.
-    `texts` says whether descriptions of errors may quote logs.
+    The store is not changed. Raises ReportError and MemoryProblemError. The report has what changed after the
+    day `since`, which is by default the day of the last earlier report. `texts` says whether descriptions of
+    errors may quote logs.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
     # The report of an earlier day uses the end of that day as its time.
@@ -85,7 +89,9 @@ def read_report(
 
 
 def _describe_silent(source: SourceState, now: datetime) -> SilentSource:
-    """Return a source that has had no data for longer than its own limit in callgauge.toml."""
+    """Return the report's entry for a source that has had no data for longer than its limit in
+    callgauge.toml.
+    """
     why = f"silent_after = {source.silent_after:g} in callgauge.toml"
     last = (source.newest or source.first_seen).date()
     days = max(1, int(source.count_silent_days(now)))
@@ -103,8 +109,9 @@ def send_nightly_report(
 ) -> NightlyReport:
     """Make the report of a nightly run, write it, and send it to the channels that do not have it yet.
 
-    With `quiet` configured, nothing is sent on a quiet day. A second call for the same day sends nothing
-    twice. The result lists the channels that failed. Raises ReportError and MemoryProblemError.
+    If `quiet` is configured, nothing is sent on a quiet day. If this function is called again for the same
+    day, no channel gets the report twice. The result lists the channels that failed. Raises ReportError and
+    MemoryProblemError.
     """
     store, settings = configuration.store, configuration.report
     texts = configuration.serve.texts
@@ -120,7 +127,7 @@ def send_nightly_report(
         # Items of this report stay new, so that the next report that is sent mentions them.
         ReportRecords(store).note(night, report.told - {item.key for item in report.sentences})
     elif not results or any(delivery.is_known_to_be_there for delivery in results):
-        # If no channel received the report, its items stay new for the next report.
+        # If no channel received the report, the items of the report stay new for the next report.
         ReportRecords(store).note(night, report.told)
     return NightlyReport(report, file, results)
 
@@ -139,7 +146,7 @@ def _write_files(folder: Path, report: MorningReport) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file atomically: a concurrent reader sees the old or the new content. Raises OSError."""
+    """Write a file atomically. A concurrent reader sees the old or the new content. Raises OSError."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_text(text, encoding="utf-8", errors="replace")

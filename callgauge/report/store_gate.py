@@ -1,10 +1,10 @@
 """The store gate checks whether a slice is worse than its baseline by more than a margin.
 
-The gate passes when the whole interval of the difference is within the margin (non-inferiority). It fails
-when the slice is certainly worse. Otherwise there is not enough data. The numbers are those of the page
-Compare: sessions are the units, and rates are mix-adjusted when a different mix could explain the difference.
-If slice and baseline cover different days, the interval is at least as wide as the spread between days,
-because two weeks differ by more than the spread between sessions shows.
+The gate passes when the whole interval of the difference is within the margin (non-inferiority). The gate
+fails when the slice is certainly worse. Otherwise there is not enough data for a verdict. The page Compare
+shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
+could explain the difference. If slice and baseline cover different days, the interval is at least as wide as
+the spread between days, because two weeks may differ by more than the spread between sessions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _WORDS: Mapping[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RateMargin:
-    """The margin of a gate: by how much a rate may be worse, as a share."""
+    """The margin of a gate says by how much a rate may be worse, as a share."""
 
     rate: RateDefinition
     size: float
@@ -78,8 +78,8 @@ class GateReach:
 class GateSide:
     """The slice or the baseline of a gate.
 
-    The rate is `k` of the `n` calls or turns that could be judged, out of `total`. `low` and `high` are its
-    95 % interval.
+    The rate is `k` of the `n` calls or turns that could be judged; `total` is the number of all. `low` and
+    `high` are the 95 % interval of the rate.
     """
 
     name: str
@@ -96,9 +96,9 @@ class GateSide:
 class StoreGate:
     """The verdict of a gate.
 
-    `difference` is the one that the page Compare shows. `decided_by` is the interval that decides. `why` is
-    the reason in words. `link` leads to the page Compare, `/compare?…`; `sentence` is the verdict on that
-    page.
+    `difference` is the difference that the page Compare shows. `decided_by` is the interval that decides.
+    `why` is the reason in words. `link` leads to the page Compare (`/compare?…`), and `sentence` is the
+    verdict on that page.
     """
 
     rate: str
@@ -115,7 +115,7 @@ class StoreGate:
 
     @property
     def exit_code(self) -> int:
-        """The exit code. 0: not worse, 5: worse, 6: not enough data."""
+        """The exit code: 0 means not worse, 5 means worse, and 6 means not enough data."""
         return EXIT_CODES[self.verdict]
 
 
@@ -140,7 +140,7 @@ def judge_gates(
 ) -> list[StoreGate]:
     """Return the verdicts of gates such as `no-worse=0.02` on a store.
 
-    For the other parameters see `choose_gate_arms`. Raises GateSyntaxError, ReportError and
+    `choose_gate_arms` explains the other parameters. Raises GateSyntaxError, ReportError and
     MemoryProblemError.
     """
     margins = [read_rate_margin(gate) for gate in gates]
@@ -181,7 +181,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why = "Both sides share calls; choose other days with --days, or another baseline."
     elif (
         comparison.p is None
-        # The page Compare gives no verdict here either: too little data, or a different mix.
+        # The page Compare gives no verdict here either, because there is too little data or the mix differs.
     ):
         why = describe_verdict(comparison, margin.size)
     else:
@@ -212,7 +212,7 @@ def _make_label(labels: Labels) -> Callable[[str, str], str]:
 
 
 def decide(comparison: SliceComparison, margin: float) -> Verdict:
-    """Return the verdict on the slice of a comparison. Its difference must be known."""
+    """Return the verdict on the slice of a comparison. The difference of the comparison must be known."""
     difference = comparison.difference
     if difference is None:
         raise ValueError("nothing was compared")
@@ -306,10 +306,10 @@ def choose_gate_arms(
     """Return the baseline A and the slice B to judge. Raises GateSyntaxError.
 
     `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
-    the days of B. `days` are the days of B. `chosen` holds filter values for B by dimension, by name or
-    label; A uses the same values. If the saved baseline has values of its own, A keeps those, and B uses them
-    for dimensions that `chosen` does not name. `of_baseline` holds values that replace the values of A, for
-    the dimension that is compared.
+    the days of B. `days` are the days of B. `chosen` holds filter values for B by dimension, as names or
+    labels. A uses the same values. If the saved baseline has values of its own, A keeps the saved values. B
+    uses the saved values for dimensions that `chosen` does not name. For the compared dimension, the values
+    in `of_baseline` replace the values of A.
     """
     own, other = (
         {name: _find_values(name, values, labels) for name, values in each.items() if values}

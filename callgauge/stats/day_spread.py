@@ -2,10 +2,10 @@
 
 Sessions of the same day share causes, such as a host in trouble, which the jackknife over sessions does not
 see. The functions here measure how much of the variance of a difference the sessions do not explain, and add
-this excess to both rates (the ratio estimator with days as clusters; Cochran 1977, chapter 6). If both sides
-have days in common, these days are paired, so an effect of a day on both sides cancels. Neighbouring days may
-be correlated, which makes the mean of many days less certain. docs/statistics.md has the simulated error
-rates.
+this excess to the variances of both rates (the ratio estimator with days as clusters; Cochran 1977, chapter
+6). If both sides have days in common, these days are paired, so an effect of a day on both sides cancels.
+Neighbouring days may be correlated, which makes the mean of many days less certain. docs/statistics.md has
+the simulated error rates.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from callgauge.stats.rates import Estimate, Share
 from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
-"""If two sides ran on different days, at least one of them needs this many days for a verdict."""
-_ALIKE = 0.6  # assumed correlation of neighbouring days; enough for true correlations up to 0.5
+"""If two rates have different days, at least one rate needs this many days for a verdict."""
+_ALIKE = 0.6  # assumed correlation of neighbouring days; intervals are right for true correlations up to 0.5
 _LEAST_FREEDOM = 4.0  # the smallest degrees of freedom of a difference with few days
 _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of a mean over this many days, divided by its variance for independent days.
+    """Return the variance of a mean over this many days, divided by the variance for independent days.
 
     The days are an AR(1) series of equal sizes with the correlation 0.6. The ratio is 1 for one day, 2.96 for
     seven days and 3.73 for 28 days.
@@ -43,10 +43,10 @@ def inflate_mean(days: Floats) -> Floats:
 class DayExcess:
     """How much the variation between days adds to the variance of a difference.
 
-    `of`, `against`: for each rate, the added variance divided by the variance from sessions. `whole`: the
-    same ratio for the difference. `freedom`: the degrees of freedom of the added variance. `has_too_few` is
-    True when the added variance is unknown: the sides ran on different days, and each on fewer than
-    LEAST_DAYS.
+    `of` and `against` are ratios, one for each rate: the added variance divided by the variance from
+    sessions. `whole` is the same ratio for the difference. `freedom` holds the degrees of freedom of the
+    added variance. `has_too_few` is True when the added variance is unknown: the two rates have different
+    days, and each has fewer than LEAST_DAYS days.
     """
 
     of: float
@@ -60,9 +60,9 @@ NO_EXCESS = DayExcess(0.0, 0.0, 0.0, 1.0)
 
 
 def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
-    """Return for each pair of rates the variance that days add to their difference.
+    """Return for each pair of rates the variance that days add to the difference.
 
-    The result is `NO_EXCESS` if a rate has no counts by day or no observation.
+    A pair gets `NO_EXCESS` if a rate has no counts by day or no observation.
     """
     excesses = [NO_EXCESS] * len(pairs)
     places: dict[int, int] = {}
@@ -86,9 +86,9 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
 class _Days:
     """Rates by day, as arrays with one row per rate.
 
-    `residuals`: how far each day moves the rate, and `n`: the observations of each day, both of shape (rates,
-    days). `observed`: the observations of each rate. `many`: the number of its days. `weights`: the sum of
-    the squared shares of its days.
+    `residuals` says how far each day moves the rate. `n` is the number of observations on each day. Both
+    arrays have the shape (rates, days). For each rate, `observed` is the number of observations, `many` is
+    the number of days, and `weights` is the sum of the squared shares of the days.
     """
 
     residuals: Floats
@@ -123,7 +123,7 @@ class _Days:
         )
 
     def compare(self, first: Integers, against: Integers) -> list[DayExcess]:
-        """Return the excess of each pair. `first` and `against` hold the rows of the rates of each pair."""
+        """Return the excess of each pair. `first` and `against` hold the row numbers of each pair's rates."""
         used = (self.n > 0).astype(float)
         products, common = self.residuals @ self.residuals.T, used @ used.T
         squares = np.diag(products)
@@ -131,10 +131,10 @@ class _Days:
         sampling = variance[first] + variance[against]
         shared = common[first, against]
         union = self.many[first] + self.many[against] - shared
-        # With days in common, the daily differences of the two rates give the variance.
+        # If the two rates have days in common, the daily differences of the two rates give the variance.
         paired = np.maximum(0.0, squares[first] + squares[against] - 2 * products[first, against] - sampling)
         paired *= inflate_mean(union)
-        # Without a day in common, the variance of a day is estimated from both sides together.
+        # If the two rates have no day in common, the variance of a day is estimated from both rates together.
         free = np.maximum(0.0, self.many - 1)
         beyond = free * (squares - variance) / np.maximum(self.weights, _TINY)
         both = free[first] + free[against]
@@ -159,16 +159,16 @@ class _Days:
         ]
 
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whether a side has few days and hardly overlaps with the days of the other side."""
+        """Return whether a rate has few days, which hardly overlap with the days of the other rate."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
 def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
-    """Return both rates with the uncertainty from days added, which never makes them more certain.
+    """Return both rates with the uncertainty from days added. The rates never become more certain.
 
-    The added variance reduces their effective numbers of observations. The difference gets the degrees of
-    freedom of the sum of both variances (Satterthwaite 1946), at least four.
+    The added variance reduces the effective number of observations of each rate. The difference gets the
+    degrees of freedom of the sum of both variances (Satterthwaite 1946), but at least four.
     """
     if not excess.whole:
         return estimate, against

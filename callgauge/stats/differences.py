@@ -33,8 +33,8 @@ class _Rates(NamedTuple):
 class Difference:
     """The difference of two shares, `of` minus `against`, with its 95 % interval.
 
-    -0.013 means 1.3 points less. `p` is the two-sided p-value. `method` is the displayed name of the
-    statistical method.
+    -0.013 means that `of` is 1.3 points lower than `against`. `p` is the two-sided p-value. `method` is the
+    displayed name of the statistical method.
     """
 
     estimate: float
@@ -54,7 +54,10 @@ class Difference:
 
 
 def compare_rates(share: Share, against: Share) -> Difference | None:
-    """Return the difference of two rates, `share` minus `against`; None when one has no observations."""
+    """Return the difference of two rates, `share` minus `against`.
+
+    Return None when a rate has no observations.
+    """
     return compare_shares([(share, against)])[0]
 
 
@@ -63,7 +66,7 @@ def compare_shares(
 ) -> list[Difference | None]:
     """Return the difference of each pair of rates, including the variation between days.
 
-    `excesses`: the result of `measure_excesses` for these pairs, if it is already known.
+    `excesses` may be the result of `measure_excesses` for these pairs, so that it is not computed again.
     """
     day_excesses = measure_excesses(pairs) if excesses is None else excesses
     estimates = [
@@ -79,9 +82,9 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
     intervals of the two rates (MOVER; Zou & Donner 2008). Both Wilson intervals use the same quantile of
-    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates share enough sessions, their
-    correlation narrows the interval. The p-value is 1 minus the highest confidence at which the interval
-    excludes 0. So the p-value and the interval always agree.
+    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates share enough sessions, the
+    correlation of the rates narrows the interval. The p-value is 1 minus the highest confidence at which the
+    interval excludes 0. So the p-value and the interval always agree.
     """
     if not pairs:
         return []
@@ -91,7 +94,8 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
 
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
-    """Return how much the first pair's difference exceeds the second pair's: an interaction contrast.
+    """Return how much the first pair's difference exceeds the second pair's difference (an interaction
+    contrast).
 
     The intervals of both differences are combined like the intervals of two rates (MOVER; Zou & Donner 2008).
     All four rates use the same quantile of Student's t.
@@ -117,7 +121,9 @@ _SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption t
 
 
 def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
-    """Return the differences, a function that gives both half-widths at a quantile, and both rates."""
+    """Return the differences, a function that gives both half-widths of the intervals at a quantile, and both
+    rates.
+    """
     rates = [
         _Rates(
             *(
@@ -141,7 +147,10 @@ def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_
 
 
 def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
-    """Return the differences. p is 1 minus the highest confidence at which the interval excludes 0."""
+    """Return the differences.
+
+    `p` of a difference is 1 minus the highest confidence at which the interval excludes 0.
+    """
     below, above = reaches(t_quantiles(freedom))
     least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
     for _ in range(_HALVINGS):
@@ -167,17 +176,19 @@ def _joint_freedom(several: Sequence[_Rates]) -> Floats:
 
 
 def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
-    """Return how much a difference falls without each group, and the degrees of freedom of these values."""
+    """Return by how much a difference falls when each group is left out, and the degrees of freedom of these
+    values.
+    """
     has_moves = estimate.moves is not None and against.moves is not None
     moves = estimate.moves - against.moves if has_moves else None  # type: ignore[operator]
     return moves, min(estimate.own_freedom, against.own_freedom)
 
 
 def _shared_part(first: _Moves, other: _Moves) -> float:
-    """Return the correlation of two rates from common sessions; 0 if it may be chance.
+    """Return the correlation of two rates from common sessions.
 
-    A correlation from few sessions with a hit is shrunk towards 0. A negative correlation counts as 0,
-    because common sessions make two rates move together.
+    Return 0 if the correlation may be chance. A correlation from few sessions with a hit is shrunk towards 0.
+    A negative correlation counts as 0, because common sessions make two rates move together.
     """
     (moves, freedom), (others, other_freedom) = first, other
     if moves is None or others is None:
@@ -227,7 +238,9 @@ def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
 
 
 def _reach_rates(first: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
-    """Return both half-widths of the interval of each difference, below and above it, at a quantile."""
+    """Return the half-widths of the interval of each difference, below and above the difference, at a
+    quantile.
+    """
     (low1, high1), (low2, high2) = (
         wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (first, other)
     )
@@ -247,9 +260,9 @@ def bootstrap_interval(
 ) -> tuple[float, float] | None:
     """Return the 95 % bootstrap interval (low, high) of the difference of two rates, to check other methods.
 
-    It is the percentile interval over resampled sessions, each given as (k, n). `weights` holds for each list
-    how many sessions have each (k, n), which saves memory for millions of sessions. Return None if a list is
-    empty. The same seed gives the same interval.
+    The result is the percentile interval over resampled sessions. A session is a pair (k, n). `weights` holds
+    the number of sessions for each pair of both lists. This saves memory for millions of sessions. Return
+    None if a list is empty. The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 

@@ -1,4 +1,6 @@
-"""Defines the syntax of a gate, `no-worse:NAME=SIZE`, its possible verdicts, and their exit codes."""
+"""Defines the syntax of a gate (`no-worse:NAME=SIZE`), the possible verdicts, and the exit code of each
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,11 @@ class GateSyntaxError(ValueError):
 
 
 def read_gate_text(text: str, names: Collection[str], what: str, example: str) -> tuple[str | None, float]:
-    """Return the name and the margin of a gate: `no-worse=0.02`, `no-worse=2%`, `no-worse:right=0.02`.
+    """Return the name and the margin of a gate such as `no-worse=0.02`, `no-worse=2%` or
+    `no-worse:right=0.02`.
 
-    `names`: the valid names. `what`: the noun for a name in messages. `example`: a valid name. Raises
-    GateSyntaxError.
+    `names` holds the valid names. `what` is the noun for a name in messages. `example` is a valid name.
+    Raises GateSyntaxError.
     """
     matched = _SYNTAX.fullmatch(text)
     if matched is None:
@@ -40,7 +43,7 @@ def read_gate_text(text: str, names: Collection[str], what: str, example: str) -
 
 
 def choose_worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of several verdicts; "cannot be told" if there are none."""
+    """Return the worst of several verdicts. Return "cannot be told" if there are no verdicts."""
     occurring = set(verdicts) or {"cannot be told"}
     order: tuple[Verdict, ...] = ("worse", "cannot be told", "not worse")
     return next(each for each in order if each in occurring)

@@ -24,7 +24,10 @@ class Interval:
 
 
 def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom; `inf` is normal."""
+    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom.
+
+    If `freedom` is `inf`, the result is the normal quantile.
+    """
     return Z if freedom == np.inf else float(stdtrit_of(0.5 + LEVEL / 2)(freedom))
 
 
@@ -34,7 +37,7 @@ def t_quantiles(freedom: Floats) -> Floats:
 
 
 def two_sided_p(t: Floats, freedom: Floats) -> Floats:
-    """Return the two-sided p-value of each t statistic, given its degrees of freedom (may be `inf`)."""
+    """Return the two-sided p-value of each t statistic. The degrees of freedom may be `inf`."""
     # Beyond a million degrees of freedom, Student's t and the normal distribution agree to six digits.
     return np.asarray(2 * stdtr(np.minimum(freedom, 1e6), -np.abs(t)))
 
@@ -42,8 +45,8 @@ def two_sided_p(t: Floats, freedom: Floats) -> Floats:
 def wilson_bounds(rate: Floats, n: Floats, quantile: Floats) -> tuple[Floats, Floats]:
     """Return both ends of the Wilson score interval (Wilson 1927) for each rate.
 
-    `n`: the (effective) numbers of observations, which need not be whole. `quantile`: a quantile of the
-    normal distribution or of Student's t. With Student's t and an effective n, the result is the modified
+    `n` holds the (effective) numbers of observations, which need not be whole. `quantile` is a quantile of
+    the normal distribution or of Student's t. With Student's t and an effective n, the result is the modified
     Wilson interval of Dean & Pagano (2015).
     """
     squared = quantile * quantile
@@ -59,16 +62,17 @@ def wilson_bounds(rate: Floats, n: Floats, quantile: Floats) -> tuple[Floats, Fl
 # The estimated variance of a mean over few tasks or sessions is uncertain, and often much too small.
 # These two functions combine the effective number of units with its smallest and largest possible value.
 def kish_number(sizes: np.ndarray, many: np.ndarray) -> float:
-    """Return Kish's effective number of units, (Σ size)² / Σ size² (Kish 1965); 0 when all sizes are 0.
+    """Return Kish's effective number of units, (Σ size)² / Σ size² (Kish 1965).
 
-    `many` holds the number of units of each size.
+    Return 0 when all sizes are 0. `many` holds the number of units of each size.
     """
     total = float(np.abs(sizes) @ many)
     return total**2 / float(sizes**2 @ many) if total else 0.0
 
 
 def blend_numbers(own: float | None, least: float, most: float, freedom: float) -> tuple[float, float]:
-    """Return an effective number between `least` and `most`, and its degrees of freedom (inf: it is exact).
+    """Return an effective number between `least` and `most`, and the degrees of freedom of this number (inf
+    if it is exact).
 
     `own` is the number that the data show, with `freedom` degrees of freedom. `own` is averaged with the
     middle of the range, both as logarithms and weighted by their degrees of freedom (the idea of Smyth 2004).

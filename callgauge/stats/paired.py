@@ -14,7 +14,7 @@ from callgauge.stats.intervals import Z, blend_numbers, kish_number
 from callgauge.stats.special_functions import ndtr, ndtri, stdtr, stdtrit
 
 FEWEST_UNLIKE = 10
-"""For a verdict, variants must differ in at least this many tasks (amounts: have this many tasks)."""
+"""For a verdict, variants must differ in this many tasks. For amounts, this many tasks are enough."""
 _ALPHA = 0.05
 _STEPS = 50  # number of halvings, which give an end of an interval to 15 digits
 _FARTHEST = 38.0  # in standard errors; beyond this the normal distribution is 0 in double precision
@@ -32,9 +32,9 @@ class _Moves(NamedTuple):
 class PairedMean:
     """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
-    `error`: the standard error, in the unit of the difference. `freedom`: the degrees of freedom of Student's
-    t. `moves` is set for differences of shares, whose test and interval are those of Tango (1998). Others use
-    Student's.
+    `error` is the standard error, in the unit of the difference. `freedom` holds the degrees of freedom of
+    Student's t. `moves` is set for differences of shares. Their test and interval are the methods of Tango
+    (1998). Other differences use Student's t.
     """
 
     estimate: float
@@ -59,7 +59,7 @@ class PairedMean:
 
     @property
     def z(self) -> float:
-        """The standard normal deviate with the same p-value as the statistic, within ±38."""
+        """The standard normal deviate with the same p-value as the statistic, limited to ±38."""
         score = self.score
         size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
         return copysign(min(size, _FARTHEST), score)
@@ -83,15 +83,16 @@ def measure_paired_shares(
     gaps: Sequence[float] | None = None,
     weights: Sequence[float] | None = None,
 ) -> PairedMean | None:
-    """Return Σ moved / Σ sizes for clusters of tasks; None with fewer than two clusters.
+    """Return Σ moved / Σ sizes for clusters of tasks. Return None with fewer than two clusters.
 
-    `moved` holds for each cluster of tasks the sum of their differences of two shares. Tasks of one cluster
-    may be correlated. With one task in each cluster, the result is that of `compare_paired`.
+    `moved` holds for each cluster of tasks the sum of the tasks' differences of two shares. Tasks of one
+    cluster may be correlated. With one task in each cluster, the result equals the result of
+    `compare_paired`.
 
     For shares of calls, a task may have any number of calls. Then `moved` sums linearised differences (see
-    `task_pairs.TaskPair`). `gaps` sums differences of hits over the mean number of calls, and `weights` the
-    calls over that number. The variance is that of a difference of two ratio estimates (Cochran 1977, section
-    6.3). `gaps` show how often a task moved.
+    `task_pairs.TaskPair`). `gaps` sums the differences of hits, and `weights` sums the calls; both are
+    divided by the mean number of calls. The variance is the variance of a difference of two ratio estimates
+    (Cochran 1977, section 6.3). `gaps` shows how often a task moved.
     """
     if len(sizes) < 2:
         return None
@@ -110,7 +111,7 @@ def measure_paired_shares(
 def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
     """Return the mean difference of amounts, such as tokens, over clusters of tasks, with Student's t.
 
-    The standard error is that of the delete-one jackknife over clusters (Wolter 2007, chapter 4).
+    The standard error comes from the delete-one jackknife over clusters (Wolter 2007, chapter 4).
     """
     if len(sizes) < 2:
         return None
@@ -121,15 +122,16 @@ def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> Pair
 
 
 def compare_paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
-    """Return the mean difference over tasks that both variants tried; None with fewer than two tasks.
+    """Return the mean difference over tasks that both variants tried.
 
-    `differences` holds one value from -1 to 1 for each task. With `weights`, each value stands for that many
-    tasks. The tasks are the independent units however often each was tried (Miller 2024, section 4). With one
-    trial of each task, the interval is Tango's score interval of paired proportions (Tango 1998), and the
-    p-value that of McNemar's test without correction. `_compare` describes tasks with several trials.
+    Return None with fewer than two tasks. `differences` holds one value from -1 to 1 for each task. With
+    `weights`, each value stands for that many tasks. The tasks are the independent units however often each
+    was tried (Miller 2024, section 4). With one trial of each task, the interval is Tango's score interval of
+    paired proportions (Tango 1998), and the p-value comes from McNemar's test without correction. `_compare`
+    describes tasks with several trials.
 
-    Limit: the interval is too narrow if one variant has one trial per task and the other four or more, and
-    the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
+    Limit: the interval is too narrow if one variant has one trial per task and the other has four or more,
+    and the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
     """
     values = np.asarray(differences, dtype=float)
     many = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
@@ -147,7 +149,7 @@ def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[
 
     `before`, `after` and `n` have one number for each session: the hits before, the hits after, and the
     calls. Each call is paired with itself, and the sessions are the independent units. With one call in each
-    session, the result is that of `compare_paired`. `_compare` describes larger sessions.
+    session, the result equals the result of `compare_paired`. `_compare` describes larger sessions.
     """
     calls = np.asarray(n, dtype=float)
     moved = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
@@ -164,12 +166,12 @@ def _compare(
 ) -> Difference:
     """Return Σ moved / Σ size with Tango's score interval over an effective number of pairs.
 
-    `moved` holds how far each unit moved, from -size to size, and `many` the number of such units. If each
-    pair were independent and moved by -1, 0 or 1, the variance would be (up + down - difference²) / pairs.
-    With the effective number of pairs, this variance equals the delete-one jackknife variance over the units
-    (Wolter 2007, chapter 4). The number is between Kish's number of units, as if all pairs of a unit moved
-    together, and `most` (None: the number from the data). `blend_numbers` weighs the data against these
-    bounds.
+    `moved` holds how far each unit moved, from -size to size, and `many` holds the number of such units. If
+    each pair were independent and moved by -1, 0 or 1, the variance would be (up + down - difference²) /
+    pairs. With the effective number of pairs, this variance equals the delete-one jackknife variance over the
+    units (Wolter 2007, chapter 4). The lower bound of this number is Kish's number of units, as if all pairs
+    of a unit moved together. The upper bound is `most`, or the number from the data if `most` is None.
+    `blend_numbers` weighs the data against these bounds.
     """
     moments = _measure(moved, size, many, most)
     p = moments.p
@@ -190,7 +192,7 @@ def _measure(
     gaps: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> PairedMean:
-    """Return Σ moved / Σ size; `gaps` and `weights` are those of `measure_paired_shares`."""
+    """Return Σ moved / Σ size. `measure_paired_shares` explains `gaps` and `weights`."""
     gaps = moved if gaps is None else gaps
     whole = float(size @ many)
     estimate = float(moved @ many) / whole
@@ -200,7 +202,7 @@ def _measure(
     own = _own_number(moved, size, many, unlike - estimate**2)
     freedom = _degrees_of_freedom(gaps, size, many)
     if weights is not None and own is not None and own < least and np.ptp(weights / size) > 0:
-        # With tasks of unequal weight, only the data show the smallest possible number.
+        # With tasks of unequal weight, only the data show the smallest possible number of pairs.
         pairs, freedom = own, max(1.0, freedom)
     else:
         most = max(most, least) if most else max(least, own or least)
@@ -211,7 +213,10 @@ def _measure(
 
 
 def _own_number(moved: np.ndarray, size: np.ndarray, many: np.ndarray, variance: float) -> float | None:
-    """Return how many pairs of `variance` each give the jackknife variance; None if nothing varies."""
+    """Return how many pairs, each with this `variance`, give the jackknife variance.
+
+    Return None if nothing varies.
+    """
     ratios = moved / size
     if not np.ptp(ratios) or variance <= 0:
         return None
@@ -227,11 +232,11 @@ def _jackknife_variance(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -> float:
     """Return the degrees of freedom of the jackknife variance (after Korn & Graubard 1998).
 
-    They are the effective number of units that moved, less one. Two bounds apply. The first is the effective
-    number if whole units moved together, so that each adds size² to the variance. The second is low where few
-    units moved to one side, because these units may move further. The numbers of the second bound come from
-    simulation. Without it, 7.7 % of tests are false alarms where one variant has four times the trials of the
-    other.
+    The result is the effective number of units that moved, minus one. Two bounds apply. The first is the
+    effective number if whole units moved together, so that each adds size² to the variance. The second is low
+    where few units moved to one side, because these units may move further. The numbers of the second bound
+    come from simulation. Without the second bound, 7.7 % of tests are false alarms where one variant has four
+    times the trials of the other.
     """
     all_moved = kish_number(moved, many)
     rarer = min(kish_number(np.maximum(way, 0), many) for way in (moved, -moved))
@@ -241,7 +246,7 @@ def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _score_end(up: float, down: float, pairs: float, reach: float) -> float:
     """Return the largest difference up - down that the score test of Tango (1998) does not reject.
 
-    `up`, `down`: the shares of pairs that moved up and down. `reach`: the quantile of the test.
+    `up` and `down` are the shares of pairs that moved up and down. `reach` is the quantile of the test.
     """
     estimate = up - down
     low, high = estimate, 1.0

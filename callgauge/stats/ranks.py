@@ -1,4 +1,5 @@
-"""Ranks variants with their uncertainty: which is the best, which may be, and the possible ranks of each.
+"""Ranks variants with their uncertainty: which variant is the best, which may be the best, and which ranks
+are possible.
 
 No variant is the reference, so the result does not depend on a choice of reference.
 """
@@ -20,9 +21,9 @@ Pair = tuple[int, int]
 class Ranking:
     """The order of several variants, from all their pairwise differences.
 
-    `ranks`: the first and the last possible rank of each variant; 1 is the best. `best`: the variants that
-    may be the best. `p`: the adjusted p-value of each pair of variants, by their indices in the order given.
-    `wins`: the pairs (better, worse) that are certain.
+    `ranks` holds the first and the last possible rank of each variant. Rank 1 is the best. `best` holds the
+    variants that may be the best. `p` is the adjusted p-value of each pair of variants, by the indices of
+    both variants in the given order. `wins` holds the pairs (better, worse) that are certain.
     """
 
     ranks: Sequence[tuple[int, int]]
@@ -34,17 +35,17 @@ class Ranking:
 def rank_arms(
     arms: int, differences: Mapping[Pair, Difference], *, high_is_good: bool, smallest: float = 0.0
 ) -> Ranking:
-    """Return the ranks that fit the differences, by three rules:
+    """Return the ranks that fit the differences. There are three rules:
 
-    1. A variant is the best if it is better than each other variant, each at 5 %. A correction is not needed,
-       because the claim is true only if all of these comparisons are (Gutmann & Maymin 1987).
+    1. A variant is the best if it is better than each other variant at 5 %. A correction is not needed,
+       because the claim is true only if all of these comparisons are true (Gutmann & Maymin 1987).
     2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979). The ranks follow
        Mogstad, Romano, Shaikh & Wilhelm (2024).
     3. A variant cannot be the best if another is better at 5 % / (arms - 1). The remaining variants contain
        the best one with 95 % confidence (multiple comparisons with the best; Hsu 1984, with Bonferroni's
        correction).
 
-    The p-value of a pair is the smaller one of the first two rules. A difference whose whole interval is
+    The p-value of a pair is the smaller p-value of the first two rules. A difference whose whole interval is
     smaller than `smallest` makes no variant better. A pair without a difference is never certain.
     docs/statistics.md has the simulated shares of false claims.
     """
@@ -71,7 +72,10 @@ def rank_arms(
 
 
 def _find_best(alone: Mapping[Pair, float], rivals: int) -> list[Pair]:
-    """Return the wins of the variant that is better than each rival. `alone`: the unadjusted p-values."""
+    """Return the wins of the variant that is better than each rival.
+
+    `alone` holds the unadjusted p-values.
+    """
     certain = [win for win, p in alone.items() if p < LEVEL]
     number = Counter(better for better, _ in certain)
     return [win for win in certain if number[win[0]] == rivals]

@@ -1,15 +1,16 @@
 """One rate and its uncertainty, when calls come in sessions and the calls of one session are correlated.
 
-A hash of its id puts every session into one of 50 groups, the same for every tool, day, prompt and model.
-Only k and n of each group are needed. The variance comes from computing the rate without one group at a time
-(delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The design effect of a rate is this variance
-relative to that of independent calls. The interval is Wilson's over the effective number of calls, with a
-quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al. 2019).
+A hash of the session id puts every session into one of 50 groups. The group is the same for every tool, day,
+prompt and model. Only k and n of each group are needed. The variance comes from computing the rate without
+one group at a time (delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The design effect of a rate
+is this variance divided by the variance of independent calls. The interval is Wilson's over the effective
+number of calls, with a quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al.
+2019).
 
 A design effect from few sessions with a hit is itself uncertain, so it has few degrees of freedom (Korn &
 Graubard 1998). The rates of a table therefore share an estimate of the intra-session correlation, and each
-design effect is moved towards the one that this correlation gives. docs/statistics.md has the simulated
-coverage.
+design effect is moved towards the design effect that this correlation gives. docs/statistics.md has the
+simulated coverage.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from callgauge.stats.session_groups import GROUPS, DayCounts, Integers
 from callgauge.stats.special_functions import digamma, trigamma
 
 ENOUGH = 30
-"""With fewer observations, a rate gets no rank, verdict or alert, and pages show it pale."""
+"""With fewer observations, a rate gets no rank, verdict or alert, and pages show the rate pale."""
 ENOUGH_SESSIONS = 10
 ENOUGH_TO_COMPARE = 5
 """The minimum number of sessions on each side of a judged difference, chosen by simulation."""
@@ -40,18 +41,21 @@ _LEAST_LENT, _MOST_LENT = 2.0, 30.0
 OF_SESSIONS = 0.8  # the table gives a rate at most this factor times (sessions - 1) degrees of freedom
 _NOTHING = (0.0, 0.0, 1.0, 1.0)  # the values of a rate that has no degrees of freedom
 LEAST_FREEDOM = 4.0  # the table may always give a rate this many degrees of freedom
-_UTMOST = 2.0  # limit of the interval, in design effects of equal observations per session; from simulations
+# maximum design effect of an interval, divided by the design effect of equal observations per session; from
+# simulations
+_UTMOST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How much a rate moves when one group of sessions is left out.
 
-    `effect`: the variance relative to that of independent observations; 0 if unknown (all or none are hits,
-    or all are in one group). `freedom`: the degrees of freedom of `effect`; 0 if unknown. `base`: 1 / the
-    number of independent observations with the same precision; 1/n for a plain rate. `squares`: the sum of
-    the squared weights of the sessions; for a plain rate, the sum of n² divided by the square of the total n.
-    `groups`: the number of groups with an observation. `moves`: how much the rate falls without each group.
+    `effect` is the variance divided by the variance of independent observations. `effect` is 0 if unknown
+    (all or none are hits, or all are in one group). `freedom` holds the degrees of freedom of `effect`, or 0
+    if unknown. `base` is 1 / the number of independent observations with the same precision, so a plain rate
+    has 1/n. `squares` is the sum of the squared weights of the sessions. For a plain rate, `squares` is the
+    sum of n² divided by the square of the total n. `groups` is the number of groups with an observation.
+    `moves` says how much the rate falls when each group is left out.
     """
 
     effect: float
@@ -67,7 +71,7 @@ class Spread:
         return max(1.0, self.squares / self.base)
 
     def effect_at(self, correlation: float) -> float:
-        """Return the design effect of an intra-session correlation (Kish 1965, for unequal sizes)."""
+        """Return the design effect for an intra-session correlation (Kish 1965, for unequal sizes)."""
         return 1 + correlation * (self.of_whole_sessions - 1)
 
 
@@ -75,7 +79,8 @@ class Spread:
 class Likeness:
     """The correlation of the observations of a session, estimated from the other rates of the table.
 
-    `correlation`: the intra-session correlation, 0 to 1. `freedom`: its degrees of freedom.
+    `correlation` is the intra-session correlation, 0 to 1. `freedom` holds the degrees of freedom of this
+    estimate.
     """
 
     correlation: float
@@ -86,8 +91,9 @@ class Likeness:
 class Estimate:
     """A rate with its uncertainty: `effective_n` independent observations, and `freedom` degrees of freedom.
 
-    `own_freedom`: the degrees of freedom without those from other rates of the table. `moves`: how much the
-    rate falls without each group of sessions; None if all observations are independent.
+    `own_freedom` holds the degrees of freedom without those that other rates of the table add. `moves` says
+    how much the rate falls when each group of sessions is left out. `moves` is None if all observations are
+    independent.
     """
 
     rate: float
@@ -112,10 +118,10 @@ def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
 class Share:
     """A share: `k` hits of `n` observations. Raises ValueError unless 0 <= k <= n.
 
-    `sessions`: the number of sessions with these observations, if known; a session counts once for each of
-    its days, models and prompts. `by_group`: k and n of each random group of sessions, of shape (2, GROUPS);
-    None when all observations are independent. `by_day`: k and n of each day, if known. `likeness`: the
-    intra-session correlation from the other rates of the table.
+    `sessions` is the number of sessions with these observations, if known. A session counts once for each of
+    its days, models and prompts. `by_group` holds k and n of each random group of sessions, of shape (2,
+    GROUPS). `by_group` is None when all observations are independent. `by_day` holds k and n of each day, if
+    known. `likeness` is the intra-session correlation from the other rates of the table.
     """
 
     k: int
@@ -131,7 +137,7 @@ class Share:
             raise ValueError(f"{self.k} of {self.n} is not a share")
 
     def __add__(self, other: Share) -> Share:
-        """Return the sum of both shares. A session in both is counted as one session."""
+        """Return the sum of both shares. A session in both shares is counted as one session."""
         have_groups = self.by_group is not None and other.by_group is not None
         apart = self.sessions is None or other.sessions is None
         return Share(
@@ -145,7 +151,7 @@ class Share:
 
     @classmethod
     def from_groups(cls, k: Floats, n: Floats, sessions: int | None = None) -> Share:
-        """Return the share of k hits of n observations; `k` and `n` are arrays by group."""
+        """Return the share of k hits of n observations. `k` and `n` are arrays by group."""
         return cls(int(k.sum()), int(n.sum()), sessions, np.stack([k, n]))
 
     @property
@@ -166,7 +172,7 @@ class Share:
 
     @property
     def spread(self) -> Spread | None:
-        """How the rate varies between sessions; None if observations are independent."""
+        """How the rate varies between sessions, or None if observations are independent."""
         if self._spread is None and self.by_group is not None and self.n:
             object.__setattr__(self, "_spread", measure_spreads(self.by_group[None, :, None])[0])
         return self._spread
@@ -192,7 +198,7 @@ class Share:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The rate with its uncertainty; None when there are no observations."""
+        """The rate with its uncertainty, or None when there are no observations."""
         if not self.n:
             return None
         rate = self.k / self.n
@@ -210,12 +216,12 @@ class Share:
 
     @property
     def design_effect(self) -> float:
-        """The variance relative to that of independent observations."""
+        """The variance divided by the variance of independent observations."""
         return self.n / self.effective_n if self.n else 1.0
 
     @property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the rate; None when there are no observations."""
+        """The 95 % interval of the rate, or None when there are no observations."""
         estimate = self.estimate
         return estimate.interval if estimate else None
 
@@ -235,8 +241,8 @@ def make_shares(
 ) -> list[Share]:
     """Return a share for each (k, n, sessions) of a table, with the table's intra-session correlation.
 
-    `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as in `relate_shares`. `by_day`: the counts of
-    each row by day.
+    `by_group` is an array of shape (rows, 2, GROUPS). `tables` has the same meaning as in `relate_shares`.
+    `by_day` holds the counts of each row by day.
     """
     days = by_day if by_day is not None else [None] * len(counts)
     shares = [Share(*each, groups, day) for each, groups, day in zip(counts, by_group, days, strict=True)]
@@ -246,7 +252,7 @@ def make_shares(
 def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
     """Return the shares, each with the intra-session correlation from the other shares of its table.
 
-    All shares have counts by group. `tables`: the table of each share, if there are several tables.
+    All shares have counts by group. `tables` holds the table of each share, if there are several tables.
     """
     if not shares:
         return []
@@ -265,10 +271,11 @@ def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = Non
 
 
 def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Spread]:
-    """Return the spread of each rate. `counts`: k and n, an array of shape (rates, 2, strata, GROUPS).
+    """Return the spread of each rate.
 
-    A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata); each row adds up to 1.
-    Without `weights`, there is one stratum. A stratum of weight 0 may be empty.
+    `counts` holds k and n, an array of shape (rates, 2, strata, GROUPS). A rate is the sum over strata of
+    weight × k/n. `weights` has the shape (rates, strata), and each row adds up to 1. Without `weights`, there
+    is one stratum. A stratum of weight 0 may be empty.
     """
     spreads = _measure(counts, weights)
     numbers = (spreads.effect, spreads.freedom, spreads.base, spreads.squares, spreads.groups)
@@ -277,7 +284,7 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
 
 @dataclass(frozen=True, slots=True)
 class _Spreads:
-    """The fields of many `Spread`s, each as one array, and `rate`, the rates."""
+    """The fields of many `Spread`s, each as one array. `rate` holds the rates."""
 
     rate: Floats
     effect: Floats
@@ -296,7 +303,7 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
         each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)
         rates = np.where(totals > 0, hits / totals, 0.0)
         rest = 1 - n / np.maximum(totals, 1)[..., None]
-        # This is the exact change of a stratum's rate without one group.
+        # This is the exact change of a stratum's rate when one group is left out.
         lost = np.where(rest > 1e-12, (k - rates[..., None] * n) / rest, 0.0)
         moves = (each[..., None] * lost).sum(1)
         groups = (n.sum(1) > 0).sum(-1)
@@ -327,8 +334,8 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
     """Return for each share of a table the intra-session correlation from the other shares, or None.
 
     The correlation is a ratio of sums over the table's rates, so that a rate with more information has more
-    weight. It has more degrees of freedom if the design effects of the rates are close to those that it
-    predicts (empirical Bayes; Morris 1983), but never more than the other rates together.
+    weight. The correlation has more degrees of freedom if it predicts the design effects of the rates well
+    (empirical Bayes; Morris 1983). It never has more degrees of freedom than the other rates together.
     """
     spreads = [share.spread for share in shares]
     figures = np.array(
@@ -355,8 +362,8 @@ def _lend(
 ) -> tuple[Floats, Floats]:
     """Return for each rate the correlation of its table, and the degrees of freedom of this correlation.
 
-    `whole`: the design effects if all observations of a session were equal. `table`: the number of each
-    rate's table. A rate without degrees of freedom does not contribute to the correlation of its table.
+    `whole` holds the design effects if all observations of a session were equal. `table` is the number of
+    each rate's table. A rate without degrees of freedom does not contribute to the correlation of its table.
     """
     tables = int(table.max(initial=-1)) + 1
 
@@ -382,9 +389,10 @@ def _lend(
 
 @dataclass(frozen=True, slots=True)
 class RateArrays:
-    """The fields of many `Estimate`s, each as one array of shape (rates,); `moves` is (rates, GROUPS).
+    """The fields of many `Estimate`s, each as one array of shape (rates,).
 
-    `n`: the observations of each rate. `has_enough`: as in `Share`.
+    The shape of `moves` is (rates, GROUPS). `n` is the number of observations of each rate. `has_enough` has
+    the same meaning as in `Share`.
     """
 
     rate: Floats
@@ -407,8 +415,8 @@ class RateArrays:
 def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArrays:
     """Return the estimates that `relate_shares` would give, for thousands of rates in one step.
 
-    `counts`: k and n, an array of shape (rates, 2, GROUPS). `sessions`: the number of sessions of each rate.
-    `table`: the number of each rate's table. Every rate has an observation.
+    `counts` holds k and n, an array of shape (rates, 2, GROUPS). `sessions` is the number of sessions of each
+    rate. `table` is the number of each rate's table. Every rate must have an observation.
     """
     spreads = _measure(counts[:, :, None])
     n = counts[:, 1].sum(-1)

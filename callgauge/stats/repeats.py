@@ -12,15 +12,16 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-# 0 would give the exact interval (too wide), 0.5 Jeffreys' interval (too narrow near 0 and 1).
+# 0 would give the exact interval (too wide), and 0.5 would give Jeffreys' interval (too narrow near 0 and 1).
 _ENDS = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class PassK:
-    """pass^k over the tasks with at least k trials. `rate` is its mean over `tasks` such tasks.
+    """pass^k over the tasks with at least k trials.
 
-    `interval` is None with fewer than two tasks.
+    `rate` is the mean of pass^k over these tasks, and `tasks` is their number. `interval` is None with fewer
+    than two tasks.
     """
 
     k: int
@@ -30,13 +31,14 @@ class PassK:
 
 
 def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
-    """Return pass^k: the mean over tasks of C(c, k) / C(n, k); None when no task has k trials.
+    """Return pass^k: the mean over tasks of C(c, k) / C(n, k). Return None when no task has k trials.
 
-    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c passed
-    trials, number of tasks with this n and c). The interval is a beta interval (Clopper & Pearson 1934) over
-    an effective number of tasks, with a t quantile (Korn & Graubard 1998). The effective number has two
-    bounds. One is the number of tasks, as if each passed always or never. The other is the number for equally
-    hard tasks (`_alike_variance`). If no task differs from another, each task counts as one observation.
+    The definition comes from tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes` holds tuples: n
+    trials, c passed trials, and the number of tasks with this n and c. The interval is a beta interval
+    (Clopper & Pearson 1934) over an effective number of tasks, with a t quantile (Korn & Graubard 1998). The
+    effective number has two bounds. One bound is the number of tasks, as if each task passed always or never.
+    The other bound is the number for equally hard tasks (`_alike_variance`). If no task differs from another,
+    each task counts as one observation.
     """
     usable = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
     if not usable:
@@ -71,8 +73,8 @@ def _interval(values: np.ndarray, many: np.ndarray, trials: Counter[int], k: int
 def _alike_variance(rate: float, n: int, k: int) -> float:
     """Return the variance of C(c, k) / C(n, k) for equally hard tasks with the given pass^k, `rate`.
 
-    It is the variance of a U-statistic of n trials (Hoeffding 1948, 5.13), where two choices of k trials have
-    j trials in common.
+    The formula is the variance of a U-statistic of n trials (Hoeffding 1948, 5.13), where two choices of k
+    trials have j trials in common.
     """
     p = float(rate ** (1 / k))
     chances = (comb(k, j) * comb(n - k, k - j) / comb(n, k) for j in range(k + 1))
@@ -82,9 +84,9 @@ def _alike_variance(rate: float, n: int, k: int) -> float:
 def _beta_interval(rate: float, number: float) -> Interval:
     """Return the beta interval of a rate of `number` observations, which need not be whole.
 
-    `_ENDS` = 0 would give the interval of Clopper & Pearson, and 0.5 that of Jeffreys' prior (Brown, Cai &
-    DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the interval covers every true rate with at least 93.7
-    %.
+    `_ENDS` = 0 would give the interval of Clopper & Pearson, and 0.5 would give the interval of Jeffreys'
+    prior (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the interval covers every true rate
+    with at least 93.7 %.
     """
     hits, misses, tail = rate * number, (1 - rate) * number, 0.5 - LEVEL / 2
     low = betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail) if rate > 0 else 0.0

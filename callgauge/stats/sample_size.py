@@ -17,11 +17,11 @@ _MOST = 10_000_000  # limit of sessions; a larger number is reported as "never"
 def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
     """Return how many more sessions each variant needs to show a `difference` with 80 % power.
 
-    `difference` is a share: 0.02 is two points. The true rates are assumed to be that far apart, around their
-    present mean. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The variance is that of
-    the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present design effects and
-    observations per session. 0 means that the present sessions are enough. None means that a variant has no
-    session, or that ten million more are not enough.
+    `difference` is a share: 0.02 is two points. The true rates are assumed to be `difference` apart, around
+    the mean of the present rates. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The
+    variance comes from the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present
+    design effects and observations per session. 0 means that the present sessions are enough. None means that
+    a variant has no session, or that ten million more are not enough.
     """
     arms = [arm for arm in (share, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
@@ -51,8 +51,8 @@ def sessions_needed(share: Share, against: Share, difference: float, comparisons
 def smallest_shown(comparison: Difference, comparisons: int = 1) -> float:
     """Return the smallest true difference that the present sessions would show with 80 % power.
 
-    The difference is a share. It is calculated from the width of the 95 % interval. `comparisons`: the number
-    of comparisons.
+    The difference is a share. The difference is calculated from the width of the 95 % interval. `comparisons`
+    is the number of comparisons.
     """
     half = (comparison.high - comparison.low) / 2
     z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
@@ -71,12 +71,12 @@ def tasks_needed_at(
 ) -> int | None:
     """Return how many tasks two variants must both try to show a `difference` of a share with 80 % power.
 
-    The formula is that of `sessions_needed`, without earlier data. The two rates are `difference` apart
-    around `rate`. A trial is worth `worth` independent observations. `comparisons`: the number of variants
-    that are compared with the reference, each at `alpha` / `comparisons`. `correlation`: the correlation of
-    two trials of one task, in the same variant or not. At 0 the variants count as independent, and a run
-    needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE` tasks. Return
-    None if `difference` is 0.
+    The formula is the same as in `sessions_needed`, but without earlier data. The two rates are `difference`
+    apart around `rate`. A trial is worth `worth` independent observations. `comparisons` is the number of
+    variants that are compared with the reference, each at `alpha` / `comparisons`. `correlation` is the
+    correlation of two trials of one task, in the same variant or not. At 0 the variants count as independent,
+    and a run needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE`
+    tasks. Return None if `difference` is 0.
     """
     if not difference or worth <= 0:
         return None
@@ -98,7 +98,7 @@ def tasks_needed_for_amount(
 ) -> int | None:
     """Return the number of tasks for a difference of amounts, such as tokens.
 
-    `deviation`: the standard deviation over trials.
+    `deviation` is the standard deviation over trials.
     """
     if not difference:
         return None
@@ -108,8 +108,8 @@ def tasks_needed_for_amount(
 def trial_worth(history: Share, calls: float) -> float:
     """Return how many independent calls have as much information as the calls of one trial.
 
-    `calls`: the mean number of calls in a trial. They are assumed to be as correlated as calls of a session
-    (Kish 1965: the design effect is 1 + correlation · (size - 1)).
+    `calls` is the mean number of calls in a trial. These calls are assumed to be as correlated as the calls
+    of a session (Kish 1965: the design effect is 1 + correlation · (size - 1)).
     """
     if not history.n or not history.sessions or not history.effective_n:
         return max(1.0, calls)
@@ -121,10 +121,10 @@ def trial_worth(history: Share, calls: float) -> float:
 def _pairs_needed(
     unit: float, difference: float, comparisons: int, alpha: float, correlation: float, repeats: int
 ) -> int:
-    """Return the number of tasks. `unit`: the variance of the difference of two independent trials.
+    """Return the number of tasks. `unit` is the variance of the difference of two independent trials.
 
-    Trials of one task share its difficulty, which cancels between the variants. Repeated trials average the
-    rest.
+    Trials of one task share the task's difficulty, which cancels between the variants. Repeated trials reduce
+    the other variance.
     """
     variance = unit * (1 - correlation) / repeats
     return max(2, ceil(variance / _allowed_variance(difference, comparisons, alpha)))
@@ -133,8 +133,9 @@ def _pairs_needed(
 def look_factor(looks: int, alpha: float = 0.05) -> float:
     """Return the factor by which up to `looks` evenly spaced interim analyses raise the number of tasks.
 
-    It is the factor of the largest number of tasks, for the same 80 % power as with one analysis at the end.
-    The boundaries are of O'Brien & Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
+    The factor applies to the largest number of tasks. With this factor, the analyses keep the 80 % power of
+    one analysis at the end. The boundaries are of O'Brien & Fleming's type (Jennison & Turnbull 2000, section
+    2.4: the factor R_B).
     """
     information = [(number + 1) / looks for number in range(looks)]
     boundaries = find_boundaries(information, 1.0, alpha, is_last=True)
@@ -157,13 +158,16 @@ def _chance_to_differ(middle: float, difference: float, number: int) -> float:
 
 
 def _ends(middle: float, difference: float) -> tuple[float, float]:
-    """Return two rates that are `difference` apart; near 0 and 1, `rate` is not exactly between them."""
+    """Return two rates that are `difference` apart.
+
+    Near 0 and 1, `rate` is not exactly between the two rates.
+    """
     half = min(abs(difference), 1.0) / 2
     centre = min(1 - half, max(half, middle))
     return centre - half, centre + half
 
 
 def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:
-    """Return the variance of a difference at which its test has 80 % power."""
+    """Return the variance at which the test of a difference has 80 % power."""
     z = -float(ndtri(alpha / 2 / comparisons)) + float(ndtri(POWER))
     return (difference / z) ** 2

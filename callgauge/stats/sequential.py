@@ -1,8 +1,9 @@
 """Group-sequential tests: interim analyses of incoming results, which allow an early stop.
 
-The boundaries are those of Lan & DeMets (1983) with alpha spending of O'Brien & Fleming's type. They are
-found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
-statistic, here the number of tasks; its unit does not matter. Statistics are standard normal deviates.
+The boundaries come from Lan & DeMets (1983), with alpha spending of O'Brien & Fleming's type. The boundaries
+are found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
+statistic, here the number of tasks. The unit of information does not matter. Statistics are standard normal
+deviates.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from callgauge.stats.intervals import Floats
 from callgauge.stats.special_functions import ndtr, ndtri
 
 FARTHEST = 8.0
-"""The largest boundary; beyond it the tail probability is practically 0."""
+"""The largest boundary. Beyond it the tail probability is practically 0."""
 _POWER = 0.8
 _STEPS = 60  # number of halvings in a search, which give 15 digits
 _FEWEST_NODES = 48  # minimum number of quadrature points over the region in which a trial continues
@@ -51,8 +52,8 @@ def find_boundaries(
 ) -> tuple[float, ...]:
     """Return for each interim analysis the z at which a two-sided test of level `alpha` decides.
 
-    `information`: the rising information at each analysis so far. `planned`: the information at the end. The
-    spending follows the information actually reached. With `is_last`, the last analysis spends all the
+    `information` is the rising information at each analysis so far. `planned` is the information at the end.
+    The spending follows the information actually reached. With `is_last`, the last analysis spends all the
     remaining alpha.
     """
     return _find_boundaries(tuple(information), planned, alpha, is_last)
@@ -83,7 +84,7 @@ def chance_above(
 
     In this order, results are higher if they cross the upper boundary earlier, or have a higher z at the same
     analysis. Results are lower if they cross the lower boundary earlier (Fairbanks & Madsen 1982; Tsiatis,
-    Rosner & Mehta 1984). `boundaries` are those of the earlier analyses. The mean of z is drift ·
+    Rosner & Mehta 1984). `boundaries` holds the boundaries of the earlier analyses. The mean of z is drift ·
     √information.
     """
     if z < 0:
@@ -100,7 +101,7 @@ def adjust_estimate(
 ) -> AdjustedEstimate:
     """Return the median-unbiased drift and its (1 - alpha) interval, from the stage-wise order.
 
-    The arguments are those of `chance_above`. The drift in the estimate's unit is drift · √information · the
+    `chance_above` explains the arguments. The drift in the estimate's unit is drift · √information · the
     standard error of the last interim analysis.
     """
     at = sqrt(information[-1])
@@ -115,15 +116,18 @@ def adjust_estimate(
 
 
 def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[float]) -> float:
-    """Return the two-sided p-value of no drift in the stage-wise order. Arguments: see `chance_above`."""
+    """Return the two-sided p-value of no drift in the stage-wise order.
+
+    `chance_above` explains the arguments.
+    """
     return min(1.0, 2 * chance_above(abs(z), information, boundaries))
 
 
 def chance_at_end(z: float, share: float, mean: float, low: float, high: float) -> float:
     """Return the chance that the final z is within `low` to `high`, given `z` at a share of the information.
 
-    `mean`: the expected final z. With the boundary as `low`, the result is the conditional power (Lan, Simon
-    & Halperin 1982).
+    `mean` is the expected final z. With the boundary as `low`, the result is the conditional power (Lan,
+    Simon & Halperin 1982).
     """
     centre, spread = z * sqrt(share) + mean * (1 - share), sqrt(1 - share)
     if spread == 0:
@@ -135,8 +139,8 @@ def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
     """Return the half-width, in standard errors, of an interval that is valid at all times.
 
     The interval is the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas
-    (2024), equation 9, after `number` observations. It is narrowest near `tuned_to` observations (their
-    appendix B.2).
+    (2024), equation 9, after `number` observations. The interval is narrowest near `tuned_to` observations
+    (their appendix B.2).
     """
     scale = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_to * number
     return sqrt(2 * (scale + 1) / scale * log(sqrt(scale + 1) / alpha))
@@ -145,7 +149,7 @@ def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
 def observations_needed(error: float, number: int, distance: float, z: float) -> int | None:
     """Return the total number of observations that show a difference of `distance` with 80 % power.
 
-    `error`: the standard error with `number` observations. `z`: the quantile of the test. Return None if
+    `error` is the standard error with `number` observations. `z` is the quantile of the test. Return None if
     `distance` is 0.
     """
     if distance <= 0:
@@ -169,7 +173,7 @@ class _Walk:
         self.step = 0.0
 
     def go_to(self, information: float) -> Callable[[float], float]:
-        """Add information; return a function that gives the present chance to be above a z."""
+        """Add information. Return a function that gives the present chance to be above a z."""
         self.step, self.at = information - self.at, information
         means, spread = self.scores + self.drift * self.step, sqrt(self.step)
 

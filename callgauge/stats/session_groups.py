@@ -1,7 +1,7 @@
 """Counts and amounts by random group of sessions and by day, and intervals of ratios of their sums.
 
-The interval of a ratio, such as money per successful turn, comes from the delete-a-group jackknife of its
-logarithm (Wolter 2007, chapter 4), with Student's t.
+The interval of a ratio, such as money per successful turn, comes from the delete-a-group jackknife of the
+ratio's logarithm (Wolter 2007, chapter 4), with Student's t.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class DayCounts:
 def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[float]]) -> Floats:
     """Return counts by group as an array of shape (rows, len(counts), GROUPS).
 
-    `ids`: for each row, the groups that have an observation. `counts`: for each row, the counts of these
+    For each row, `ids` holds the groups that have an observation, and `counts` holds the counts of these
     groups. Each argument may be a pandas series of Arrow lists.
     """
     cells = np.zeros((len(ids), len(counts), GROUPS))
@@ -92,9 +92,9 @@ def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.
 
 
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
-    """Return the 95 % interval of sum(tops) / sum(bottoms); both arrays are by group of sessions.
+    """Return the 95 % interval of sum(tops) / sum(bottoms). Both arrays are by group of sessions.
 
-    Return None with fewer than eight groups, or if the ratio is undefined without one of them.
+    Return None with fewer than eight groups, or if the ratio is undefined when one group is left out.
     """
     moves = _log_moves(tops, bottoms)
     used = (tops > 0) | (bottoms > 0)
@@ -104,10 +104,10 @@ def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
 
 
 def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval | None:
-    """Return the 95 % interval of the second ratio divided by the first, each as tops and bottoms by group.
+    """Return the 95 % interval of the second ratio divided by the first.
 
-    The jackknife leaves each group out of both ratios together. Return None if `ratio_interval` of either
-    ratio is None.
+    The arguments hold the tops and the bottoms of each ratio by group. The jackknife leaves each group out of
+    both ratios together. Return None if `ratio_interval` of either ratio is None.
     """
     if ratio_interval(*first) is None or ratio_interval(*second) is None:
         return None
@@ -120,7 +120,10 @@ def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) 
 
 
 def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:
-    """Return how much the logarithm of the ratio moves without each group; None if it is undefined."""
+    """Return how much the logarithm of the ratio moves when each group is left out.
+
+    Return None if a logarithm is undefined.
+    """
     rest_top, rest_bottom = tops.sum() - tops, bottoms.sum() - bottoms
     if (rest_top <= 0).any() or (rest_bottom <= 0).any():
         return None

@@ -62,8 +62,8 @@ def ndtri(chance: Any) -> Any:
 def stdtr(freedom: Any, t: Any) -> Any:
     """Return the distribution function of Student's t.
 
-    Left of 0, it is half the regularised incomplete beta function I(freedom / 2, 1/2) at freedom / (freedom +
-    t²) (DLMF 8.17); see `_scaled_tail`.
+    Left of 0, the result is half the regularised incomplete beta function I(freedom / 2, 1/2) at freedom /
+    (freedom + t²) (DLMF 8.17). `_scaled_tail` explains the method.
     """
     freedom, t = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(t, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
@@ -80,7 +80,7 @@ def stdtr(freedom: Any, t: Any) -> Any:
 
 
 def stdtrit(freedom: Any, chance: Any) -> Any:
-    """Return the quantile of Student's t. Within 0.001 of the median, only its absolute error is small."""
+    """Return the quantile of Student's t. Within 0.001 of the median, only the absolute error is small."""
     freedom, chance = np.broadcast_arrays(np.asarray(freedom, dtype=float), np.asarray(chance, dtype=float))
     is_finite = (freedom > 0) & np.isfinite(freedom)
     tail = np.minimum(chance, 1 - chance)
@@ -94,8 +94,8 @@ def stdtrit(freedom: Any, chance: Any) -> Any:
 def stdtrit_of(chance: float) -> Callable[[Any], Any]:
     """Return `stdtrit` of one chance between 0.5 and 1, as a fast function of finite degrees of freedom.
 
-    From 1 degree of freedom on, it uses a Chebyshev series (Trefethen 2013, Approximation Theory and
-    Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
+    From 1 degree of freedom on, the function uses a Chebyshev series (Trefethen 2013, Approximation Theory
+    and Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
     """
     series = _depth_series(chance)
 
@@ -145,9 +145,9 @@ def _scaled_tail(shape: Floats, depth: Floats) -> tuple[Floats, Floats]:
 
     `shape` is half the degrees of freedom, `depth` is √(shape · log(1 + t² / freedom)). With e^(-y² / shape)
     as the variable of the integral in DLMF 8.17.1, the tail is Γ(shape + 1/2) / (Γ(shape + 1) √π) · ∫ e^(-y²)
-    y / √(1 - e^(-y² / shape)) dy, from `depth` to infinity. This is the tail of a normal distribution with a
-    factor that hardly changes, so Gauss-Legendre quadrature is exact. Small shapes are raised first (DLMF
-    8.17.20).
+    y / √(1 - e^(-y² / shape)) dy, from `depth` to infinity. The integral is the tail of a normal distribution
+    with a factor that hardly changes, so Gauss-Legendre quadrature is exact. Small shapes are raised first
+    (DLMF 8.17.20).
     """
     factor = np.asarray(_gamma_ratios(shape), dtype=float) / math.sqrt(math.pi)
     below = np.sqrt(-np.expm1(-depth * depth / shape))
@@ -228,7 +228,7 @@ def betaincinv(a: float, b: float, chance: float) -> float:
 
 
 def _log_beta(a: float, b: float) -> float:
-    """Return the logarithm of the beta function; large values use the series of DLMF 5.11.1."""
+    """Return the logarithm of the beta function. Large values use the series of DLMF 5.11.1."""
     a, b = sorted((a, b))
     if b < 20:
         return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
@@ -276,7 +276,7 @@ def binomial_chances(number: int, chance: float) -> Floats:
 
 @cache
 def poisson_mean(count: int, chance: float) -> float:
-    """Return the mean of the Poisson distribution that gives at least `count` with this probability."""
+    """Return the mean at which a Poisson variable is at least `count` with this probability."""
     low, high = 0.0, 2.0 * count + 50
     while low < (mean := (low + high) / 2) < high:
         fewer = math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count))

@@ -5,8 +5,9 @@ looks worse (Simpson 1951). So the slices are compared within each stratum (such
 differences are averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins
 1985). A stratum that one slice hardly has gets little weight.
 
-A contrast tests whether a stratum differs from the others: its difference minus that of the rest at the same
-mix. The largest contrast is the test of a dimension and also names the stratum.
+A contrast tests whether a stratum differs from the others. It is the stratum's difference minus the
+difference of the rest at the same mix. The largest contrast tests a dimension, and shows which stratum is
+unlike the others.
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, meas
 
 REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the slices
 COMPARABLE = 0.5  # below this share, the slices do different work, and there is no verdict
-_MATTERS = 0.25  # half-widths of the interval: a bias of 0.25 costs two points of coverage
+_MATTERS = 0.25  # in half-widths of the interval; a bias of 0.25 half-widths costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
-"""The shares (of, against) of each stratum; 0 of 0 if a slice does not have the stratum."""
+"""The shares (of, against) of each stratum. A slice without the stratum has 0 of 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedDifference:
-    """The `difference` of two slices at the same mix of strata, and their rates `of` and `against` there.
+    """The `difference` of two slices at the same mix of strata, and the rates `of` and `against` at this mix.
 
-    `strata`: the number of strata that both slices have. `covered`: the share of a slice's observations in
-    these strata, for the slice with the smaller share. `by_mix`: the part of the plain difference that comes
-    from the different mixes (Kitagawa 1955), within these strata and from strata that only one slice has.
+    `strata` is the number of strata that both slices have. `covered` is the share of a slice's observations
+    in these strata, for the slice with the smaller share. `by_mix` is the part of the plain difference that
+    comes from the different mixes (Kitagawa 1955), within these strata and from strata that only one slice
+    has.
     """
 
     difference: Difference
@@ -61,12 +63,17 @@ class StandardisedDifference:
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
-        """Return True if the mix moves the plain difference so much that the adjusted one must be shown."""
+        """Return True if the mix moves the plain difference so much that the adjusted difference must be
+        shown.
+        """
         return not self.is_representative or abs(self.by_mix) > _MATTERS * (plain.high - plain.low) / 2
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two slices at the same mix; None if no stratum occurs in both."""
+    """Return the difference of two slices at the same mix.
+
+    Return None if no stratum occurs in both slices.
+    """
     return standardise_all([strata])[0]
 
 
@@ -75,12 +82,13 @@ def standardise_all(
     likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
     excesses: Sequence[DayExcess] | None = None,
 ) -> list[StandardisedDifference | None]:
-    """Return the difference of each pair of slices at the same mix; None if no stratum occurs in both.
+    """Return the difference of each pair of slices at the same mix.
 
-    A stratum that occurs in only one session group of a slice is left out, because it cannot show how
-    sessions differ. The parts of a session in several strata count together (callgauge.stats.rates).
-    `likeness`: for each pair, the intra-session correlation from the tables of both slices. `excesses`: the
-    variance that days add to each plain difference, which the mix hardly changes.
+    A pair gets None if no stratum occurs in both slices. A stratum that occurs in only one session group of a
+    slice is left out, because such a stratum cannot show how sessions differ. The parts of a session in
+    several strata count together (callgauge.stats.rates). `likeness` holds for each pair the intra-session
+    correlation from the tables of both slices. `excesses` is the variance that days add to each plain
+    difference, which the mix hardly changes.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -97,7 +105,10 @@ def standardise_all(
 def estimate_at_mix(
     strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both slices at the same mix, with uncertainty; None if they share no stratum."""
+    """Return the rates of both slices at the same mix, with uncertainty.
+
+    Return None if the slices share no stratum.
+    """
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
 
@@ -131,9 +142,9 @@ def _estimate_arms(
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """The strata that both slices have: k and n, of shape (2 slices, strata), and their weights.
+    """The strata that both slices have: k and n, of shape (2 slices, strata), and the weights of the strata.
 
-    `totals`: k and n of all strata, of shape (2, 2 slices).
+    `totals` holds k and n of all strata, of shape (2, 2 slices).
     """
 
     used: Strata
@@ -201,10 +212,11 @@ def _is_usable(share: Share) -> bool:
 def contrast_strata(
     strata: Strata, judged: Sequence[int], likeness: tuple[Likeness | None, Likeness | None] = (None, None)
 ) -> list[Difference | None]:
-    """Return for each stratum by how much its difference exceeds that of all others together.
+    """Return for each stratum by how much its difference exceeds the difference of all other strata together.
 
-    `judged`: the positions of the strata to contrast. A stratum gets None if it is not judged, or if no other
-    stratum is in both slices. `likeness`: the intra-session correlation from the tables of both slices.
+    `judged` holds the positions of the strata to contrast. A stratum gets None if it is not judged, or if no
+    other stratum is in both slices. `likeness` is the intra-session correlation from the tables of both
+    slices.
     """
     others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
     excesses = measure_excesses(

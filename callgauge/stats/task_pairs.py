@@ -1,4 +1,4 @@
-"""Compares two variants of a trial run over the tasks that both tried.
+"""Compares two variants of a trial run over the tasks that both variants tried.
 
 Differences are variant − reference, in the unit of the measure. `sequential` computes the interim analyses.
 """
@@ -90,7 +90,7 @@ class LookAtArm(Protocol):
 class TaskCount:
     """The results of one task in one variant: k of n, and the number of trials without a reply.
 
-    `measured`: the number of trials with a k and an n. A trial without any call has 0 of 0 calls.
+    `measured` is the number of trials with a k and an n. A trial without any call has 0 of 0 calls.
     """
 
     k: float = 0.0
@@ -101,7 +101,7 @@ class TaskCount:
 
     @property
     def rate(self) -> float | None:
-        """k / n; None if nothing was measured."""
+        """k / n, or None if nothing was measured."""
         return self.k / self.n if self.n else None
 
 
@@ -116,8 +116,8 @@ class TaskPair:
     1977, section 6.3). So all calls of a task count, and tasks are still the independent units. If each task
     has the same n, `value` is k / n. `against` is the same for the second variant.
 
-    `gap`: the difference of k / n̄, 0 if both variants had no hit. `weight`: the mean n / n̄ of both.
-    `is_unlike`: True when the two k / n differ.
+    `gap` is the difference of k / n̄, 0 if both variants had no hit. `weight` is the mean n / n̄ of both
+    variants. `is_unlike` is True when the two k / n differ.
     """
 
     value: float
@@ -131,9 +131,9 @@ class TaskPair:
 class PairedTasks:
     """The tasks that two variants both have, for one measure.
 
-    `mean` is None with fewer than two tasks (or groups). `unlike`: the number of tasks in which the variants
-    differ. `of`, `against`: the means over these tasks. `missing`: the trials of both without a reply.
-    `most_missing`: the larger share of such trials.
+    `mean` is None with fewer than two tasks (or groups). `unlike` is the number of tasks in which the
+    variants differ. `of` and `against` are the means over these tasks. `missing` is the number of trials of
+    both variants that have no reply. `most_missing` is the larger share of such trials.
     """
 
     tasks: int
@@ -148,7 +148,7 @@ class PairedTasks:
 def pair_tasks(
     counts: Counts, measure: ComparedMeasure, arm: str, reference: str, groups: Mapping[str, str]
 ) -> PairedTasks:
-    """Return the paired differences, variant − reference, over the tasks that both have."""
+    """Return the paired differences, variant − reference, over the tasks that both variants have."""
     most_missing = max(share_missing(counts, name) for name in (arm, reference))
     missing = sum(task.missing for name in (arm, reference) for task in counts.get(name, {}).values())
     pairs = pair_values(pair_counts(counts, arm, reference), measure, groups, most_missing)
@@ -158,7 +158,7 @@ def pair_tasks(
 def pair_counts(
     counts: Counts, arm: str, reference: str, tasks: Collection[str] | None = None
 ) -> dict[str, TaskPair]:
-    """Return the values of both variants by task, for those of `tasks` that were measured in both."""
+    """Return the values of both variants by task, for the `tasks` that were measured in both variants."""
     first, second = counts.get(arm, {}), counts.get(reference, {})
     shared = [
         task
@@ -169,7 +169,10 @@ def pair_counts(
 
 
 def value_tasks(tasks: Mapping[str, TaskCount]) -> dict[str, TaskPair]:
-    """Return one variant's values by task, paired with 0, so that their mean is the variant's own rate."""
+    """Return one variant's values by task, as pairs with 0.
+
+    The mean of these pairs is the variant's own rate.
+    """
     measured = [task for task, count in tasks.items() if count.measured]
     return _pair(measured, [tasks[task] for task in measured], [TaskCount(0.0, 1.0)] * len(measured))
 
@@ -225,7 +228,7 @@ def pair_values(
 
 
 def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tuple[list[float], list[int]]:
-    """Return the sums and sizes of the groups of tasks; a task without a group forms its own group."""
+    """Return the sums and sizes of the groups of tasks. A task without a group forms its own group."""
     clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
     for task, value in values.items():
         # A group and a task may have the same name.
@@ -259,7 +262,7 @@ def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, floa
 
 
 def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
-    """Return the smallest and the largest possible Σk / Σn; None if no trial was made."""
+    """Return the smallest and the largest possible Σk / Σn. Return None if no trial was made."""
     k, n = sum(count.k for count in counts), sum(count.n for count in counts)
     measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
     if not n and not missing:
@@ -269,7 +272,10 @@ def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
 
 
 def has_enough(measure: ComparedMeasure, pairs: PairedTasks) -> bool:
-    """Return True if the variants differ in enough tasks for a verdict; amounts differ in every task."""
+    """Return True if the variants differ in enough tasks for a verdict.
+
+    Amounts are assumed to differ in every task.
+    """
     return (pairs.unlike if measure.is_share else pairs.tasks) >= FEWEST_UNLIKE
 
 
@@ -295,10 +301,11 @@ def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
 
 
 def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
-    """Return how many more tasks would decide with 80 % power, if the true difference is the observed one.
+    """Return how many more tasks would decide with 80 % power, if the true difference equals the observed
+    difference.
 
-    The tasks must show a difference or equivalence, whichever needs fewer. The variants must also differ in
-    enough tasks. Return None if there are no data.
+    The tasks must show a difference or equivalence, whichever needs fewer tasks. The variants must also
+    differ in enough tasks. Return None if there are no data.
     """
     if pairs.mean is None:
         return None
@@ -317,7 +324,9 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
 def repeated_interval(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm], alpha: float
 ) -> tuple[float, float] | None:
-    """Return the (1 - alpha) interval at the last interim analysis of a variant, adjusted for all of them."""
+    """Return the (1 - alpha) interval at the last interim analysis of a variant, adjusted for all interim
+    analyses.
+    """
     if pairs.mean is None:
         return None
     reached = reached_information(looks, pairs.tasks)
@@ -337,8 +346,8 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
     """Return the estimate and (1 - alpha) interval adjusted for the interim analyses, in the measure's unit.
 
     The estimate of a variant that was stopped early is biased away from 0. The median-unbiased estimate of
-    the stage-wise order corrects this. `earlier`: the previous interim analyses of the same variant. Return
-    None when there is no estimate.
+    the stage-wise order corrects this. `earlier` holds the previous interim analyses of the same variant.
+    Return None when there is no estimate.
     """
     if (
         look.statistic is None
@@ -356,18 +365,21 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
 
 
 def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
-    """Return the boundaries of the interim analyses at these numbers of tasks; FARTHEST if there is none."""
+    """Return the boundaries of the interim analyses at these numbers of tasks.
+
+    A missing boundary is FARTHEST.
+    """
     by_tasks = {each.tasks: each.boundary for each in earlier}
     return [FARTHEST if (boundary := by_tasks.get(tasks)) is None else boundary for tasks in reached]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDifference:
-    """A variant − the reference, over the tasks that both have, in the unit of the measure.
+    """The difference variant − reference, over the tasks that both variants have, in the unit of the measure.
 
     `kind` names the interval. "adjusted" is adjusted for the interim analyses of a finished run. "alike" is
     the 90 % interval that was compared with the smallest difference. "anytime" is valid at any time, and
-    "fixed" for a single analysis. `of`, `against`: the means over these tasks.
+    "fixed" is valid for a single analysis. `of` and `against` are the means over these tasks.
     """
 
     tasks: int
@@ -384,7 +396,7 @@ def compare_as_planned(
 ) -> tuple[MeasuredDifference | None, Decision]:
     """Return the difference and the verdict of the interim analyses.
 
-    Between two analyses, the interval is the one that is valid at any time.
+    Between two analyses, the interval is valid at any time.
     """
     last = looks[-1] if looks else None
     if pairs.mean is None:
@@ -419,15 +431,15 @@ def _make_difference(
 
 
 # --- settings: variants that differ in one setting only are compared in that setting ---------------------
-# A setting is compared over all variants and within each value of the other settings.
-# The intervals are those of a single analysis, because interim analyses are not planned for settings.
+# A setting is compared over all variants and within each value of the other settings. The intervals are for a
+# single analysis, because interim analyses are not planned for settings.
 
 FACTORS = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
 
 
 @dataclass(frozen=True, slots=True)
 class FactorDesign:
-    """The plan of a trial run. `groups`: the group of each task that has one."""
+    """The plan of a trial run. `groups` holds the group of each task that has a group."""
 
     measure: ComparedMeasure
     reference: str
@@ -437,10 +449,11 @@ class FactorDesign:
 
 @dataclass(frozen=True, slots=True)
 class FactorDifference:
-    """A difference of the primary measure within the settings `where`, or over all settings if it is empty.
+    """A difference of the primary measure within the settings `where`, or over all settings if `where` is
+    empty.
 
-    `contrast`: by how much the difference exceeds that within the other settings. `contrast_p`: its p-value,
-    corrected by Holm's method.
+    `contrast` says by how much the difference exceeds the difference within the other settings. `contrast_p`
+    is the p-value of the contrast, corrected by Holm's method.
     """
 
     where: Mapping[str, Any]
@@ -457,9 +470,10 @@ class FactorDifference:
 
 @dataclass(frozen=True, slots=True)
 class FactorComparison:
-    """One value of a setting compared with another value, overall and within the other settings.
+    """One value of a setting compared with another value, over all other settings and within each of these
+    settings.
 
-    `interacts`: True when the difference depends on the other settings, at the run's alpha.
+    `interacts` is True when the difference depends on the other settings, at the run's alpha.
     """
 
     factor: str
@@ -475,7 +489,7 @@ def compare_factors(
 ) -> tuple[FactorComparison, ...]:
     """Return the comparison of each setting in which two or more pairs of variants differ.
 
-    `counts` are those of the primary measure; `settings` are those of each variant.
+    `counts` holds the counts of the primary measure. `settings` holds the settings of each variant.
     """
     comparisons = []
     for factor in FACTORS:
@@ -496,7 +510,10 @@ def compare_factors(
 def _pair_arms(
     settings: Mapping[str, Mapping[str, Any]], factor: str, value: Any, base: Any
 ) -> list[tuple[str, str]]:
-    """Return the pairs of variants that differ in one setting only: `value` in one, `base` in the other."""
+    """Return the pairs of variants that differ in one setting only.
+
+    One variant has `value`, and the other has `base`.
+    """
     rest = {name: {**settings_of_arm, factor: None} for name, settings_of_arm in settings.items()}
     return [
         (arm, other)
@@ -573,7 +590,9 @@ def _describe_place(
 def _contrast_place(
     by_place: Sequence[Mapping[str, TaskPair]], place: int, shared: Collection[str], design: FactorDesign
 ) -> tuple[float | None, float]:
-    """Return by how much the difference at `place` exceeds the mean of the others, and the p-value."""
+    """Return by how much the difference at `place` exceeds the mean of the other differences, and the
+    p-value.
+    """
     moved = {
         task: _exceed([pairs[task].value - pairs[task].against for pairs in by_place], place)
         for task in shared

@@ -1,1 +1,1 @@
-"""Compares slices of a store, mix-adjusted, and ranks them."""
+"""Compares and ranks the slices of a store by mix-adjusted rates."""

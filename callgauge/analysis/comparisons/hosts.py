@@ -1,7 +1,7 @@
 """Compares the hosts of each model.
 
-If a model has two hosts, they are compared. If it has more, each is compared with the sum of the others. So
-no verdict depends on a baseline host.
+If a model has two hosts, one host is compared with the other host. If a model has more hosts, each host is
+compared with the sum of the others. So no verdict depends on a baseline host.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Pair = tuple[Slice, Slice | None]
 class HostComparison:
     """The hosts of all models that ran on two named hosts or more.
 
-    In a slice, `name` is the model and `also` the host. `rows`: for a model with two hosts, the better host
-    (not compared), and the other host compared with it. For a model with more hosts, each host is compared
-    with the sum of the others, whose `also` is `2 other hosts`. Models and hosts with the most certain
-    difference come first. `thin`: hosts with too little data for a verdict. `hosts`: the hosts of each model,
-    by model name. `left`: the number of pairs that were not compared. `basis`: the rate by which the hosts
-    are compared.
+    In a slice, `name` is the model and `also` is the host. For a model with two hosts, `rows` holds the
+    better host, which is not compared, and the other host, which is compared with the better host. For a
+    model with more hosts, each host is compared with the sum of the others (`also` is then `2 other hosts`).
+    Models and hosts with the most certain difference come first. `thin` holds hosts with too little data for
+    a verdict. `hosts` holds the hosts of each model, by model name. `left` is the number of pairs that were
+    not compared. `basis` is the rate by which the hosts are compared.
     """
 
     rows: Sequence[SliceComparison]
@@ -49,7 +49,10 @@ class HostComparison:
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with; empty if the row's host is not compared."""
+        """Return the hosts that a row is compared with.
+
+        The result is empty if the row's host is not compared.
+        """
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]
@@ -58,7 +61,7 @@ class HostComparison:
 def compare_hosts(
     ask: Ask, rate: RateDefinition, chosen: Mapping[str, Any], *, most: int = MOST
 ) -> HostComparison:
-    """Compare the hosts of each model, mix-adjusted where that matters; return at most `most` rows.
+    """Compare the hosts of each model, mix-adjusted where the mix matters. Return at most `most` rows.
 
     The p-values are adjusted by Holm's method over all models together.
     """
@@ -126,7 +129,8 @@ def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
 
 
 def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
-    """Return for each model with two or more hosts the slices of its hosts, the most observed host first.
+    """Return for each model with two or more hosts the slices of the model's hosts, the most observed host
+    first.
 
     Unknown hosts are left out, because an unknown host may be any of the others.
     """
@@ -138,16 +142,16 @@ def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
 
 
 def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], list[Slice]]:
-    """Return pairs of a host's slice and the slice to compare it with, and the slices with too little data.
+    """Return the pairs of slices to compare, and the slices with too little data.
 
-    `by_model`: for each model, the slices of its two or more hosts, the most observed host first.
+    `by_model` holds for each model the slices of its hosts (two or more), the most observed host first.
     """
     pairs: list[Pair] = []
     thin: list[Slice] = []
     for slices in by_model.values():
         solid = [slice_ for slice_ in slices if slice_.is_solid]
         if len(slices) == 2 and len(solid) == 2:
-            # Only the worse host is compared, because the sentence is about the worse host.
+            # The sentence on the page is about the worse host, so only the worse host is compared.
             first, second = sorted(solid, key=_find_badness)
             pairs += [(first, None), (second, first)]
         elif len(slices) > 2:

@@ -1,4 +1,4 @@
-"""Finds the best value of a dimension by a rate: one answer for pages, report, API and MCP."""
+"""Finds the best value of a dimension by a rate. Pages, report, API and MCP show the same result."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.rankings import Names, RankingContext, list_leaders, write_ranking
 
 RANKED = 60
-"""The maximum number of slices that a page ranks; the most used ones are ranked."""
+"""The maximum number of slices that a page ranks. The most used slices are ranked."""
 SlicesByRate = Mapping[str, Sequence[Slice]]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRanking:
-    """The values of the dimension `by` ranked by a rate, and the data for the sentence about them.
+    """The values of the dimension `by` ranked by a rate, and the data for the sentence about these values.
 
-    `asked`: the requested rate. `measured`: the slices that show by which rate the values may be compared.
-    `left_out`: the number of values that have enough calls but were not ranked.
+    `asked` is the requested rate. `measured` holds the slices that show by which rate the values may be
+    compared. `left_out` is the number of values that have enough calls but were not ranked.
     """
 
     by: str
@@ -51,7 +51,7 @@ class JudgedRanking:
         return self.table.rate
 
     def write_sentence(self, names: Names) -> str:
-        """Return the sentence that says which value is the best. `names`: the label of each value."""
+        """Return the sentence that says which value is the best. `names` holds the label of each value."""
         labelled = [replace(slice_, name=names.get(slice_.name, slice_.name)) for slice_ in self.measured]
         context = replace(self.context, basis=compare_by(self.asked.name, labelled))
         return write_ranking(self.table, names, wording.dimension(self.by), context)
@@ -60,7 +60,9 @@ class JudgedRanking:
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
-    """Return the slices of each value of the dimension `by`, for `rate` and the rates it is ranked with."""
+    """Return the slices of each value of the dimension `by`, for `rate` and for the other rates in the
+    ranking.
+    """
     ranked = (rate.name, *LEADING)
     names = tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
     several: dict[str, list[Slice]] = {name: [] for name in names}
@@ -82,9 +84,10 @@ def judge_ranking(
 ) -> JudgedRanking:
     """Return the values of the dimension `by` ranked by `rate`, with rankings by the other leading rates.
 
-    `slices`: the result of `read_ranked_slices`; at least one is of `rate`. `baseline`: the value that the
-    others are compared with, by default the most used value. No verdict depends on the baseline. `smallest`:
-    the smallest difference of interest, a share. `costs`: the cost of each value. Raises MetricError.
+    `slices` is the result of `read_ranked_slices`, with at least one slice of `rate`. `baseline` is the value
+    that the other values are compared with. The default is the most used value. No verdict depends on the
+    baseline. `smallest` is the smallest difference of interest, as a share. `costs` holds the cost of each
+    value. Raises MetricError.
     """
     reasons = find_concentrated(ask, slices[rate.name], by, chosen)
     solid_names = {slice_.name for slice_ in slices[rate.name] if slice_.is_solid and slice_.is_named}
@@ -126,7 +129,7 @@ def judge_ranking(
             if each.rate is table.rate
             and (each.is_open and each.is_worse and each.part_of is None)
             and each.agrees_with(chosen)
-            # Later alerts are outside of the chosen days.
+            # Alerts that begin later are outside of the chosen days.
             and each.since <= (chosen.get("to_day") or date.max)
         ],
         night=night.night if night else date.min,
@@ -148,8 +151,8 @@ def write_best(
 ) -> str:
     """Return the sentence that says which value of `by` is the best, or that there is not enough data.
 
-    The sentence is empty if the rate counts no call or turn. `label`: returns the label of a value. `costs`:
-    the cost of each value. Raises MetricError.
+    The sentence is empty if the rate counts no call or turn. `label` returns the label of a value. `costs`
+    holds the cost of each value. Raises MetricError.
     """
     slices = read_ranked_slices(ask, rate, by, chosen)
     if not slices[rate.name]:

@@ -1,4 +1,6 @@
-"""Measures both slices of a comparison, adjusts them for the mix of calls, and breaks them down."""
+"""Measures both slices of a comparison, adjusts the slices for the mix of calls, and breaks the difference
+down.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ _TABLES = ("model", "prompt", "tool", "provider", "strategy", "source", "harness
 class CompareSide:
     """One of the two compared slices.
 
-    `name`: the slice in words. `rates`: the rates by name, without unmeasured rates. `concentration`: a
-    sentence if few sessions contain most of the slice's calls, else empty.
+    `name` is the slice in words. `rates` holds the measured rates by name. `concentration` is a sentence if
+    few sessions contain most of the slice's calls. Otherwise `concentration` is empty.
     """
 
     arm: Arm
@@ -39,10 +41,11 @@ class CompareSide:
 
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
-    """Return both sides, each with the same interval as on the pages of its dimension.
+    """Return both sides, each rate with the same interval as on the other pages.
 
     The rates of a table share one estimate of the intra-session correlation. If both sides are values of the
-    same dimension, the table contains all values of the dimension, else only the two sides.
+    same dimension, the table contains all values of the dimension. Otherwise the table contains only the two
+    sides.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     side, other = (
@@ -85,7 +88,7 @@ def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
-    """Return the rate by which both sides may be compared instead of `rate`, if necessary, and the reason."""
+    """Return the rate by which both sides may be compared, and the reason if that is not `rate`."""
     slices = [
         side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
     ]
@@ -103,7 +106,10 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B compared with A, mix-adjusted where that matters; None if a side lacks the rate."""
+    """Return B compared with A, mix-adjusted where the mix matters.
+
+    Return None if the rate of a side is unknown.
+    """
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None
@@ -119,7 +125,10 @@ def break_sides_down(
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by the dimensions they share, with the other rates."""
+    """Return the difference of both sides, broken down by their common dimensions.
+
+    The result also compares the other rates.
+    """
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
@@ -130,10 +139,11 @@ def break_sides_down(
 
 
 def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: float) -> Breakdown:
-    """Return the breakdown. If one side is better, it also compares both sides by the other leading rates.
+    """Return the breakdown.
 
-    If B is better only for some values of a dimension, the other rates are compared within these values.
-    `smallest`: the smallest difference of interest, a share.
+    If one side is better, the breakdown gets comparisons by the other leading rates. If B is better only for
+    some values of a dimension, the other rates are compared within these values. `smallest` is the smallest
+    difference of interest, as a share.
     """
     rate, helped = breakdown.whole.slice.rate, breakdown.find_helped(smallest)
     if helped is None and breakdown.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
@@ -159,7 +169,7 @@ def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
 
 
 def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
-    """Return the dimensions that distinguish both sides."""
+    """Return the dimensions in which the two sides differ."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     return apart | ({"day"} if a.arm.days != b.arm.days else set())
 

@@ -14,7 +14,7 @@ from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions, m
 from callgauge.analysis.measures.slices import Slice, make_slices
 
 Ask = Callable[..., pd.DataFrame]
-"""Answers a metric: the arguments are its name, and its parameters as keywords."""
+"""Answers a metric. The arguments are the name of the metric, and the parameters as keywords."""
 ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
 """By dimension, then by compared slice: the part of the slice with each value of the dimension."""
 
@@ -28,10 +28,10 @@ def read_strata(
     arms: Sequence[str] | None = None,
     apart: Iterable[str] = (),
 ) -> dict[str, ArmStrata]:
-    """Return by rate the strata of each value of the dimension `by`; without `by`, the strata of all calls.
+    """Return by rate the strata of each value of the dimension `by`.
 
-    `rates`: rates with the same unit. `arms`: read only these values. `apart`: further dimensions that
-    distinguish the compared slices.
+    If `by` is None, return the strata of all calls. All `rates` have the same unit. `arms` limits the values
+    that are read. `apart` holds further dimensions in which the compared slices differ.
     """
     dimensions = choose_dimensions(rates[0], [*([by] if by else []), *apart])
     dimension_parameters = dict(zip(("first", "second", "third"), dimensions, strict=False))
@@ -67,14 +67,15 @@ def ask_arms(
 ) -> pd.DataFrame:
     """Return the rows of the metric `breakdown`, by the dimensions that both slices have in common.
 
-    `apart`: the dimensions that distinguish the slices. `arms`: the metric's parameters `by` and `among`.
+    `apart` holds the dimensions in which the slices differ. `arms` holds the metric's parameters `by` and
+    `among`.
     """
     dimensions = choose_breakdown(apart)
     return ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
 
 
 def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions for a breakdown: those that do not distinguish the slices."""
+    """Return the dimensions for a breakdown. The slices must not differ in these dimensions."""
     others = {"prompt" if name == "prompt_name" else name for name in apart}
     return tuple(name for name in BROKEN_DOWN_BY if name not in others)
 

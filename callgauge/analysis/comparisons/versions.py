@@ -1,4 +1,6 @@
-"""Compares versions, such as those of a prompt: which is better, where, and which other rates get worse."""
+"""Compares versions, such as the versions of a prompt: which version is better, for which calls, and which
+other rates get worse.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,12 @@ def judge_pairs(
     chosen: Mapping[str, Any],
     smallest: float = SMALLEST,
 ) -> list[Breakdown | None]:
-    """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
+    """Return for each pair of values of the dimension `by` the difference, broken down.
 
     A pair is the judged value and its baseline, such as the newest version of a prompt and the version before
-    it. `chosen`: the parameters of the metrics. The verdict on a pair does not depend on the other pairs. A
-    pair gets None if one of its values has no data for this rate. `verdicts.headlines` turns the result into
-    sentences.
+    it. `chosen` holds the parameters of the metrics. The verdict on a pair does not depend on the other
+    pairs. A pair gets None if a value of the pair has no data for this rate. `verdicts.headlines` turns the
+    result into sentences.
     """
     several = make_slices(ask("slices", rates=rates_to_compare(rate.name), by=by, **chosen))
     slices = {each.name: each for each in several if each.rate is rate}
@@ -73,9 +75,10 @@ def judge_pair(
 ) -> Breakdown:
     """Return the difference of two values of the dimension `by`, broken down, with other rates and traffic.
 
-    `pair`: the judged slice and its baseline. `work`: the strata of both. `smallest`: the smallest difference
-    of interest, a share. `measured`: the slices of both values that show by which rate they may be compared;
-    they are read if `measured` is missing. If that is another rate, both values are compared by it.
+    `pair` holds the judged slice and the baseline. `work` holds the strata of both slices. `smallest` is the
+    smallest difference of interest, as a share. `measured` holds the slices of both values that show by which
+    rate the values may be compared; by default the function reads these slices. If they show another rate,
+    both values are compared by that rate.
     """
     candidate, against = pair
     rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}
@@ -106,7 +109,9 @@ def judge_pair(
 def _count_weekly(
     ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return the newest seven days' observations of the values `names`, for each value of `dimension`."""
+    """Return for each value of `dimension` how many observations the values `names` have in the newest seven
+    days.
+    """
     newest = ask("extent").iloc[0].last_day
     if newest is None:
         return {}

@@ -1,11 +1,11 @@
 """Judges a team's alert rules on the newest night, by the metrics of a store.
 
 A rule on a bound fires when the whole 95 % interval of the rate, over sessions, is beyond the bound. While
-days are similar, a rate at the bound fires on at most 2.5 % of nights. If days differ, the rule fires more
-often, because on some days the rate really is beyond the bound. A rule on a change fires when the automatic
-alerts would (`stats.over_time.window_changes`), for this one rate. Every rule is judged alone, because a
-person chose it before the night. So ten rules have ten times the chance of a false alert. docs/statistics.md
-has the simulated shares.
+days are similar, a rule fires on at most 2.5 % of nights if the true rate is at the bound. If days differ,
+the rule fires more often, because on some days the rate really is beyond the bound. A rule on a change fires
+when the test of the automatic alerts (`stats.over_time.window_changes`) finds a change of this one rate.
+Every rule is judged alone, because a person chose it before the night. So ten rules have ten times the chance
+of a false alert. docs/statistics.md has the simulated shares.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from callgauge.stats.over_time.window_changes import (
     measure_change,
 )
 
-# A bound is judged on the newest day with this many calls and sessions, else the newest week, else 30 days.
+# A bound is judged on the newest day if it has this many calls and sessions, else on the newest 7 or 30 days.
 _CALLS = 100
 _SESSIONS = 30  # three times the sessions that a verdict needs
 _LENGTHS = (1, 7, 30)
@@ -42,7 +42,7 @@ _LENGTHS = (1, 7, 30)
 Ask = Callable[..., pd.DataFrame]
 Days = tuple[date, date]
 DayShares = Mapping[date, tuple[Share, int]]
-"""For each day with calls: the rate, and the number of calls including unmeasured ones."""
+"""For each day with calls: the rate, and the number of calls including unmeasured calls."""
 
 
 class RuleState(Enum):
@@ -56,7 +56,7 @@ class RuleState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """The change that a rule on changes found: the `before` rate on the baseline days, and the difference."""
+    """The change that a rule on changes found. `before` is the rate on the baseline days."""
 
     before: Share
     difference: Difference | None
@@ -65,7 +65,7 @@ class RuleChange:
 
     @property
     def least_change(self) -> float:
-        """The absolute value of the interval end nearer to zero; 0 when the interval includes zero."""
+        """The absolute value of the interval end nearer to zero, or 0 when the interval includes zero."""
         difference = self.difference
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
@@ -74,9 +74,9 @@ class RuleChange:
 class RuleFinding:
     """The result of one rule on the newest night.
 
-    `days`: the first and the last judged day. `share`: the rate on these days. Both are None when no day has
-    a call. `since`: if the rule fires, the first night of the period without a quiet night. `change`: the
-    change that a rule on changes found.
+    `days` holds the first and the last judged day. `share` is the rate on these days. `days` and `share` are
+    None when no day has a call. If the rule fires, `since` is the first night on which the rule fired after
+    its last quiet night. `change` is the change that a rule on changes found.
     """
 
     rule: AlertRule
@@ -96,15 +96,16 @@ class RuleFinding:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the decisions and notes; an alert that starts again gets a new name."""
+        """The name of the alert in the decisions and notes. An alert that starts again gets a new name."""
         began = self.since.isoformat() if self.since else ""
         return json.dumps(["rule", self.rule.name, began])
 
 
 def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None) -> list[RuleFinding]:
-    """Return the result of each rule on the newest night, firing rules first; muted rules are judged, too.
+    """Return the result of each rule on the newest night, firing rules first.
 
-    `ask`: answers a metric. `to_day`: an earlier night to judge. Raises MetricError.
+    Muted rules are judged, too. `ask` answers a metric. `to_day` replaces the newest night by an earlier
+    night. Raises MetricError.
     """
     if not rules:
         return []
@@ -162,7 +163,7 @@ def _sum_days(by_day: DayShares, days: Days) -> Share:
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
-    """Return the first night of the period in which a rule has fired without a quiet night."""
+    """Return the first night on which a rule fired after its last quiet night."""
     since = newest
     for night in sorted((day for day in by_day if newest - timedelta(STANDS) < day < newest), reverse=True):
         state = judge_bound(rule, by_day, night).state
@@ -185,7 +186,6 @@ def _choose_newest_days(by_day: DayShares) -> Days:
 
 
 def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> RuleFinding:
-    """Return the result of a rule on a change on the newest night, by the test of the automatic alerts."""
     newest = max(by_day)
     first = min(by_day)
     places = [(date.fromisoformat(day) - first).days for day in rows["also"]]

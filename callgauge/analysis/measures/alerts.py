@@ -1,4 +1,5 @@
-"""Reads the alerts that the load found: which rates changed, since when, where, and which are back to normal.
+"""Reads the alerts that the load found: which rates changed, since when, for which calls, and whether the
+rates are back to normal.
 
 `ingest/store/settling/alerts.py` writes the alerts into the store.
 """
@@ -39,12 +40,13 @@ class AlertPlace:
 class Alert:
     """A changed rate of one value of a dimension, or of a pair of values of two dimensions.
 
-    `key`: the name of the alert in the decisions and notes. `values`: the affected value of each dimension.
-    `found`: the night that found the change. `since`: its first day. `back`: the first day on which the rate
-    was back to normal. `over`: the night that showed this. `now`: the rate on the `days` of the change, with
-    its `interval`. `before`: the rate on the days of the `baseline`. `difference`: `now` minus `before`,
-    including the variation between days; None if unknown. `q`: the corrected p-value on the night `found`.
-    `part_of`: the key of the alert that includes this alert.
+    `key` is the name of the alert in the decisions and notes. `values` holds the affected value of each
+    dimension. `found` is the night that found the change. `since` is the first day of the change. `back` is
+    the first day on which the rate was back to normal. `over` is the night that showed that the rate was
+    back. `now` is the rate on the `days` of the change, with its `interval`. `before` is the rate on the days
+    of the `baseline`. `difference` is `now` minus `before`, with an interval that includes the variation
+    between days. `difference` is None if unknown. `q` is the corrected p-value on the night `found`.
+    `part_of` is the key of the alert that includes this alert.
     """
 
     key: str
@@ -75,12 +77,15 @@ class Alert:
 
     @property
     def least_change(self) -> float:
-        """The absolute value of the interval end nearer to zero; 0 when the interval includes zero."""
+        """The absolute value of the interval end nearer to zero, or 0 when the interval includes zero."""
         difference = self.difference
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
     def agrees_with(self, chosen: Mapping[str, Any]) -> bool:
-        """Return True when the filters select some of the affected calls. `chosen`: metric parameters."""
+        """Return True when the filters select some of the affected calls.
+
+        `chosen` holds metric parameters.
+        """
         values = dict(self.values)
         if self.place and self.place.is_only:
             values[self.place.dimension] = self.place.value
@@ -109,10 +114,11 @@ class NewError:
 
 @dataclass(frozen=True, slots=True)
 class AlertNight:
-    """The alerts of a night, the worst first, and which changes the night could have found.
+    """The alerts of a night, the worst first, and how large a change had to be to be found.
 
-    `series`: how many rates were compared. `tests`: the number of comparisons. `in_a_night`, `in_a_week`: the
-    smallest rise of a model's parse errors that is likely to be found in that time, a share or None.
+    `series` says how many rates were compared. `tests` is the number of comparisons. `in_a_night` and
+    `in_a_week` are the smallest rises of a model's parse errors that are likely to be found in a night and in
+    a week, as shares or None.
     """
 
     night: date
@@ -124,9 +130,9 @@ class AlertNight:
 
 
 def read_alerts(ask: Ask, night: date | None = None) -> AlertNight | None:
-    """Return the alerts of the newest night, or of an earlier `night` as they are known now.
+    """Return the alerts of the newest night, or the alerts of an earlier `night`, as known now.
 
-    Return None when the store has too few days or calls to find changes. `ask`: answers a metric. Raises
+    Return None when the store has too few days or calls to find changes. `ask` answers a metric. Raises
     MetricError.
     """
     rows = ask("alerts").to_dict("records")
@@ -158,12 +164,15 @@ def _is_shown(alert: Alert, night: date) -> bool:
 
 
 def _order(alert: Alert) -> tuple[object, ...]:
-    """Return the sort key of an alert: open and worse alerts first, then the largest certain change."""
+    """Return the sort key of an alert: worse rates first, then open alerts, then the largest change."""
     return not alert.is_worse, not alert.is_open, -alert.least_change, alert.q, alert.key
 
 
 def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
-    """Return an alert as it was known on a night; None if it was found later or the rate is unknown."""
+    """Return an alert as it was known on a night.
+
+    Return None if the alert was found later or the rate is unknown.
+    """
     found_day, since = _read_day(row["found"]), _read_day(row["since"])
     if found_day > night or row["rate"] not in RATES:
         return None

@@ -21,9 +21,9 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """The items of the night `newest`. `days`: the number of days with calls up to that night.
+    """The items of the night `newest`. `days` is the number of days with calls up to that night.
 
-    `night`: the alerts; None when there are too few days.
+    `night` holds the alerts. `night` is None when there are too few days.
     """
 
     newest: date
@@ -33,7 +33,7 @@ class Attention:
 
     @property
     def needing(self) -> list[Alert | NewError]:
-        """Changed rates that are open, the worst first; then new errors, then rates that are back."""
+        """The open changed rates, the worst first, then new errors, then rates that are back to normal."""
         worse = [alert for alert in self.alerts if alert.is_worse and not alert.part_of]
         open_ones = [alert for alert in worse if alert.is_open]
         return [*open_ones, *self.new_errors, *(alert for alert in worse if not alert.is_open)]
@@ -55,11 +55,11 @@ class Attention:
 def find_attention(
     ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any], night: date | None = None
 ) -> Attention | None:
-    """Return what needs attention on the newest complete night; None when no day has a call.
+    """Return what needs attention on the newest complete night. Return None when no day has a call.
 
-    `ask`: answers a metric. `chosen`: filters as metric parameters; filters by day are ignored. An alert is
-    left out if the filters exclude all affected calls. `night`: an earlier night to judge. Raises
-    MetricError.
+    `ask` answers a metric. `chosen` holds filters as metric parameters, but filters by day are ignored. An
+    alert is left out if the filters exclude all affected calls. `night` replaces the newest night by an
+    earlier night. Raises MetricError.
     """
     last = find_last_whole_day(ask)
     last = min(filter(None, (last, night)), default=None)
@@ -92,7 +92,8 @@ def find_attention(
 class ReturnedError:
     """An error that was marked as fixed and was seen again later. `text` is log text.
 
-    `state`: the note about the fix. `calls`, `sessions`: those with the error since the fix.
+    `state` is the note about the fix. `calls` and `sessions` are the numbers of calls and sessions with the
+    error since the fix.
     """
 
     state: SignatureState
@@ -104,16 +105,16 @@ class ReturnedError:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the decisions and notes; each further failed fix gets a new name."""
+        """The name of the alert in the decisions and notes. Each further failed fix gets a new name."""
         return json.dumps(["returned", self.state.signature, self.back_day.isoformat()])
 
 
 def find_returned_errors(
     ask: Callable[..., pd.DataFrame], states: Iterable[SignatureState]
 ) -> list[ReturnedError]:
-    """Return the fixed errors that are back, the latest first. `ask`: answers a metric.
+    """Return the fixed errors that are back, the latest first.
 
-    Raises MetricError.
+    `ask` answers a metric. Raises MetricError.
     """
     fixed = {
         state.signature: state for state in states if state.state == "fixed" and state.fixed_day is not None

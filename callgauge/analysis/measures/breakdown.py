@@ -1,4 +1,6 @@
-"""Breaks the difference of two slices down by model, tool, prompt and host, and finds exceptions."""
+"""Breaks the difference of two slices down by model, tool, prompt and host, and finds the values that are
+exceptions.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,11 @@ _FAMILY = "models, tools, prompts and hosts"
 class StratumComparison:
     """The comparison of two slices within one value `name` of a dimension.
 
-    `a`, `b`: this part of both slices, or None. `held`: B compared with A, with a p-value adjusted over all
-    strata of all dimensions; None when `a` or `b` is missing. `contrast`: how much this difference exceeds
-    that of all other strata of the dimension together; None when the stratum or the others have too little
-    data. `contrast_p`: the p-value of the contrast, adjusted over all contrasts.
+    `a` and `b` are the parts of both slices with this value, or None. `held` compares B with A, with a
+    p-value adjusted over all strata of all dimensions. `held` is None when `a` or `b` is None. `contrast`
+    says how much the difference in `held` exceeds the difference of all other strata of the dimension
+    together. `contrast` is None when the stratum or the others have too little data. `contrast_p` is the
+    p-value of the contrast, adjusted over all contrasts.
     """
 
     dimension: str
@@ -59,9 +62,9 @@ class StratumComparison:
 
     @property
     def is_unlike_others(self) -> bool:
-        """True when the difference in this stratum is unlike that in the others: an interaction.
+        """True when the difference in this stratum is unlike the difference in the others (an interaction).
 
-        False for a mix-adjusted difference, because the contrast compares unadjusted rates.
+        The result is False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
         plain = self.held is not None and not self.held.is_at_same_mix
         return plain and self.contrast_p is not None and self.contrast_p < LEVEL
@@ -69,7 +72,9 @@ class StratumComparison:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A dimension by which the verdict splits, with the better and the worse strata, the surest first."""
+    """A dimension by which the verdict splits, with the better and the worse strata, the smallest p-values
+    first.
+    """
 
     dimension: str
     better: Sequence[StratumComparison]
@@ -80,9 +85,10 @@ class Split:
 class Breakdown:
     """The difference `whole` of two slices, broken down by each dimension, the most observed stratum first.
 
-    `prices`: if one slice is better by this rate, the comparisons by the other leading rates. `weekly`: the
-    weekly observations of each value of the dimension that splits the verdict; empty when the verdict does
-    not split. `basis`: if requested, the rate by which the two slices may be compared.
+    If one slice is better by this rate, `prices` holds the comparisons by the other leading rates. `weekly`
+    holds the weekly observations of each value of the dimension that splits the verdict. `weekly` is empty
+    when the verdict does not split. `basis` is the rate by which the two slices may be compared, if
+    requested.
     """
 
     whole: SliceComparison
@@ -92,11 +98,11 @@ class Breakdown:
     basis: ComparisonBasis | None = None
 
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
-        """Return the strata that a reader must know in addition to the whole, the most certain first.
+        """Return the strata that a sentence should name in addition to the whole, the most certain first.
 
-        A stratum is named if its own verdict is decided and differs from the verdict on the whole, or if it
-        is unlike the others. If the whole has too little data, no stratum is named. `smallest`: the smallest
-        difference of interest, a share.
+        A stratum is named if the stratum's verdict is decided and differs from the verdict on the whole. A
+        stratum that is unlike the others is named, too. If the whole has too little data, no stratum is
+        named. `smallest` is the smallest difference of interest, as a share.
         """
         whole = self.whole.standing(smallest)
         if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
@@ -114,7 +120,7 @@ class Breakdown:
         """Return the dimension by which the verdict splits, or None.
 
         The verdict splits if the judged slice is clearly better within one value and clearly worse within
-        another. If several dimensions show a split, the one with the surest verdicts is returned.
+        another. If several dimensions show a split, the dimension with the most certain verdicts is returned.
         """
         splits: list[Split] = []
         for dimension, strata in self.strata.items():
@@ -137,10 +143,10 @@ class Breakdown:
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
-        """Return the dimension and the strata if the judged slice is better only for these strata, else None.
+        """Return the dimension and the strata if the judged slice is better only for these strata.
 
-        Also return None when the verdict on the whole is decided and does not split, so that it applies to
-        all.
+        Otherwise return None. If the verdict on the whole is decided and does not split, the verdict applies
+        to all strata, so return None.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better
@@ -173,13 +179,13 @@ def break_down(
 ) -> Breakdown:
     """Return the difference of two slices, broken down by each dimension of `slices`.
 
-    `whole`: B compared with A. `slices`: the parts of A and of B by dimension. `work`: the strata of both,
-    under the names `arms`. With `work`, a stratum is mix-adjusted for the other dimensions where that
-    matters. The p-values of all verdicts are adjusted together, and so are those of all contrasts
-    (docs/statistics.md).
+    `whole` is B compared with A. `slices` holds the parts of A and of B by dimension. `work` holds the strata
+    of both slices, under the names `arms`. With `work`, a stratum is mix-adjusted for the other dimensions
+    where the mix matters. The p-values of all verdicts are adjusted together. The p-values of all contrasts
+    are adjusted together, too (docs/statistics.md).
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
-    # A single value would repeat the whole difference.
+    # A dimension with a single value would repeat the whole difference.
     compared = {name: strata for name, strata in compared.items() if len(strata) > 1}
     likeness = (whole.slice.share.likeness, whole.other.share.likeness if whole.other else None)
     contrasts = [_contrast(strata, likeness) for strata in compared.values()]
@@ -225,7 +231,6 @@ def _pair_slices(
 
 
 def _plain_p(stratum: StratumComparison) -> float | None:
-    """Return the unadjusted p-value of a stratum; None if it gets no verdict, such as the unnamed value."""
     comparison = stratum.held
     if (
         comparison is None

@@ -1,4 +1,4 @@
-"""Compares slices, in pairs or in a table with ranks, with the same rule for "enough data" on every page."""
+"""Compares pairs of slices, ranks slices, and decides whether there is enough data for a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callgauge.stats.day_spread import NO_EXCESS, measure_excesses
 
 LEVEL = 0.05
 SMALLEST = 0.02
-"""The default smallest difference of interest, a share."""
+"""The default smallest difference of interest, as a share."""
 
 
 class Standing(Enum):
@@ -39,14 +39,15 @@ class Standing(Enum):
 class SliceComparison:
     """A slice compared with another slice.
 
-    `difference`: the difference to report, mix-adjusted where the mix matters; None when there is no other
-    slice or no observation. `p`: its p-value, adjusted for all comparisons of the table; None if no verdict
-    may be given. `other`: the slice it is compared with. `plain`: the unadjusted difference. `same_mix`: the
-    mix-adjusted comparison, even if it is not reported. `is_apart`: the two slices have no work in common.
-    `compared`: the approximate number of comparisons that the p-value is adjusted for. `family`: the name of
-    the compared things in the plural. `is_thin`: one of the two slices has too little data for a verdict.
-    `has_too_few_days`: the two slices cover different days, and neither covers five. `is_measured_apart`: the
-    two slices were measured differently, so they cannot be compared.
+    `difference` is the difference to report, mix-adjusted where the mix matters. `difference` is None when
+    there is no other slice or no observation. `p` is the p-value of `difference`, adjusted for all
+    comparisons of the table. `p` is None if no verdict may be given. `other` is the second slice. `plain` is
+    the unadjusted difference. `same_mix` is the mix-adjusted comparison, even if `difference` is unadjusted.
+    `is_apart` means that the two slices have no work in common. `compared` is the approximate number of
+    comparisons that the p-value is adjusted for. `family` is the name of the compared things in the plural.
+    `is_thin` means that one of the two slices has too little data for a verdict. `has_too_few_days` means
+    that the slices cover different days, and neither slice covers five days. `is_measured_apart` means that
+    the slices were measured differently, so they cannot be compared.
     """
 
     slice: Slice
@@ -84,7 +85,7 @@ class SliceComparison:
         )
 
     def is_better_alone(self, name: str, smallest: float = SMALLEST) -> bool:
-        """Return True when `name`, one of the two slices, is better if no others are compared."""
+        """Return True when `name`, one of the two slices, is better if no other slices are compared."""
         difference = self.difference
         if (
             difference is None
@@ -97,7 +98,7 @@ class SliceComparison:
         return self.slice.rate.better is not None and is_first_better == (self.slice.name == name)
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
-        """Return the verdict; `smallest`: the smallest difference of interest, a share."""
+        """Return the verdict. `smallest` is the smallest difference of interest, as a share."""
         difference = self.difference
         if self.other is None and self.plain is None and difference is None:
             return Standing.REFERENCE
@@ -124,10 +125,10 @@ def compare_pairs(
     mixes: Sequence[SameMix | None] | None = None,
     family: str = "comparisons",
 ) -> list[SliceComparison]:
-    """Compare the first slice of each pair with the second (None: nothing to compare), in the same order.
+    """Compare the first slice of each pair with the second slice, which may be None. Keep the order.
 
-    `mixes`: the mix-adjusted difference of each pair; None for a pair without common work. The p-values are
-    adjusted by Holm's method over all pairs. `family`: the name of the pairs in the plural.
+    `mixes` holds the mix-adjusted difference of each pair, or None for a pair without common work. The
+    p-values are adjusted by Holm's method over all pairs. `family` is the name of the pairs in the plural.
     """
     comparisons = _hold_against(pairs, mixes)
     adjusted = iter(
@@ -145,8 +146,8 @@ def _hold_against(
 ) -> list[SliceComparison]:
     """Return the comparison of each pair with its unadjusted `p`.
 
-    `mixes`: the mix-adjusted difference of each pair, None for a pair without common work; or None if the mix
-    is unknown.
+    `mixes` holds the mix-adjusted difference of each pair, or None for a pair without common work. If the mix
+    is unknown, `mixes` itself is None.
     """
     share_pairs = [(slice_.share, other.share) for slice_, other in pairs if other is not None]
     excesses = measure_excesses(share_pairs)
@@ -176,10 +177,10 @@ def _hold_against(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a slice in a ranking; the slices of a tie group share one place.
+    """The position of a slice in a ranking. The slices of a tie group share one position.
 
-    The first tie group contains the slices that may be the best. The next contains those that may be the best
-    of the remaining slices, and so on.
+    The first tie group contains the slices that may be the best. The next tie group contains the slices that
+    may be the best of the remaining slices, and so on.
     """
 
     number: int
@@ -190,13 +191,13 @@ class Place:
 class RankedTable:
     """The slices of one rate, the best first, each compared with `reference`.
 
-    Only the differences in the rows depend on `reference`, not the ranking. `ranks`: the first and the last
-    possible rank of each slice with enough data, by name. `best`: the slices that contain the best one with
-    95 % confidence, which are the first tie group. `wins`: the decided pairs (better, worse), by name.
-    `places`: the place of each ranked slice, by name; empty if neither a low nor a high rate is better.
-    `pairs`: the comparison of each two slices with enough data, by both names, with a p-value corrected for
-    all pairs. `is_apart`: some of the best slices do different work, so they were not compared. `smallest`:
-    the smallest difference of interest, a share.
+    Only the differences in the rows depend on `reference`, not the ranking. `ranks` holds by name the first
+    and the last possible rank of each slice with enough data. `best` is the first tie group: it contains the
+    best slice with 95 % confidence. `wins` holds the names of the decided pairs (better, worse). `places`
+    holds the position of each ranked slice by name. `places` is empty if neither a low nor a high rate is
+    better. `pairs` holds by both names the comparison of each two slices with enough data, with a p-value
+    corrected for all pairs. `is_apart` means that some of the best slices do different work, so they were not
+    compared. `smallest` is the smallest difference of interest, as a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -219,11 +220,11 @@ class RankedTable:
         return [row.slice for row in self.rows if row.slice.name in self.ranks]
 
     def find_losses(self, name: str) -> list[Slice]:
-        """Return the slices that are better than this one, the best first."""
+        """Return the slices that are better than this slice, the best first."""
         return [each for each in self.judged if (each.name, name) in self.wins]
 
     def find_pair(self, name: str, against: str) -> PairRates | None:
-        """Return both rates of two slices as they were compared; None if these slices were not compared."""
+        """Return the compared rates of two slices. Return None if these slices were not compared."""
         comparison = self.pairs.get((name, against)) or self.pairs.get((against, name))
         if comparison is None or comparison.difference is None or comparison.other is None:
             return None
@@ -241,7 +242,7 @@ class RankedTable:
 
 @dataclass(frozen=True, slots=True)
 class PairRates:
-    """The rates of two slices, the interval of their difference, and whether they are mix-adjusted."""
+    """The rates of two slices, the interval of their difference, and whether the rates are mix-adjusted."""
 
     of: float
     against: float
@@ -251,7 +252,10 @@ class PairRates:
 
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
-    """Return the slice to compare the others with: the one with most sessions, whatever its rate is."""
+    """Return the slice to compare the others with.
+
+    This is the slice with most sessions, whatever its rate is.
+    """
     return max(
         several,
         key=lambda slice_: (
@@ -265,9 +269,9 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
 
 
 def limit_ranked(several: Sequence[Slice], most: int) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices to rank, at most `most`, and those with too little data.
+    """Return the slices to rank, and the slices with too little data.
 
-    The most used slices with enough data are ranked.
+    At most `most` slices are ranked. These are the most used slices with enough data.
     """
     solid = [slice_ for slice_ in several if slice_.is_solid]
     by_use = sorted(solid, key=lambda slice_: (-slice_.total, slice_.name))
@@ -284,11 +288,11 @@ def rank_table(
 ) -> RankedTable:
     """Rank slices of one rate, and compare each with `reference`.
 
-    `strata`: the strata of each slice, for mix-adjusted comparisons where that matters. The p-values are
-    corrected for all pairs of slices with enough data (`stats.rank_arms`). The unnamed slice mixes several
-    values, so it gets no rank and no verdict. Two slices share a rank if the whole interval of their
-    difference is smaller than `smallest`. `is_alike` is False if the slices were measured differently; then
-    no slice is ranked.
+    `strata` holds the strata of each slice, for mix-adjusted comparisons where the mix matters. The p-values
+    are corrected for all pairs of slices with enough data (`stats.rank_arms`). The unnamed slice mixes
+    several values, so it gets no rank and no verdict. Two slices share a rank if the whole interval of their
+    difference is smaller than `smallest`. `is_alike` is False if the slices were measured differently, and
+    then no slice is ranked.
     """
     order = [reference, *(slice_ for slice_ in several if slice_ is not reference)]
     places = [place for place, slice_ in enumerate(order) if slice_.is_solid and slice_.is_named]
@@ -341,9 +345,10 @@ def rank_table(
 
 
 def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
-    """Return the place of each slice. `wins`: the decided pairs (better, worse). `best`: the first group.
+    """Return the position of each slice.
 
-    Slices that beat each other in a cycle have no place, and neither do the slices behind them.
+    `wins` holds the decided pairs (better, worse). `best` is the first tie group. Slices that beat each other
+    in a cycle have no position. Slices that are worse than these slices have no position either.
     """
     left = list(names)
     places: dict[str, Place] = {}
@@ -360,10 +365,10 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str
 
 
 def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
-    """Return the rows by their places, then the rows without a place, those with enough data first.
+    """Return the rows by position, then the rows without a position, rows with enough data first.
 
-    Slices that share a place, or have none, are in the order of their rates, the best first. Unnamed slices
-    come last. Every page uses this order.
+    Slices without a position of their own are in the order of their rates, the best first. Unnamed slices
+    come last.
     """
 
     def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:

@@ -13,8 +13,8 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import ENOUGH_SESSIONS
 
 MOST_OF_ONE = 0.2
-"""A slice gets no rank if one session has more than this share of its calls."""
-# Slices with fewer effective sessions, estimated from the groups, are checked by counting sessions.
+"""A slice gets no rank if one session has more than this share of the slice's calls."""
+# If the groups show fewer effective sessions than this, the sessions of the slice are counted.
 _CLEARLY_ENOUGH = 12.5
 Ask = Callable[..., pd.DataFrame]
 
@@ -23,8 +23,8 @@ Ask = Callable[..., pd.DataFrame]
 class Concentration:
     """How concentrated the calls of a slice are in few sessions.
 
-    `largest`: the share of calls in the largest session. `effective`: the number of equally large sessions
-    with as much information (Kish 1965).
+    `largest` is the share of calls in the largest session. `effective` is the number of equally large
+    sessions with as much information (Kish 1965).
     """
 
     largest: float
@@ -45,7 +45,7 @@ class Concentration:
 def find_concentrated(
     ask: Ask, several: Sequence[Slice], by: str | None, chosen: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return by slice name why a slice gets no rank: its calls come from too few sessions.
+    """Return by slice name the reason why a slice gets no rank, if its calls come from too few sessions.
 
     The session groups show which slices to check; only the sessions of these slices are counted. Raises
     MetricError.
@@ -66,9 +66,9 @@ def find_concentrated(
 
 
 def _is_suspect(slice_: Slice) -> bool:
-    """Return True when, judging by the session groups, few sessions may contain most calls."""
+    """Return True when the session groups show that few sessions may contain most calls."""
     groups, spread = slice_.share.by_group, slice_.share.spread
     if groups is None or spread is None or not slice_.share.n:
         return False
-    # A group contains whole sessions, so it is at least as large as its largest session.
+    # A group contains whole sessions, so the group is at least as large as its largest session.
     return bool(groups[1].max() > MOST_OF_ONE * slice_.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -27,8 +27,8 @@ COMMAND = "callgauge prices FILE --store DIR"
 class MeanCost:
     """The mean cost of `turns` turns, with its 95 % interval over sessions.
 
-    `interval` is None with fewer than eight groups of sessions. `by_group`: the cost and the number of turns
-    in each random group of sessions.
+    `interval` is None with fewer than eight groups of sessions. `by_group` holds the cost and the number of
+    turns in each random group of sessions.
     """
 
     amount: float
@@ -37,18 +37,22 @@ class MeanCost:
     by_group: tuple[Floats, Floats] = field(compare=False, repr=False)
 
     def compare_with(self, other: MeanCost) -> Interval | None:
-        """Return the 95 % interval of this mean cost divided by the other, or None if it is unknown."""
+        """Return the 95 % interval of this mean cost divided by the mean cost `other`.
+
+        Return None if the interval is unknown.
+        """
         return compare_ratios(other.by_group, self.by_group)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one slice's turns, in `currency`; None means unknown, never 0. `calls`: model calls.
+    """The cost of one slice's turns, in `currency`. None means an unknown cost, never 0.
 
-    `told_calls`: model calls with tokens in the log. `priced_calls`: those of them with a price on their day.
-    `per_turn`: the mean cost of turns in which every call is priced. `per_completed`: the cost of the
-    `judged` turns, whose success is known, per successful turn. `reported`: how many of the judged turns have
-    a reported success or failure. `retries`: the cost of the model calls for retries. `retry_priced`: the
+    `calls` is the number of model calls. `told_calls` is the number of these calls with tokens in the log.
+    `priced_calls` is the number of these calls that also have a price on their day. `per_turn` is the mean
+    cost of turns in which every call is priced. `per_completed` is the cost of the `judged` turns, whose
+    success is known, divided by the successful turns. `reported` is the number of judged turns whose success
+    or failure is in the log. `retries` is the cost of the model calls for retries. `retry_priced` is the
     number of `retry_calls` with a price.
     """
 
@@ -73,13 +77,15 @@ class Cost:
 
     @property
     def is_priced_enough(self) -> bool:
-        """True when at least 20 % of the slice's calls have a price, enough for its mean cost."""
+        """True when at least 20 % of the slice's calls have a price, which is enough for a mean cost."""
         return self.priced_calls >= MEASURED_ENOUGH * self.calls
 
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """The cost of the chosen turns, by model (the most expensive first), now and on the earlier days."""
+    """The cost of the chosen turns by model, the most expensive model first, on the chosen days and on the
+    days before.
+    """
 
     overall: Cost | None
     by_model: tuple[Cost, ...]
@@ -87,13 +93,16 @@ class CostSummary:
 
     @property
     def change(self) -> float | None:
-        """The change of the cost per successful turn: 0.1 means 10 % more. None if a cost is unknown."""
+        """The change of the cost per successful turn.
+
+        A change of 0.1 means 10 % more. The change is None if a cost is unknown.
+        """
         now, before = (cost and cost.per_completed for cost in (self.overall, self.before))
         return now.amount / before.amount - 1 if now and before and before.amount else None
 
 
 def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
-    """Return the prices of each model in the store, None for a model without a price."""
+    """Return the prices of each model in the store. Return None for a model without a price."""
     choices = ask("choices")
     names = choices[choices.dimension == "model"].value
     return {name: prices.match(name) for name in names if name != "unknown"}
@@ -131,10 +140,10 @@ def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping
 
 
 def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
-    """Return the cost of each slice of a dimension, the most expensive first; of all turns without `by`.
+    """Return the cost of each slice of a dimension, the most expensive first.
 
-    `ask`: answers a metric. `by`: model, provider, prompt, prompt_name, source or day. `chosen`: the filters.
-    Raises MetricError.
+    If `by` is None, return the cost of all turns. `ask` answers a metric. `by` is model, provider, prompt,
+    prompt_name, source or day. `chosen` holds the filters. Raises MetricError.
     """
     rows = ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records")
     return [make_cost(row, prices.currency) for row in rows]
@@ -143,9 +152,9 @@ def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any
 def find_ranked_costs(
     ask: Ask, prices: Iterable[ModelPrice], by: str, chosen: Mapping[str, Any]
 ) -> list[Cost]:
-    """Return the cost of each value of a dimension; empty if turns have no such dimension.
+    """Return the cost of each value of a dimension. The result is empty if turns have no such dimension.
 
-    `prices`: the team's prices. Raises MetricError.
+    `prices` holds the team's prices. Raises MetricError.
     """
     return find_costs(ask, PriceList(tuple(prices)), by, **chosen) if by in DIMENSIONS else []
 
@@ -182,12 +191,15 @@ def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
 
 
 def cost_per_turn(amount: float, turns: int) -> float | None:
-    """Return the mean cost of a turn; None when there are no turns."""
+    """Return the mean cost of a turn. Return None when there are no turns."""
     return amount / turns if turns else None
 
 
 def format_amount(value: float) -> str:
-    """Write an amount with three significant digits: 12,345.6 as 12,300, and 3.456 as 3.46."""
+    """Write an amount with three significant digits.
+
+    For example, 12,345.6 becomes 12,300, and 3.456 becomes 3.46.
+    """
     if value >= 100:
         magnitude = 10 ** (len(str(int(value))) - 3)
         return f"{magnitude * round(value / magnitude):,}"

@@ -12,7 +12,7 @@ from callgauge.analysis import wording
 
 Kind = Literal["tool", "step"]
 KINDS: Mapping[Kind, str] = {"tool": "Tool call", "step": "Model step"}
-"""What is timed, in words."""
+"""The name of each timed event, in words."""
 PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of them took at most this long"}
 """The percentiles by their names in the metric `latency`, each with its meaning."""
 
@@ -21,7 +21,7 @@ PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of the
 class Latency:
     """The latency of the tool calls or model steps of one slice, in milliseconds.
 
-    `n` of the `total` calls or steps have a latency; `p50` and `p95` are None where n is 0.
+    `n` of the `total` calls or steps have a latency. `p50` and `p95` are None where n is 0.
     """
 
     slice: str
@@ -33,7 +33,7 @@ class Latency:
 
     @property
     def basis(self) -> str:
-        """The measured share in words: measured on 98.1 % of tool calls."""
+        """The measured share in words, such as "measured on 98.1 % of tool calls"."""
         return wording.known_share(self.n, self.total, KINDS[self.kind].lower())
 
 

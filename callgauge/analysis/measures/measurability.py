@@ -1,8 +1,8 @@
 """Decides by which rate slices may be compared, when only some have tool definitions or reported success.
 
-A parse error is invalid JSON, or a violation of the schema if a definition was available. Turn success is
-reported by the log, else derived. If slices were measured differently, they are compared by a rate that was
-measured in the same way in all of them.
+A parse error is invalid JSON, or a violation of the schema if a definition was available. Turn success comes
+from the log, or is derived if the log does not report turn success. If slices were measured differently, the
+slices are compared by a rate that was measured in the same way in all slices.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BY_DEFINITION: Mapping[str, str | None] = {
     "parse_error": _SYNTAX,
     **dict.fromkeys(("repaired", "tool_rejected", "execution", "retried", "recovered", "derived_ok")),
 }
-"""Rates that a tool definition changes, and the rate to use where definitions differ (None: no rate).
+"""Rates that a tool definition changes, each with the rate to use where definitions differ, or None.
 
 A definition reveals failures that the log does not show. These start retry sequences and precede other
 failure stages.
@@ -47,9 +47,10 @@ _NEEDS = {
 class ComparisonBasis:
     """The rate by which slices are compared.
 
-    `rate`: its name; None if the slices cannot be compared. `reason`: why the requested rate is not used, as
-    the end of a sentence; empty if it is used. `shares`: by slice name, the share of calls with a tool
-    definition, or of turns whose success the log reports. A slice with nothing measured is left out.
+    `rate` is the name of the rate, or None if the slices cannot be compared. `reason` says as the end of a
+    sentence why the requested rate is not used. `reason` is empty if the requested rate is used. `shares`
+    holds by slice name the share of calls with a tool definition, or the share of turns whose success the log
+    reports. Slices without measured calls or turns are left out.
     """
 
     rate: str | None
@@ -58,12 +59,15 @@ class ComparisonBasis:
 
     @property
     def sentence(self) -> str:
-        """The reason as a sentence; empty when there is no reason."""
+        """The reason as a sentence, or an empty text when there is no reason."""
         return f"{self.reason[0].upper()}{self.reason[1:]}." if self.reason else ""
 
 
 def rates_to_compare(rate: str) -> tuple[str, ...]:
-    """Return the names of the rates that `compare_by` needs or may return for `rate`; `rate` is first."""
+    """Return the names of the rates that `compare_by` needs or may return for `rate`.
+
+    The first name is `rate`.
+    """
     if rate == "turn_success":
         return (rate, "recorded_ok", "derived_ok", "defined", _SYNTAX)
     if rate in _BY_DEFINITION:
@@ -72,15 +76,15 @@ def rates_to_compare(rate: str) -> tuple[str, ...]:
 
 
 def is_by_definition(rate: RateDefinition) -> bool:
-    """Return True when a tool definition changes a rate."""
+    """Return True when a rate depends on whether tool definitions are available."""
     return rate.name in _BY_DEFINITION
 
 
 def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
     """Return the rate by which slices may be compared if `rate` is requested.
 
-    `slices`: the slices to compare, for each rate in `rates_to_compare`; slices with the same name are added
-    up.
+    `slices` holds the slices to compare, for each rate in `rates_to_compare`. Slices with the same name are
+    added up.
     """
     listed = list(slices)
     if rate == "turn_success":
@@ -96,12 +100,12 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
 
 
 def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
-    """Return by slice name why a slice gets no rank by `rate`: most other slices have tool definitions.
+    """Return by slice name why a slice without tool definitions gets no rank by `rate`.
 
     Without this rule, one slice without definitions would hide the schema errors of all others. The rule
-    applies if the rate depends on definitions, and if at least two slices with at least half of the calls
-    have definitions. Otherwise the result is empty, and all slices are compared by a rate that all of them
-    have (`compare_by`).
+    applies if the rate depends on definitions, if two or more slices have definitions, and if these slices
+    have half of the calls or more. Otherwise the result is empty, and `compare_by` chooses a rate that all
+    slices have.
     """
     listed = list(slices)
     if rate not in _BY_DEFINITION:
@@ -121,9 +125,10 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
 
 
 def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
-    """Return the rate for comparing turn success: the reported success, else the derived, else none.
+    """Return the rate for comparing turn success.
 
-    Derived success needs tool definitions.
+    Use reported success if possible, else derived success, else no rate. Derived success needs tool
+    definitions.
     """
     reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)
     if min(reported.values(), default=1.0) >= 1 - TOLERANCE:
@@ -139,7 +144,8 @@ def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
 def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
     """Return the share of the measured calls with a tool definition, by slice name.
 
-    `slices`: the slices of the rate `defined`, and of parse_error or syntax_error, which have the same n.
+    `slices` holds the slices of the rate `defined`, and of parse_error or syntax_error, which have the same
+    n.
     """
     listed = list(slices)
     whole = _SYNTAX if any(slice_.rate.name == _SYNTAX for slice_ in listed) else "parse_error"
@@ -147,14 +153,17 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
-    """Return the share of all measured calls with a tool definition; None if nothing was measured."""
+    """Return the share of all measured calls with a tool definition.
+
+    Return None if nothing was measured.
+    """
     return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 
 def _find_shares(
     slices: Iterable[Slice], part: str, whole: str, count: Callable[[Share], int]
 ) -> dict[str, float]:
-    """Return for each slice `count` of the rate `part`, divided by n of the rate `whole`."""
+    """Return for each slice the `count` of the rate `part` divided by the n of the rate `whole`."""
     parts: Counter[str] = Counter()
     wholes: Counter[str] = Counter()
     for slice_ in slices:
@@ -169,9 +178,10 @@ def _find_shares(
 
 
 def describe_definitions(share: float | None) -> str:
-    """Return a caption that says what parse errors do not cover; empty where all calls had a definition.
+    """Return a caption that says which errors the rate of parse errors misses.
 
-    `share`: the share of measured calls with a tool definition; None if nothing was measured.
+    The caption is empty if all calls had a definition. `share` is the share of measured calls with a tool
+    definition, or None if nothing was measured.
     """
     if share is None or share >= _ALL:
         return ""
@@ -181,7 +191,7 @@ def describe_definitions(share: float | None) -> str:
 
 
 def describe_gap(share: float | None) -> str:
-    """Return a full sentence on what parse errors do not cover, for a page about parse errors."""
+    """Return a sentence that says which errors the rate of parse errors misses."""
     if share is None or share >= _ALL:
         return ""
     if not share:
@@ -191,7 +201,10 @@ def describe_gap(share: float | None) -> str:
 
 
 def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
-    """Return a sentence on what is missing if a rate was measured in no slice; else ""."""
+    """Return a sentence that says what is missing if no slice has the rate.
+
+    Return "" if a slice has the rate.
+    """
     if any(slice_.share.n for slice_ in slices):
         return ""
     needs = _NEEDS.get(rate.name)
@@ -199,7 +212,10 @@ def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
 
 
 def describe_reported(reported: int, measured: int) -> str:
-    """Return how turn success is known: for `reported` of the `measured` turns, the log reports it."""
+    """Return a sentence that says how turn success is known.
+
+    The log reports turn success for `reported` of the `measured` turns.
+    """
     if reported == measured:
         return "reported by the log"
     if not reported:
@@ -229,7 +245,7 @@ def _describe_reports(shares: Mapping[str, float]) -> str:
 
 
 def _find_lowest(shares: Mapping[str, float]) -> list[str]:
-    """Return the slices that are measured less than the best measured slice, the least measured first."""
+    """Return the slices with a lower measured share than the best measured slice, the lowest share first."""
     best = max(shares.values(), default=0.0)
     lacking = [name for name, share in shares.items() if best - share > TOLERANCE + _ROUNDING]
     return sorted(lacking, key=lambda name: (shares[name], name))

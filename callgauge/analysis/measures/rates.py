@@ -1,4 +1,4 @@
-"""Defines the rates that pages show, by their name in the tables of the store."""
+"""Defines the rates that pages show. The tables of the store use the same names."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ GROUPS: Mapping[Group, str] = {
 class RateDefinition:
     """The definition of one rate.
 
-    `noun`: the counted unit, in the singular. `hit`: the words that describe a hit, after "calls that".
-    `better`: whether a low or a high rate is better; None where neither is. `calls`: the URL parameters with
-    which the Calls page lists the hits; None if no list shows exactly the hits. `is_listed`: False for a rate
-    that describes how other rates were measured; only the Data page shows such a rate. `in_sentences`: the
-    name of the rate in a sentence, if it is not the title in lower case.
+    `noun` is the counted unit, in the singular. `hit` holds the words that describe a hit, after "calls
+    that". `better` says whether a low or a high rate is better, or is None where neither is better. `calls`
+    holds the URL parameters with which the Calls page lists the hits, or None if no list shows exactly the
+    hits. `is_listed` is False for a rate that describes how other rates were measured; only the Data page
+    shows such a rate. `in_sentences` is the name of the rate in a sentence, if that is not the title in lower
+    case.
     """
 
     name: str
@@ -37,7 +38,7 @@ class RateDefinition:
 
     @property
     def phrase(self) -> str:
-        """The rate as a sentence names it: parse errors, denied calls."""
+        """The name of the rate in a sentence, such as "parse errors" or "denied calls"."""
         return self.in_sentences or self.title.lower()
 
     @property
@@ -46,7 +47,7 @@ class RateDefinition:
 
     @property
     def meaning(self) -> str:
-        """The rate in words: Share of calls that …"""
+        """A phrase that defines the rate: Share of calls that …"""
         return f"Share of {self.noun}s that {self.hit}"
 
     @property

@@ -1,4 +1,4 @@
-"""Compares two slices mix-adjusted: stratum by stratum, with the same mix of tools, prompts and so on."""
+"""Compares two slices stratum by stratum, as if both had the same mix of tools, prompts and so on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Stratum = tuple[str, ...]
 def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
     """Return the dimensions that form the strata of a rate, the most informative first.
 
-    `apart`: the dimensions that distinguish the slices, which cannot form strata. A call has one tool and one
+    The dimensions `apart`, in which the slices differ, cannot form strata. A call has one tool and one
     strategy. A turn may call several tools, but has one prompt and one source.
     """
     apart = {"prompt" if name == "prompt_name" else name for name in arms}
@@ -35,7 +35,7 @@ def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, .
 
 
 def describe_dimensions(names: Sequence[str]) -> str:
-    """Return the names of dimensions in words: tools, strategies and prompts."""
+    """Return the names of dimensions in words, such as "tools, strategies and prompts"."""
     if not names:
         return "all work"
     words = [wording.plural_of(wording.dimension(name)) for name in names]
@@ -44,7 +44,7 @@ def describe_dimensions(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SameMix:
-    """Two slices at the same mix of the dimensions `by`; `by` is empty if the logs name no values."""
+    """Two slices at the same mix of the dimensions `by`. `by` is empty if the logs name no values."""
 
     found: StandardisedDifference
     by: tuple[str, ...]
@@ -64,10 +64,10 @@ class ArmStrata:
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
         """Return the mix-adjusted difference of each pair, first minus second.
 
-        A pair without common work gets None. A pair holds the names of two slices and both slices. The strata
-        are the finest ones in which both slices have most of their work in common. Finer strata may be
-        useless: a prompt that is unique to a session does not occur in the other slice. An unnamed value
-        matches no other value. A dimension without named values is left out.
+        A pair without common work gets None. A pair holds the names of two slices and both slices. The
+        function uses the finest strata in which both slices have most of their work in common. Finer strata
+        may be useless: a prompt that is unique to a session does not occur in the other slice. An unnamed
+        value matches no other value. A dimension without named values is left out.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
@@ -119,7 +119,10 @@ class ArmStrata:
         ]
 
     def _cut(self, arm: str, dimensions: Sequence[int]) -> dict[Stratum, Share]:
-        """Return the strata of a slice by some of the dimensions; unnamed strata match no other slice."""
+        """Return the strata of a slice by some of the dimensions.
+
+        Unnamed strata match no stratum of another slice.
+        """
         cut: dict[Stratum, Share] = {}
         for stratum, share in self.by_arm.get(arm, {}).items():
             key = tuple(stratum[number] for number in dimensions)
@@ -151,7 +154,10 @@ def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
 
 @dataclass(frozen=True, slots=True)
 class MakeupShift:
-    """How many calls of two slices have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
+    """How many calls of two slices have a `value` of a dimension.
+
+    Slice A has `a` of `a_total` calls with the value, and slice B has `b` of `b_total`.
+    """
 
     dimension: str
     value: str
@@ -169,8 +175,9 @@ class MakeupShift:
 def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[MakeupShift]:
     """Return the values whose shares differ between two slices, the largest differences first.
 
-    `a` and `b`: the rows of the metric `makeup` for each slice. `leave_out`: dimensions to leave out. A
-    dimension without calls in one slice, such as a trait that its logs do not record, is also left out.
+    `a` and `b` are the rows of the metric `makeup` for each slice. `leave_out` names dimensions to leave out.
+    A dimension without calls in one slice, such as a trait that the slice's logs do not record, is also left
+    out.
     """
     left_out = set(leave_out)
     of_a, of_b = a.to_dict("records"), b.to_dict("records")

@@ -14,16 +14,16 @@ from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.stats import Share, place_in_groups, read_days, relate_shares
 from callgauge.stats.intervals import Floats
 
-MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share gets a badge and no rank
+MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share gets no rank, and a badge says so
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
     """One rate of the calls, turns or retry sequences with the value `name` of a dimension.
 
-    `also`: the value of a second dimension. `total`: the number of all calls, turns or sequences, of which
-    `share.n` could be measured. `concentration`: why the slice is not ranked, if too few sessions contain its
-    calls; else empty.
+    `also` is the value of a second dimension. `total` is the number of all calls, turns or sequences.
+    `share.n` is the number of those that could be measured. If too few sessions contain the calls,
+    `concentration` says why the slice is not ranked. Otherwise `concentration` is empty.
     """
 
     rate: RateDefinition
@@ -59,10 +59,10 @@ class Slice:
 
 
 def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
-    """Return a slice for each row of the metric `slices` (or one with its columns), in the same order.
+    """Return a slice for each row of the metric `slices`, or of a metric with the same columns.
 
     The slices of a rate share one estimate of the intra-session correlation. Use `related=False` for slices
-    that are only parts of others.
+    that are only parts of other slices.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     slices = [
@@ -75,7 +75,7 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
 def read_shares(rows: pd.DataFrame) -> list[Share]:
     """Return the share of each row of a metric with the columns k, n, sessions and the group columns.
 
-    If the metric also has the day columns, the shares contain their counts by day.
+    If the metric also has the day columns, the shares contain the counts by day.
     """
     by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
     by_day = read_days(rows["days"], rows["day_k"], rows["day_n"]) if "days" in rows else [None] * len(rows)
@@ -92,15 +92,16 @@ def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
 
 
 def relate_slices(several: Sequence[Slice]) -> list[Slice]:
-    """Return the slices; those of each rate share one estimate of the intra-session correlation."""
+    """Return the slices. The slices of each rate share one estimate of the intra-session correlation."""
     related = relate_shares([slice_.share for slice_ in several], [one.rate.name for one in several])
     return [replace(slice_, share=share) for slice_, share in zip(several, related, strict=True)]
 
 
 def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
-    """Return the sum of several slices of one rate; None for no slices.
+    """Return the sum of several slices of one rate. Return None for no slices.
 
-    A session that is in several slices counts several times as a session, but once for the interval.
+    A session that is in several slices counts several times in the number of sessions, but once for the
+    interval.
     """
     parts = list(several)
     if not parts:

@@ -13,11 +13,11 @@ from callgauge.stats import Interval, Share
 
 OTHERS = "other models"
 MOST_IN_ONE = 3
-"""The maximum number of lines in one panel; if there are more, each has its own panel."""
+"""The maximum number of lines in one panel. If there are more lines, each has its own panel."""
 COLOURS = 6
-_FAR = 2  # multiple of the highest rate, from which on a goal is written at the edge
+_FAR = 2  # a goal above this multiple of the highest rate is written at the edge of the chart
 _NEAR_ALL = 0.5  # if all rates are above this, the scale does not begin at zero
-_STRETCH = 0.5  # unreliable rates may widen the scale by this share of the range of reliable rates
+_STRETCH = 0.5  # unreliable rates may extend the scale by this share of the range of the reliable rates
 _LEAST_SPAN = 0.02
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_TICKS = 5
@@ -27,7 +27,10 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class TimeUnit:
-    """The days in one point of a trend. `gap`: a longer stretch without a point breaks the line."""
+    """The length of one point of a trend: a day, a week or a month.
+
+    If the next point is more than `gap` later, the line is interrupted.
+    """
 
     name: str
     gap: timedelta
@@ -53,7 +56,9 @@ _UNITS = {  # each key is the longest span of days for which the unit is used
 
 
 def choose_unit(first: date, last: date) -> TimeUnit:
-    """Return the unit of a trend from the day `first` to `last`: days, weeks or, for years, months."""
+    """Return the unit of a trend from the day `first` to `last`: days, weeks or months, by the length of the
+    trend.
+    """
     return next(unit for longest, unit in _UNITS.items() if (last - first).days <= longest)
 
 
@@ -61,7 +66,7 @@ def choose_unit(first: date, last: date) -> TimeUnit:
 class LinePoint:
     """The rate of a series in one unit of time, the days from `first` to `last`.
 
-    `is_partial`: the store has only a part of the calls of these days.
+    `is_partial` means that the store has only a part of the calls of these days.
     """
 
     first: date
@@ -85,9 +90,10 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True)
 class TrendLine:
-    """The line of a series. `series`: None for the sum of series without a line. `colour`: None for grey.
+    """The line of a series.
 
-    `left_out`: points beyond the scale with little data, which are not drawn.
+    `series` is None for the sum of the series without a line. `colour` is None for grey. `left_out` holds
+    points with little data that are beyond the scale, so they are not drawn.
     """
 
     series: str | None
@@ -97,7 +103,10 @@ class TrendLine:
     left_out: tuple[LinePoint, ...] = ()
 
     def split_at_gaps(self, gap: timedelta) -> list[list[LinePoint]]:
-        """Return the points in stretches: no line connects points that are further apart than `gap`."""
+        """Return the points in groups.
+
+        Points that are further apart than `gap` are not connected by a line.
+        """
         stretches: list[list[LinePoint]] = []
         for point in self.points:
             if stretches and point.first - stretches[-1][-1].first <= gap:
@@ -111,8 +120,8 @@ class TrendLine:
 class Mark:
     """A labelled vertical line in a trend, at the beginning of `day`.
 
-    The marked event may have happened at the beginning of any day from `first` to `last`. `series`: the
-    affected series; empty for all.
+    The marked event may have happened at the beginning of any day from `first` to `last`. `series` is the
+    affected series, or empty for all series.
     """
 
     text: str
@@ -124,7 +133,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A labelled rate across a trend: a goal, or a baseline with its interval as a band."""
+    """A labelled horizontal line in a trend: a goal, or a baseline with its interval as a band."""
 
     text: str
     rate: float
@@ -133,9 +142,10 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class TrendChart:
-    """A chart of rates over time. `ticks`: the labelled rates; the first and the last are the scale's ends.
+    """A chart of rates over time.
 
-    `whole`: all series together, drawn pale in each panel; None if one panel shows all lines.
+    `ticks` holds the labelled rates, from one end of the scale to the other. `whole` is the line of all
+    series together, drawn pale in each panel. `whole` is None if one panel shows all lines.
     """
 
     title: str
@@ -156,7 +166,10 @@ class TrendChart:
 
     @property
     def has_intervals(self) -> bool:
-        """True when the points show their intervals, which would overlap if there were two lines."""
+        """True when the points show their intervals.
+
+        Several lines show no intervals, because these would overlap.
+        """
         return len(self.lines) == 1
 
     @property
@@ -165,7 +178,7 @@ class TrendChart:
 
     @property
     def partial(self) -> list[LinePoint]:
-        """The incomplete drawn points, the earliest first, one for each unit of time."""
+        """The drawn points that are incomplete, the earliest first, one for each unit of time."""
         by_day = {point.first: point for line in self.lines for point in line.points if point.is_partial}
         return [by_day[day] for day in sorted(by_day)]
 
@@ -204,8 +217,9 @@ class TrendChart:
 def assign_colours(names: Sequence[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
     """Return the colour number of each of at most six series.
 
-    `fixed`: numbers that series have on every page. A series keeps its fixed number if that is free. The last
-    colour is the grey of the unnamed series. It is used only if there are six series and none is unnamed.
+    `fixed` holds the numbers that series have on every page. A series keeps its fixed number if that number
+    is free. The last colour is the grey of the unnamed series. Another series gets this grey only if there
+    are six series and all have names.
     """
     wanted, most = fixed or {}, max(COLOURS - 1, len(names))
     own = {name: wanted[name] for name in names if wanted.get(name, most) < most}
@@ -225,11 +239,12 @@ def make_trend_chart(
     levels: Sequence[Level] = (),
     name_series: Callable[[str], str] = str,
 ) -> TrendChart:
-    """Return the chart of the rates: one line for each series with a colour, and one for all others.
+    """Return the chart of the rates: one line for each series with a colour, and one line for all other
+    series.
 
-    A point is a day or, for a long time, a week or month. `last_whole`: the newest day with all calls in the
-    store. The scale contains every point with enough data and every near goal. Points with little data may be
-    left out.
+    A point is a day, or a week or month if the trend is long. `last_whole` is the newest day with all calls
+    in the store. The scale contains every point with enough data and every near goal. Points with little data
+    may be left out.
     """
     days = [point.day for point in points]
     unit = choose_unit(min(days), max(days))
@@ -282,10 +297,11 @@ def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
 
 
 def _choose_ticks(lines: Sequence[TrendLine], levels: Sequence[Level]) -> tuple[float, ...]:
-    """Return the labelled rates of a scale that contains every point with enough data (all, if none has).
+    """Return the labelled rates of a scale that contains every point with enough data.
 
-    The scale also contains near goals and, if there is a single line, its intervals. Points with little data
-    are included if they are near the others.
+    If no point has enough data, the scale contains all points. The scale also contains near goals and, if
+    there is a single line, the line's intervals. Points with little data are included if they are near the
+    other points.
     """
     every = [point for line in lines for point in line.points]
     solid = [point for point in every if not point.is_hollow] or every

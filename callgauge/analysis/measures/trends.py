@@ -17,7 +17,7 @@ ENOUGH_DAYS = 12
 """With fewer days, chance cannot be ruled out: of the 252 orders of ten days, 2 look like a clear change."""
 LOOKED_AT = 6  # maximum number of searched series, because each search takes long
 NAMED = 5
-"""The number of series that have their own line if there are too many for all."""
+"""The number of series that have their own line if there are too many series."""
 _MOST_USED = 3
 DAYS = 120  # maximum number of days with data in a series, the newest
 
@@ -35,8 +35,8 @@ class DayRate:
 class RateShift:
     """A change of the rate of a series. `day` is the first day of the new rate.
 
-    Given that a change was found, it began on a day from `first` to `last` with 95 % confidence. `before` and
-    `after` are the rates (shares) up to the neighbouring changes.
+    Given that a change was found, the change began on a day from `first` to `last` with 95 % confidence.
+    `before` and `after` are the rates (shares) up to the neighbouring changes.
     """
 
     series: str
@@ -51,8 +51,9 @@ class RateShift:
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
     """Return the points of each slice in the order of their days. The `also` of a slice is the day.
 
-    Slices without observations or without a day are left out. `last`: the newest complete day. Later days are
-    left out unless there are no others, because a load sees only a part of them.
+    Slices without observations or without a day are left out. `last` is the newest complete day. Later days
+    are left out, because a load sees only a part of such days. The later days stay if there are no other
+    days.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [
@@ -69,9 +70,9 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
     """Return the series that a chart names, the most used first.
 
-    Up to six series are all named. Of more series, the three most used are named, and the two worst of the
-    others with enough observations and sessions. If fewer than two have enough, the next most used take their
-    place.
+    If there are six series or fewer, all are named. Otherwise, the three most used series are named, and the
+    two worst of the other series with enough observations and sessions. If fewer than two series have enough,
+    the next most used series are named instead.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
@@ -92,7 +93,7 @@ def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
-    """Return the names, the most used first, and the worst of the less used ones with enough sessions."""
+    """Return all names by use, and the worst of the less used series with enough sessions."""
     whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:
@@ -105,7 +106,10 @@ def _sort_series(
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
-    """Return the names of the series that `find_shifts` searches: the most observed ones with enough days."""
+    """Return the names of the series that `find_shifts` searches.
+
+    These are the most observed series with enough days.
+    """
     long = [name for name, series in points.items() if len(series) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
@@ -123,7 +127,10 @@ def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """A change of a rate at `version`. With 95 % confidence it began at a version from `first` to `last`."""
+    """A change of a rate at `version`.
+
+    With 95 % confidence the change began at a version from `first` to `last`.
+    """
 
     version: str
     first: str
@@ -136,8 +143,8 @@ class VersionShift:
 def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
     """Return each version as (day of its first use, slice), in the order of these days.
 
-    `several`: slices by version. The `also` of a slice is the day. Slices without a version or a day are left
-    out.
+    `several` holds the slices by version. The `also` of a slice is the day. Slices without a version or a day
+    are left out.
     """
     used: dict[str, list[Slice]] = {}
     for slice_ in several:
@@ -153,7 +160,10 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
-    """Return the changes of the rate along versions ordered by use; None with fewer than 12 versions."""
+    """Return the changes of the rate along versions ordered by use.
+
+    Return None with fewer than 12 versions.
+    """
     measured = [slice_ for _, slice_ in versions if slice_.share.n]
     if len(measured) < ENOUGH_DAYS:
         return None

@@ -1,4 +1,4 @@
-"""Trial runs: the result of each variant by each measure, and its comparison with the reference."""
+"""Trial runs: the result of each variant by each measure, compared with the reference."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _RECENT = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class TrialMeasure:
-    """A measure of trials. `parts`: returns k and n of a trial; None if the trial has no such result.
+    """A measure of trials. `parts` returns k and n of a trial, or None if the trial has no such result.
 
-    `tried`: what n counts, in the singular. `unit`: `share` (0 to 1), `tokens` or `USD`.
+    `tried` is the noun for what n counts, in the singular. `unit` is `share` (0 to 1), `tokens` or `USD`.
     """
 
     name: str
@@ -70,8 +70,8 @@ class TrialMeasure:
 class TriedTask:
     """One trial, a row of the metric `trial_results`.
 
-    `right`: the result of the task's check; None if the task has none. `mended`: the number of calls that
-    were converted or repaired; None if the server may have rewritten the arguments.
+    `right` is the result of the task's check, or None if the task has no check. `mended` is the number of
+    calls that were converted or repaired. `mended` is None if the server may have rewritten the arguments.
     """
 
     arm: str
@@ -169,11 +169,11 @@ class ArmDecision:
 
 @dataclass(frozen=True, slots=True)
 class TrialRun:
-    """A trial run, a row of the metric `trial_runs`. `arms`: the planned variants and the reference.
+    """A trial run, a row of the metric `trial_runs`. `arms` are the planned variants and the reference.
 
-    `smallest`: the smallest difference of interest, in the unit of the primary measure. `tasks`: the number
-    of planned tasks. `tasks_tried`: the number of tasks with a trial of any variant. `cost`: in USD; None if
-    no trial has a price.
+    `smallest` is the smallest difference of interest, in the unit of the primary measure. `tasks` is the
+    number of planned tasks. `tasks_tried` is the number of tasks with a trial of any variant. `cost` is in
+    USD, or None if no trial has a price.
     """
 
     run: str
@@ -224,7 +224,9 @@ class TrialRun:
 
     @property
     def arm_alpha(self) -> float:
-        """The error rate for stopping one variant: alpha over the number of variants (Bonferroni)."""
+        """The significance level for stopping one variant: alpha divided by the number of variants
+        (Bonferroni).
+        """
         return self.alpha / max(1, len(self.others))
 
     @property
@@ -238,13 +240,13 @@ class TrialRun:
 
     @property
     def stopped_at(self) -> ArmDecision | None:
-        """The interim analysis that ended the run before all tasks were done; None for a complete run."""
+        """The interim analysis that ended the run before all tasks were done, or None for a complete run."""
         last = max(self.decisions.values(), key=lambda decision: decision.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
 
     @property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day of the run; None if they are unknown."""
+        """The first and the last day of the run, or None if the days are unknown."""
         first = self.created_at or self.last_at
         return (first.date(), (self.last_at or first).date()) if first else None
 
@@ -258,7 +260,9 @@ class TrialRun:
 
     @property
     def spent(self) -> tuple[float, str] | None:
-        """The spent share of the budget, and its unit; None if the plan limits neither cost nor tokens."""
+        """The spent share of the budget and the unit of the budget, or None if the plan limits neither cost
+        nor tokens.
+        """
         shares = [
             (value / self.budget[name], name)
             for name, value in (("cost", self.cost), ("tokens", self.tokens))
@@ -269,7 +273,10 @@ class TrialRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredLook:
-    """An interim analysis of a variant, a row of the metric `trial_looks`, in the primary measure's unit."""
+    """An interim analysis of a variant (a row of the metric `trial_looks`).
+
+    Differences are in the primary measure's unit.
+    """
 
     look: int
     arm: str
@@ -293,10 +300,11 @@ class StoredLook:
 
 @dataclass(frozen=True, slots=True)
 class ArmTotal:
-    """The result of a variant's trials by one measure: k of n, or the sum `k` of an amount over `n` trials.
+    """The result of a variant's trials by one measure.
 
-    `rate`: k / n with its 95 % interval over the independent `tasks`. `unmeasured`: the number of trials
-    without this measure, of the `replied` trials.
+    The result is `k` of `n`, or the sum `k` of an amount over `n` trials. `rate` is k / n with the 95 %
+    interval over the independent `tasks`. `unmeasured` is the number of `replied` trials without a value of
+    this measure.
     """
 
     k: float
@@ -312,8 +320,8 @@ class ArmTotal:
 class SuccessCost:
     """The cost of a success of a variant, in USD, with its 95 % interval over tasks.
 
-    `cost`: the cost of the `priced` trials whose success is known, of which `won` succeeded. `amount` is None
-    when no trial succeeded.
+    `cost` is the cost of the `priced` trials whose success is known. `won` is the number of these trials that
+    succeeded. `amount` is None when no trial succeeded.
     """
 
     cost: float
@@ -325,7 +333,10 @@ class SuccessCost:
 
 @dataclass(frozen=True, slots=True)
 class CoursePoint:
-    """The difference of a variant after `tasks` tasks. `low`, `high`: an interval that is always valid."""
+    """The difference of a variant after `tasks` tasks.
+
+    The interval from `low` to `high` is valid at any time.
+    """
 
     tasks: int
     estimate: float
@@ -357,7 +368,7 @@ class RunResults:
         return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
     def counts(self, measure: TrialMeasure) -> Counts:
-        """Return k and n of each task of each variant, summed over its trials."""
+        """Return k and n of each task of each variant, summed over the trials of the task."""
         if measure.name not in self._counts:
             self._counts[measure.name] = {
                 arm: {task: _count(several, measure) for task, several in by_task.items()}
@@ -383,7 +394,9 @@ class RunResults:
         )
 
     def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
-        """Return the paired differences of a variant and the reference over the tasks that both have."""
+        """Return the paired differences of a variant and the reference over the tasks that both variants
+        tried.
+        """
         return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
 
     def bound_missing(self, arm: str) -> tuple[float, float] | None:
@@ -411,7 +424,7 @@ class RunResults:
 
     @property
     def success(self) -> TrialMeasure:
-        """The measure of success: a right answer or, without any check, a successful turn."""
+        """The measure of success: a right answer or, if no task has a check, a successful turn."""
         is_checked = any(trial.right is not None for trial in self.trials)
         return MEASURES["right" if is_checked else "turn_ok"]
 
@@ -461,7 +474,6 @@ class RunResults:
 
 
 def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
-    """Return the 95 % interval of a mean over tasks, from 0 to 1 for a share and from 0 for an amount."""
     if alone.mean is None:
         return None
     low, high = alone.mean.interval(Z)

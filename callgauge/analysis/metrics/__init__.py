@@ -1,13 +1,13 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
 A file begins with a comment header: `title:`, `question:`, `unit:`, `days:` (how the query uses the days of
-daily sums, see `DaysUsed`), `facts:` (which calls and turns it reads, see `FactsUsed`), a `note:` line for
-each sentence that a reader needs, and a `column NAME:` line for each result column that needs words. Missing
-`$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are
-excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by
-AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value: by}`
-becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes
-the tables that sum up session groups by these columns (`clauses/groups.sql`).
+daily sums, see `DaysUsed`), `facts:` (which calls and turns the query reads, see `FactsUsed`), a `note:` line
+for each sentence that a reader needs, and a `column NAME:` line for each result column that needs words.
+Missing `$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials
+are excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined
+by AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value:
+by}` becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}`
+becomes the tables that sum up session groups by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import duckdb
 from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
-if TYPE_CHECKING:  # the report of a load also uses metrics, and does not need these imports
+if TYPE_CHECKING:  # the report of a load also uses metrics, but does not need these slow imports
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
@@ -55,17 +55,18 @@ class MetricError(Exception):
 class DaysUsed(StrEnum):
     """How a metric uses the days of the daily sums.
 
-    A metric with the parameters $from_day and $to_day reads only the sums of these days, unless it uses ALL
-    days.
+    A metric with the parameters $from_day and $to_day reads only the sums of these days, except if the metric
+    is marked as ALL.
     """
 
-    ADDED_UP = "added up"  # sums of months suffice, except by 'day', and on days when $prices change
+    # sums of months are enough, except for results by 'day' and for days on which $prices change
+    ADDED_UP = "added up"
     KEPT_APART = "kept apart"
     ALL = "all"
 
 
 class FactsUsed(StrEnum):
-    """Which rows of calls and turns a metric reads, before its filters apply."""
+    """Which rows of calls and turns a metric reads, before the metric's filters apply."""
 
     NEWEST_TURNS = "newest turns"  # only turns of the newest day
     ALL = "all"
@@ -75,8 +76,8 @@ class FactsUsed(StrEnum):
 class Metric:
     """One query of the store, read from a `.sql` file.
 
-    `question`: what the query answers. `notes`: how the query counts, in sentences for readers. `columns`:
-    the meaning of each result column. `parameters`: the `$names` of the SQL.
+    `question` says what the query answers. `notes` says how the query counts, in sentences for readers.
+    `columns` holds the meaning of each result column. `parameters` holds the `$names` in the SQL.
     """
 
     name: str
@@ -92,14 +93,16 @@ class Metric:
 
     @property
     def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
-        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of its rows."""
+        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of this part's
+        rows.
+        """
         before, _, after = self.sql.partition(_SUMS_OF_DAYS)
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
         return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
 
     def adds_up_days(self, parameters: Mapping[str, Any]) -> bool:
-        """Return True when the sums of whole months give the same answer as those of days."""
+        """Return True when the sums of whole months give the same answer as the sums of days."""
         by_day = any(parameters.get(name) == "day" for name in self.parameters)
         return self.days is DaysUsed.ADDED_UP and not by_day
 
@@ -117,7 +120,10 @@ def filter_clauses() -> dict[str, str]:
 
 
 def include_filters(sql: str) -> str:
-    """Return the SQL with clauses in place of each `{filters: …}`. Raises KeyError for an unknown filter."""
+    """Return the SQL after replacing each `{filters: …}` by clauses.
+
+    Raises KeyError for an unknown filter.
+    """
 
     def write_clauses(match: re.Match[str]) -> str:
         indent, before, prefix, names = match.groups(default="")
@@ -132,13 +138,13 @@ def include_filters(sql: str) -> str:
 
 
 def include_values(sql: str) -> str:
-    """Return the SQL with the value of the dimension that `$name` names in place of each `{value: name}`."""
+    """Return the SQL with each `{value: name}` replaced by the value of the dimension that `$name` names."""
     value = _read_clause("dimension")
     return _VALUE.sub(lambda named: value.replace("$dimension", f"${named[1]}"), sql)
 
 
 def include_tables(sql: str) -> str:
-    """Return the SQL with the tables that sum up days or session groups in place of each `{groups: …}`."""
+    """Return the SQL after replacing each `{groups: …}` by tables that sum up days or session groups."""
     return _TABLES.sub(lambda match: _read_clause(match[1]).replace("$keys", match[2]), sql)
 
 
@@ -177,12 +183,12 @@ def _read_metric(path: Path) -> Metric:
 def answer_metric(
     connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return the rows of metric `name`; columns have dtype `object`, so that values keep their Python types.
+    """Return the rows of metric `name`.
 
-    The counts by group of sessions and by day, the columns group_… and day…, stay Arrow lists, because a
-    conversion to Python lists would take longer than the query. `parameters` may contain more than the metric
-    has, because a page passes all its filters to each metric. Raises MetricError when the store cannot
-    answer.
+    Columns have the dtype `object`, so that values keep their Python types. The columns group_… and day… hold
+    counts by session group and by day. They remain Arrow lists, because a conversion to Python lists would
+    take longer than the query. `parameters` may contain parameters that the metric does not have, because a
+    page passes all filters to each metric. Raises MetricError when the store cannot answer.
     """
     metric = metrics()[name]
     with _explain_errors(metric):
@@ -219,7 +225,7 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
 
 
 def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
-    """Return True when some of the chosen days may have been read as a part of a whole month."""
+    """Return True when the query may have read some of the chosen days as part of a month's sums."""
     if not has_segments(cursor):
         return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
@@ -230,7 +236,7 @@ def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, An
 def _tell_days_apart(
     frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return an answer that was summed up from months, with the counts of each day added.
+    """Add the counts of each day to an answer that was summed up from months, and return the answer.
 
     Only the counts are read by day, because the lists by session group are the largest part of the daily
     sums.
@@ -253,7 +259,7 @@ def _tell_days_apart(
 def open_answer(
     connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a cursor to read the rows of metric `name` in parts, at most `most` rows. Raises MetricError."""
+    """Yield a cursor that reads at most `most` rows of metric `name` in parts. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         yield _execute(connection, name, parameters, most)
 
@@ -267,7 +273,8 @@ def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
 @contextmanager
 def _allow_copies() -> Iterator[None]:
     with warnings.catch_warnings():
-        # A relation would not copy the rows, but would plan the query twice, which takes longer.
+        # This way copies the rows. A DuckDB relation does not copy, but plans the query twice, which takes
+        # longer.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
         yield
 
@@ -316,7 +323,7 @@ def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str
 def _narrow(
     cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Restrict a cursor to the data files of the store that the answer of a metric depends on."""
+    """Restrict a cursor to those data files of the store that a metric needs."""
     first_day, last_day = parameters.get("first_day"), parameters.get("last_day")
     # A metric with both parameters reads no calls or turns of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
@@ -336,14 +343,14 @@ def _narrow(
 
 
 def _find_newest_day(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> date | None:
-    """Return the newest day with a turn, among the turns that the filters of trials select."""
+    """Return the newest day with a turn, among the turns that the trial filters select."""
     sql = include_filters("SELECT max(day) FROM daily_turns WHERE {filters: trials}")
     row = cursor.execute(sql, {name: parameters.get(name) for name in PARAMETER.findall(sql)}).fetchone()
     return row[0] if row else None
 
 
 def _price_days(prices: str | None) -> list[date]:
-    """Return the days on which prices change. `prices`: the parameter of the metric `costs`."""
+    """Return the days on which prices change. `prices` is the parameter `$prices` of the metric `costs`."""
     changes = {price.get(name) for price in json.loads(prices or "[]") for name in ("from_day", "to_day")}
     return sorted(date.fromisoformat(day) for day in changes if day)
 

@@ -1,7 +1,7 @@
-"""Opens a published store file without its content, through views that show only listed columns unchanged.
+"""Opens a published store file without its content, through views in which only listed columns are unchanged.
 
 All queries of pages, the command palette, exports, the SQL page and programs use this connection, so no query
-can read content. A text column that is not listed here is NULL, so a new column is hidden until somebody
+can read content. A text column that is not listed here is NULL, so a new column is hidden until a developer
 lists it.
 """
 
@@ -33,7 +33,7 @@ _WHOLE = frozenset(
         "trial_looks",
     }
 )
-# These columns contain ids, names, and words of a fixed list.
+# These columns contain ids, names, and words from a fixed list.
 _KEPT = frozenset(
     {
         *("arm", "args_source", "call_id", "capabilities", "chain_id", "chain_outcome", "code", "cut"),
@@ -55,7 +55,8 @@ _KEPT = frozenset(
         *("secondary", "task_groups", "task_order", "versions"),
     }
 )
-_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # this expression keeps the code of code:detail
+# this expression keeps only the code from a text `code:detail`
+_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"
 _WORD = "nullif(regexp_extract({0}, '^[\\w.:-]{{1,40}}$'), '')"
 _TASK = "if(trial_run IS NULL, left(md5({0}), 16), left({0}, 1000000))"
 _TOLD = "if({0} IS NULL, NULL, 'not shown')"
@@ -63,7 +64,7 @@ _SIGNATURE = f"""
     coalesce(if(fault_layer IN ('syntax', 'schema'), {_CODE}, NULL), 'text not shown')
     || ' (' || left(signature_id, 8) || ')'
 """
-# Pages show these placeholders where a text exists. No branch returns the column itself, because stats() and
+# Where a text exists, pages show these placeholders. No branch returns the column itself, because stats() and
 # EXPLAIN reveal the minimum and maximum of an expression.
 _INSTEAD = {
     "daily_parameters.parameter": "if(code = 'unknown_parameter', '', regexp_extract({0}, '^[A-Za-z_]\\w*'))",

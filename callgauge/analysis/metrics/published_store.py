@@ -31,14 +31,14 @@ _LOCKED_DOWN = """
 
 
 _OPENING = Lock()
-# This dict has inode and modification time of each file that this process has opened.
+# This dict holds the inode and the modification time of each file that this process has opened.
 _files: dict[Path, tuple[int, int]] = {}
 
 
 class UnshownStoreError(Exception):
     """Raised when the store cannot be shown.
 
-    `message`: the problem. `remedy`: what to do. `command`: the shell command for that, or None.
+    `message` is the problem. `remedy` says what to do. `command` is the shell command of the remedy, or None.
     """
 
     def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
@@ -66,21 +66,25 @@ def published_generation(folder: str | None) -> Path:
 
 
 def find_outage(folder: str | None) -> datetime | None:
-    """Return the time (UTC) since which a shared store has not answered; None if it answers."""
+    """Return the time (UTC) since which a shared store has not answered.
+
+    Return None if the store answers.
+    """
     outage = read_outage(Path(folder)) if folder else None
     return outage.since if outage else None
 
 
 def open_generation(path: Path, *, texts: bool) -> Connection:
-    """Return a read-only connection to a published store file; each query uses a cursor of the connection.
+    """Return a read-only connection to a published store file. Each query needs its own cursor.
 
-    `texts`: False hides content. Raises UnshownStoreError when the file cannot be opened or has another
-    schema version.
+    If `texts` is False, content is hidden. Raises UnshownStoreError when the file cannot be opened or has
+    another schema version.
     """
     try:
         with _OPENING:
             connection = connect_read_only(path, {}) if texts else connect_without_texts(path, {})
-            # If this process has already opened the file, its settings are shared, and they are locked.
+            # If this process has already opened the file, the connection shares the settings of the open
+            # database.
             if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
                 connection.execute(_LOCKED_DOWN)
                 _files[path] = _identify(path)
@@ -137,7 +141,7 @@ if TYPE_CHECKING:
 
 
 class StoreReader:
-    """Runs metrics on one published store file and caches each answer. `path`: the file."""
+    """Runs metrics on one published store file and caches each answer. `path` is the file."""
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self.path = path
@@ -159,9 +163,9 @@ class StoreReader:
 
 @contextmanager
 def read_store(folder: Path, *, texts: bool) -> Iterator[StoreReader]:
-    """Open the published store file of a folder, and close it afterwards. Raises UnshownStoreError.
+    """Open the published store file of a folder, and close the file afterwards.
 
-    `texts`: False hides content.
+    Raises UnshownStoreError. If `texts` is False, content is hidden.
     """
     path = published_generation(str(folder))
     connection = open_generation(path, texts=texts)

@@ -1,7 +1,8 @@
 """Filters by attributes that only sessions have: project, branch, sub-agent, environment.
 
-The daily sums do not have these dimensions. So temporary tables replace the tables that a metric reads: views
-with the calls and turns of the chosen sessions, and daily sums that are counted from these views.
+The daily sums do not have these dimensions. So temporary tables replace the tables that a metric reads. These
+tables are views with the calls and turns of the chosen sessions, and daily sums that are computed from these
+views.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _VIEWS: Mapping[str, str] = {
 def read_session_filters(
     parameters: frozenset[str], arguments: Mapping[str, Any]
 ) -> dict[str, Sequence[str]]:
-    """Return the chosen values by column; empty for a metric whose `parameters` do not include filters.
+    """Return the chosen values by column. The result is empty if `parameters` has no session filters.
 
-    A metric on two slices uses the same values for both. Raises ValueError if the slices have different
-    values.
+    A metric on two slices uses the same values for both slices. Raises ValueError if the slices have
+    different values.
     """
     prefixes = ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
     sides = [
@@ -64,8 +65,8 @@ def narrow_to_sessions(
 ) -> None:
     """Restrict a cursor to the chosen sessions, in the tables that `sql` names.
 
-    `chosen`: the values by column of `sessions`. The daily sums cover the days from `first_day` to
-    `last_day`; None means no limit.
+    `chosen` holds the values by column of `sessions`. The daily sums cover the days from `first_day` to
+    `last_day`. A day that is None is no limit.
     """
     ((catalog,),) = cursor.execute("SELECT current_database()").fetchall()
     whole = {name: f'"{catalog}".main.{name}' for name in _VIEWS}

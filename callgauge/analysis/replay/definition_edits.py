@@ -1,6 +1,7 @@
-"""Edits a stored tool definition so that it accepts calls as they were sent: pure functions over JSON.
+"""Edits a stored tool definition so that the definition accepts the calls that were sent.
 
-The only edit so far is a wider type. Add other edits to `propose_edit`.
+All functions are pure functions over JSON. The only edit so far is a wider type. Add other edits to
+`propose_edit`.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _FAILED = frozenset({Outcome.FAILED.value})
 class DefinitionEdit:
     """An edit of one parameter of a tool definition.
 
-    `accepts`: the types that the parameter accepts after the edit. `before` and `after`: the whole definition
-    as indented JSON. `diff`: the unified diff between them.
+    `accepts` holds the types that the parameter accepts after the edit. `before` and `after` are the whole
+    definition as indented JSON. `diff` is the unified diff between `before` and `after`.
     """
 
     parameter: str
@@ -49,15 +50,16 @@ class DefinitionEdit:
 
 
 def find_declaration(definition: str | None, parameter: str) -> dict[str, Any] | None:
-    """Return the JSON Schema of a parameter, such as `filters[].name`; None when it is not declared.
+    """Return the JSON Schema of a parameter, such as `filters[].name`.
 
-    `definition`: the JSON Schema of all parameters, as text.
+    Return None when the parameter is not declared. `definition` is the JSON Schema of all parameters, as
+    text.
     """
     return _find_place(_read_schema(definition), parameter)
 
 
 def describe_type(declared: dict[str, Any] | None) -> str:
-    """Return the declared type of a parameter in one line; a dash when none is declared."""
+    """Return the declared type of a parameter in one line, or a dash when no type is declared."""
     if declared is None:
         return "–"
     types = _list_types(declared)
@@ -71,8 +73,9 @@ def propose_edit(
 ) -> DefinitionEdit | None:
     """Return the edit that adds the types of the sent values to the declared types of a parameter.
 
-    `sent`: kinds of values, keys of JSON_TYPES. Return None if the definition cannot be read, if it does not
-    declare the parameter with its own type, or if a change of type alone would not help.
+    `sent` holds the kinds of the sent values, which are keys of JSON_TYPES. Return None if the definition
+    cannot be read, or does not declare the parameter with a type of its own. Return None if a change of type
+    alone would not help.
     """
     schema = _read_schema(definition)
     declared = _find_place(schema, parameter)
@@ -95,9 +98,9 @@ def propose_edit(
 
 
 def measure_effect(edit: DefinitionEdit, summary: ReplaySummary, every: int = 1) -> EditEffect | None:
-    """Return the effect of an edited definition, as a replay measured it; None when it could read no call.
+    """Return the effect of an edited definition, as a replay measured it.
 
-    `every`: n if only every n-th session was read.
+    Return None when the replay could parse no call. If only every n-th session was read, `every` is n.
     """
     if not summary.replayed_calls:
         return None
@@ -124,7 +127,7 @@ def _read_schema(definition: str | None) -> Any:
 
 
 def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
-    """Return the part of a schema that declares a parameter; the caller may change it in place."""
+    """Return the part of a schema that declares a parameter. The caller may change this part in place."""
     place = schema
     for name in _split_path(parameter) if parameter else ():
         if not isinstance(place, dict):
@@ -135,7 +138,7 @@ def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
 
 
 def _split_path(parameter: str) -> list[str]:
-    """Return the steps of a path: `filters[].name` has the steps filters, [] and name."""
+    """Return the steps of a path. For example, `filters[].name` has the steps filters, [] and name."""
     steps: list[str] = []
     for part in parameter.split("."):
         name = part

@@ -1,8 +1,8 @@
-"""Replay jobs: runs worker processes one at a time, and reports their progress and result.
+"""Runs the worker processes of replays one at a time, and reports their progress and results.
 
-An unfinished job ends with the browser session that started it: `ReplayJob.end` kills its process and removes
-its files. The files of a finished job are removed with the last reference to the job. A worker exits by
-itself when the server process is gone (see `callgauge.analysis.replay.worker`).
+An unfinished job ends with the browser session that started it: `ReplayJob.end` kills the job's process and
+removes the job's files. The files of a finished job are removed with the last reference to the job. A worker
+exits by itself when the server process is gone (see `callgauge.analysis.replay.worker`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from ingest.processes import describe_exit
 _KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not define
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # maximum number of waiting jobs
-AT_ONCE = 200_000  # maximum number of calls for which a link starts its replay automatically
-KEPT = 8  # number of finished jobs whose results are kept for equal requests
-SUMMARIES = 200  # number of finished jobs of which only the summaries are kept
+AT_ONCE = 200_000  # a link starts its replay automatically if at most this many calls match
+KEPT = 8  # number of finished jobs whose results are kept, to answer equal requests
+SUMMARIES = 200  # number of finished jobs whose summaries are kept
 _ROOT = Path(__file__).parents[3]
 
 
@@ -55,9 +55,9 @@ class ReplayQueueFullError(Exception):
 class ReplayRequest:
     """The settings of one replay job.
 
-    `generation`: the database file. `given`: the filters of the calls. `calls`: how many calls match the
-    filters. `every`: n to read every n-th session only. `scenario`: the changes. `texts`: False hides content
-    from the worker.
+    `generation` is the database file. `given` holds the filters of the calls. `calls` is the number of calls
+    that match the filters. To read only every n-th session, `every` is n. `scenario` describes the changes.
+    If `texts` is False, the worker cannot read content.
     """
 
     generation: str
@@ -69,7 +69,7 @@ class ReplayRequest:
 
 
 class ReplayJob:
-    """One replay with its worker process and files. Call `poll` to update `state`."""
+    """One replay with a worker process and files. Call `poll` to update `state`."""
 
     def __init__(self, request: ReplayRequest, command: Sequence[str] = ()) -> None:
         self.asked = request
@@ -82,7 +82,7 @@ class ReplayJob:
         self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def start(self) -> bool:
-        """Start the worker process. Return False, with the state FAILED, when no process can be started."""
+        """Start the worker process. If no process can be started, set the state FAILED and return False."""
         path = os.pathsep.join([str(_ROOT), *filter(None, sys.path)])
         with (self.folder / "stderr").open("wb") as errors:
             try:
@@ -120,7 +120,7 @@ class ReplayJob:
         }
 
     def poll(self) -> None:
-        """Update `state`, and `summary` or `problem`, when the worker process has ended."""
+        """When the worker process has ended, update `state` and either `summary` or `problem`."""
         if self.state != JobState.RUNNING or self._process is None:
             return
         code = self._process.poll()
@@ -138,7 +138,10 @@ class ReplayJob:
             )
 
     def progress(self) -> int | None:
-        """Return the number of calls that the worker has read so far; None before its first report."""
+        """Return the number of calls that the worker has read so far.
+
+        Return None before the worker's first report.
+        """
         return self._read(PROGRESS).get("calls")
 
     def _read(self, name: str) -> dict[str, Any]:
@@ -160,9 +163,9 @@ class ReplayJob:
     def read_changed_calls(
         self, first: int = 0, count: int | None = None, flow: tuple[str, str] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield at most `count` of the listed changed calls, from the 0-based number `first` on.
+        """Yield at most `count` of the listed changed calls, beginning with the 0-based number `first`.
 
-        `flow`: (outcome before, outcome after) of the calls to yield.
+        `flow` limits the calls to those with this pair (outcome before, outcome after).
         """
         last = None if count is None else first + count
         yield from islice(self._changed_calls(flow), first, last)
@@ -197,10 +200,10 @@ class ReplayJob:
 
 
 class ReplayQueue:
-    """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads.
+    """All replays of this server. One replay runs, and up to eight replays wait in order.
 
-    The results of the last eight jobs and the summaries of the last two hundred are kept. Equal requests on
-    the same store reuse them.
+    Several threads may use the queue. The results of the last eight jobs and the summaries of the last two
+    hundred jobs are kept. Equal requests on the same store reuse these results.
     """
 
     def __init__(self) -> None:
@@ -210,13 +213,16 @@ class ReplayQueue:
         self._summaries: list[tuple[ReplayRequest, ReplaySummary]] = []  # the newest last
 
     def find_finished(self, wanted: ReplayRequest) -> ReplayJob | None:
-        """Return a finished replay of the same request; None when there is none."""
+        """Return a finished replay of the same request. Return None when there is no such replay."""
         with self._lock:
             self._advance()
             return next((job for job in self._finished if job.asked == wanted), None)
 
     def find_summary(self, wanted: ReplayRequest) -> ReplaySummary | None:
-        """Return the summary of a finished replay of the same request; None when there is none."""
+        """Return the summary of a finished replay of the same request.
+
+        Return None when there is no such replay.
+        """
         with self._lock:
             self._advance()
             return next((summary for request, summary in self._summaries if request == wanted), None)
@@ -281,7 +287,10 @@ class SessionReplay:
         self.job = job
 
     def poll(self) -> int:
-        """Return how many replays run or wait before the session's job; 0 when the session has no job."""
+        """Return how many replays run or wait before the session's job.
+
+        Return 0 when the session has no job.
+        """
         if self.job is None:
             return 0
         before = self._desk.poll(self.job)
@@ -295,7 +304,7 @@ class SessionReplay:
             self._desk.drop(self.job)
 
     def release(self) -> None:
-        """Release the session's job, and end it if it is not done. Other sessions may use finished jobs."""
+        """Release the session's job. End the job if it is not done; other sessions may use finished jobs."""
         self.cancel()
         if self.job and self.job.state != JobState.DONE:
             self.job.end()

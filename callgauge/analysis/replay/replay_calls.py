@@ -42,9 +42,9 @@ class StoredCall(NamedTuple):
 
 
 class CallReading(NamedTuple):
-    """The result of parsing a call: outcome, findings as (code, path, detail), and arguments.
+    """The result of parsing a call: outcome, findings (code, path, detail) and arguments.
 
-    `arguments` is None if the text contains none, or if only the stored outcome is known.
+    `arguments` is None if the text contains no arguments, or if only the stored outcome is known.
     """
 
     outcome: str
@@ -57,7 +57,7 @@ class ChangeKind(StrEnum):
 
     FAILS = "fails"
     PASSES = "passes"
-    OUTCOME = "outcome"  # another outcome; neither is "failed"
+    OUTCOME = "outcome"  # another outcome, and neither outcome is "failed"
     VALUES = "values"  # other values with the same outcome
     FINDINGS = "findings"  # other findings with the same outcome and values
 
@@ -80,14 +80,14 @@ class ReplayedCall(NamedTuple):
 
     @property
     def change(self) -> ChangeKind | None:
-        """The kind of change; None if the results are equal."""
+        """The kind of change, or None if the results are equal."""
         if self.before is None or self.after is None or not self.has_changed:
             return None
         was, now = self.before.outcome, self.after.outcome
         if was != now:
             by_end = {now: ChangeKind.FAILS, was: ChangeKind.PASSES}
             return by_end.get(Outcome.FAILED.value, ChangeKind.OUTCOME)
-        # A result from the store has an outcome but no arguments.
+        # If a result comes from the store, it has no arguments, so values cannot be compared.
         is_known = self.before.arguments is not None or self.after.arguments is None
         return (
             ChangeKind.VALUES
@@ -100,7 +100,7 @@ class CallReplay:
     """Parses calls before and after the changes of a scenario. `find` returns a tool definition by id."""
 
     def __init__(self, scenario: Scenario, find: Callable[[str], ToolDefinition | None]) -> None:
-        """Read the definitions of the scenario. Raises ScenarioError when they cannot be read."""
+        """Read the definitions of the scenario. Raises ScenarioError when the definitions cannot be read."""
         self._find = lru_cache(maxsize=_KNOWN)(find)
         self._before, self._after = scenario.definitions()
         self._rules = scenario.rules
@@ -128,7 +128,10 @@ class CallReplay:
 
 
 def restore_definition(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | None:
-    """Return the definition from the rows of the metric `replayed_definition`; None when there is no row."""
+    """Return the definition from the rows of the metric `replayed_definition`.
+
+    Return None when there are no rows.
+    """
     if not rows:
         return None
     row = rows[0]
@@ -150,7 +153,7 @@ def _parse(call: StoredCall, tool: str | None, definition: ToolDefinition | None
 def _former_reading(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> CallReading:
     if _why_not_read(
         call, definition
-    ):  # the log has decoded the value, and only the edited definition declares its type
+    ):  # the log contains the decoded value, and only the edited definition declares a type for the value
         return CallReading(_outcome_without_text(call, None), (), None)
     return _make_reading(call, _parse(call, tool, definition), ReplayRules())
 
@@ -182,15 +185,15 @@ def _outcome_without_text(call: StoredCall, outcome: Outcome | None) -> str:
 
 
 def _is_other(definition: ToolDefinition | None, own: ToolDefinition | None) -> bool:
-    """Return True when a definition differs from the one that the call was made with."""
+    """Return True when a definition differs from the definition that the call was made with."""
     return definition is not own and (not definition or not own or definition.schema != own.schema)
 
 
 def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallReading) -> CallReading:
     """Return the result without the agent's rejection, because the agent used another definition.
 
-    If the log has no raw text, the rejection was the only sign of a failure. The new definition might have
-    accepted the arguments, so the outcome is unmeasured.
+    If the log has no raw text, the agent's rejection was the only sign of a failure. The new definition might
+    have accepted the arguments, so the outcome is unmeasured.
     """
     if call.args_source == "raw" or reading.outcome != Outcome.FAILED or request.outcome is Outcome.FAILED:
         return reading
@@ -198,7 +201,8 @@ def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallRea
 
 
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:
-    """Return the stored outcome and codes of a call, or `after` when both are equal to those of `after`.
+    """Return the stored outcome and codes of a call, or `after` when the outcome and the codes of `after` are
+    the same.
 
     The stored codes have no paths. A comparison with the findings of `after` would therefore show false
     differences.

@@ -1,4 +1,5 @@
-"""The changes that a replay makes: other tool definitions, and rules on which findings reject a call.
+"""Describes the changes that a replay makes: other tool definitions, and rules that say which findings reject
+a call.
 
 A *refused* code counts as an error, and a *silent* code is ignored. A call whose text contains no arguments
 is rejected under all rules.
@@ -47,7 +48,9 @@ Definitions = Mapping[str, ToolDefinition]
 
 @dataclass(frozen=True, slots=True)
 class ReplayRules:
-    """Rules on which findings reject a call: a policy, codes that count as errors, and codes to ignore."""
+    """The rules that say which findings reject a call: a policy, codes that count as errors, and codes to
+    ignore.
+    """
 
     policy: Policy = Policy.LENIENT
     refused: frozenset[str] = frozenset()
@@ -58,7 +61,7 @@ class ReplayRules:
         return tuple(diagnostic for diagnostic in findings if diagnostic.code not in self.silent)
 
     def outcome(self, request: ToolCallRequest) -> Outcome:
-        """Return the outcome of a parsed call under these rules."""
+        """Return the outcome of a parsed call under the rules of the scenario."""
         if request.arguments is None:
             return Outcome.FAILED
         findings = self.drop_silent(request.diagnostics)
@@ -77,8 +80,8 @@ class ReplayRules:
 class Scenario:
     """The settings of one replay.
 
-    `before`: a key of BEFORE. `newest`, `edited`: definitions as JSON text, or None. `refused`, `silent`:
-    diagnostic codes. Raises ScenarioError for unknown or contradicting settings.
+    `before` is a key of BEFORE. `newest` and `edited` are definitions as JSON text, or None. `refused` and
+    `silent` hold diagnostic codes. Raises ScenarioError for unknown or contradicting settings.
     """
 
     before: str = OWN
@@ -107,13 +110,19 @@ class Scenario:
         return self.edited is None and self.rules.is_plain and self.before != STORED
 
     def definitions(self) -> tuple[Definitions, Definitions]:
-        """Return the definitions that replace those of the calls, (before, after). Raises ScenarioError."""
+        """Return the definitions that replace the definitions of the calls, as a pair (before, after).
+
+        Raises ScenarioError.
+        """
         base = parse_definitions(self.newest) if self.newest and self.before == NEWEST else {}
         return base, base if self.edited is None else {**base, **parse_definitions(self.edited)}
 
 
 def parse_definitions(text: str) -> Definitions:
-    """Return the tools that a JSON text defines, in any shape that `lenient` reads. Raises ScenarioError."""
+    """Return the tools that a JSON text defines, in any format that the parser `lenient` reads.
+
+    Raises ScenarioError.
+    """
     if len(text) > _LONGEST:
         raise ScenarioError(f"The definition has {len(text):,} characters; {_LONGEST:,} are read at most.")
     try:
@@ -128,7 +137,7 @@ def parse_definitions(text: str) -> Definitions:
 
 
 def definition_text(tool: str, description: str | None, definition: str) -> str:
-    """Return a stored definition as indented JSON to edit: name, description and schema."""
+    """Return a stored definition as indented JSON with name, description and schema, for an editor."""
     stored = ToolDefinition.from_json_schema(
         name=tool, schema=json.loads(definition), description=description or ""
     )

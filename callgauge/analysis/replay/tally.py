@@ -27,7 +27,8 @@ _DEPTH = 64
 class ReplayedRate:
     """The hits of one rate before and after the replay, in the same `n` calls.
 
-    `difference`: the change of the rate, with calls clustered by session; None with fewer than two sessions.
+    `difference` is the change of the rate, with calls clustered by session. `difference` is None with fewer
+    than two sessions.
     """
 
     before: int
@@ -46,8 +47,9 @@ class ReplayedRate:
 class CodeMoves:
     """The number of findings of one code before and after a replay.
 
-    `calls_gone`: calls with fewer of these findings than before. `calls_came`: calls with more of them.
-    `calls_refused`: calls with the code that fail now and did not fail before.
+    `calls_gone` is the number of calls with fewer of these findings than before. `calls_came` is the number
+    of calls with more. `calls_refused` is the number of calls with the code that fail now and did not fail
+    before.
     """
 
     before: int = 0
@@ -61,9 +63,9 @@ class CodeMoves:
 class ReplaySummary:
     """The result of a replay.
 
-    `changes`: the number of changed calls by ChangeKind. `not_read`: the number of calls not parsed, by
-    reason. `flows`: rows of (outcome before, outcome after, number of calls). `rates`: the rates by their
-    names in RATES. `codes`: the changes of findings, by code.
+    `changes` holds the number of changed calls by ChangeKind. `not_read` holds by reason the number of calls
+    that were not parsed. `flows` holds rows of (outcome before, outcome after, number of calls). `rates`
+    holds the rates by their names in RATES. `codes` holds the changes of findings, by code.
     """
 
     calls: int
@@ -178,7 +180,7 @@ _PLACES = {outcome: 2 * place + 1 for place, outcomes in enumerate(RATES.values(
 
 
 def changed_row(replayed: ReplayedCall) -> dict[str, Any]:
-    """Return a changed call as a flat row with its findings and changed values, for the list and for exports.
+    """Return a changed call as a flat row with the call's findings and changed values.
 
     Raises ValueError when the call was not parsed.
     """

@@ -1,8 +1,9 @@
-"""The worker process of a replay: reads a request on standard input, and writes files into a folder.
+"""Runs the worker process of a replay, which reads a request on standard input and writes files into a
+folder.
 
-`progress.json` holds the number of calls read so far, and `changed.jsonl` the changed calls, the most serious
-first. `summary.json` is written last. The process exits early when the time limit is over, or when its
-standard input is closed because the server has ended.
+`progress.json` holds the number of calls read so far, and `changed.jsonl` holds the changed calls, the most
+serious first. `summary.json` is written last. The process exits early when the time limit is over, or when
+its standard input is closed because the server has ended.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from callgauge.analysis.replay.scenarios import STORED, Scenario, ScenarioError
 from callgauge.analysis.replay.tally import ReplayTally, changed_row
 
 PROGRESS, CHANGED, SUMMARY = "progress.json", "changed.jsonl", "summary.json"
-LISTED = 20_000  # maximum number of changed calls that are listed; all are counted
+LISTED = 20_000  # maximum number of changed calls in the list; all changed calls are counted
 LISTED_BYTES = 64 * 1024 * 1024
 TIME_LIMIT = 15 * 60  # seconds
 LATE, ORPHANED = 71, 72  # exit codes: the time limit is over; the server has ended
@@ -49,7 +50,7 @@ def main() -> None:
 
         resource.setrlimit(
             resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT + 5)
-        )  # the kernel stops the process if the watching thread does not run
+        )  # the kernel ends the process if the thread that watches the time cannot run
     threading.Thread(target=_watch_time, daemon=True).start()
     threading.Thread(target=_watch_server, daemon=True).start()
     folder = Path(request["folder"])
@@ -109,8 +110,8 @@ def _parse_day(text: str | None) -> date | None:
 class _ChangedCalls:
     """Lists changed calls as JSON Lines, the most serious changes first, up to LISTED calls and LISTED_BYTES.
 
-    Each kind of change is written to its own file until all calls are read. So many small changes leave room
-    for a serious change that comes late.
+    Each kind of change is written to its own file until all calls are read. So a serious change that comes
+    late still has room, even after many small changes.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -137,7 +138,7 @@ class _ChangedCalls:
 
 
 def _write(path: Path, told: Mapping[str, Any]) -> None:
-    """Write a JSON file atomically: a reader finds either the previous or the new content."""
+    """Write a JSON file atomically. A reader finds either the previous or the new content."""
     aside = path.with_suffix(".new")
     aside.write_text(json.dumps(told), encoding="utf-8")
     aside.replace(path)

@@ -1,8 +1,9 @@
-"""The process of one query: reads a request on standard input, writes a header line and an Arrow stream.
+"""The process that runs one query.
 
-The process opens the store file read-only, gives up all rights that it does not need, and only then reads the
-SQL. The SQL is not trusted, and DuckDB may fail to stop. So the parent process kills this process when its
-time is over.
+The process reads a request on standard input, and writes a header line and an Arrow stream. The process opens
+the store file read-only, gives up all rights that it does not need, and only then reads the SQL. The SQL is
+not trusted, and DuckDB may fail to stop a query. So the parent process kills this process when the time is
+over.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ingest.store.segments import connect_read_only
 
 _ORPHANED = 72  # exit code: the server has ended
 _SIGNAL_AT_PARENTS_END = 1  # PR_SET_PDEATHSIG of prctl(2)
-_BATCH = 2048  # rows, as many as a vector of DuckDB has
+_BATCH = 2048  # number of rows; a vector of DuckDB has this many
 _MOST_COLUMNS = 300
 # The order matters: settings that cannot be undone come last.
 _LOCKED_DOWN = (
@@ -72,7 +73,7 @@ def main() -> None:
 
 
 def _end_with_server(seconds: float) -> None:
-    """End this process when the server has ended, or when the server did not kill it at its time limit.
+    """End this process when the server has ended, or when the server did not kill this process in time.
 
     When the server ends, standard input closes. If the watching thread cannot run, the kernel sends a signal.
     """
@@ -92,7 +93,10 @@ def _watch_server() -> None:
 def open_locked_down(
     generation: Path, threads: int, memory: str, *, texts: bool = True
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection that can read only the given store file. `texts`: False hides content."""
+    """Return a connection that can read only the given store file.
+
+    If `texts` is False, content is hidden.
+    """
     config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
     connect = connect_read_only if texts else connect_without_texts
     connection = connect(generation, config)
@@ -123,7 +127,7 @@ def _answer(
     connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
 ) -> tuple[dict[str, Any], pa.Table]:
     began = time.monotonic()
-    # A relation streams its rows, but execute() reads all rows first, and some results never end.
+    # A relation streams rows. execute() reads all rows first, but some results never end.
     asked = connection.sql(allow_statement(connection, request["sql"]))
     if len(asked.columns) > _MOST_COLUMNS:
         raise StatementRefusedError(
@@ -162,7 +166,6 @@ def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
 
 
 def _make_unique(names: list[str]) -> list[str]:
-    """Return the names; a name that occurred before gets a number."""
     free: list[str] = []
     for name in names:
         number, tried = 1, name

@@ -1,7 +1,7 @@
 """Runs one query in a separate process, kills the process at its time limit, and reads the result.
 
-DuckDB's own interrupt is not enough. It waits for single functions, which may run for minutes. DuckDB's
-memory limit does not cover all memory, and deeply nested SQL crashes the process that parses it (see
+DuckDB's own interrupt is not enough. An interrupt waits for single functions, which may run for minutes.
+DuckDB's memory limit does not cover all memory, and deeply nested SQL crashes the process that parses it (see
 docs/internal/decisions.md).
 """
 
@@ -38,9 +38,9 @@ _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedEr
 class QueryLimits:
     """Limits of one query.
 
-    `seconds`: the run time. `rows`, `bytes`: how much of a result is kept. `counting`: how many seconds after
-    the start the counting of further rows ends. `memory`: DuckDB's memory limit. `address_space`: the data
-    size of the process in bytes. `waiting`: how many seconds to wait while other queries run.
+    `seconds` is the run time. `rows` and `bytes` limit how much of a result is kept. Further rows are counted
+    until `counting` seconds after the start. `memory` is DuckDB's memory limit. `address_space` is the data
+    size of the process in bytes. While other queries run, a query waits for at most `waiting` seconds.
     """
 
     seconds: float = 10.0
@@ -67,7 +67,7 @@ class SandboxBusyError(SqlError):
 class QueryResult:
     """The result of a query.
 
-    `table`: the kept rows. `rows`: the number of all rows; when `counted` is False, a lower bound.
+    `table` holds the kept rows. `rows` is the number of all rows, or a lower bound when `counted` is False.
     """
 
     table: pa.Table
@@ -96,7 +96,7 @@ class QueryResult:
         return [_python_values(self.table[name]) for name in names]
 
     def read_rows(self, offset: int, length: int) -> list[list[Any]]:
-        """Return up to `length` of the kept rows as Python values, from `offset` on."""
+        """Return up to `length` of the kept rows as Python values. The first row is at `offset`."""
         part = self.table.slice(offset, length)
         columns = [_python_values(column) for column in part.columns]
         return [list(row) for row in zip(*columns, strict=True)]
@@ -110,7 +110,7 @@ class QueryResult:
 def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool) -> QueryResult:
     """Return the result of `sql` on the database file `generation`. Raises SqlError.
 
-    `texts`: False hides content from the query.
+    If `texts` is False, content is hidden from the query.
     """
     if len(sql) > LONGEST:
         raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")
@@ -167,7 +167,10 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> 
 
 
 def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None:
-    """Open the channel through which the query's process reads a shared store; None for a local store."""
+    """Open the channel through which the query's process reads a shared store.
+
+    Return None for a local store.
+    """
     link = read_link(folder)
     if link is None:
         return None
@@ -187,7 +190,7 @@ def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float)
     pipe, process.stdin = process.stdin, None
     if pipe is None:
         return b""
-    with suppress(BrokenPipeError), pipe:  # if the child has ended, its exit code shows why
+    with suppress(BrokenPipeError), pipe:  # if the child has ended, the child's exit code shows why
         pipe.write(request)
         pipe.flush()
         return process.communicate(timeout=seconds)[0]
@@ -233,7 +236,10 @@ def _format_interval(months: int, days: int, nanoseconds: int) -> str:
 
 
 def _python_value(scalar: pa.Scalar) -> Any:
-    """Return a scalar as a Python value, or as text if Python has no such value, e.g. the year 290,000."""
+    """Return a scalar as a Python value.
+
+    Values that Python does not have, such as the year 290,000, become text.
+    """
     try:
         return scalar.as_py()
     except _UNLIKE_PYTHON:

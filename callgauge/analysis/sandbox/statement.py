@@ -1,9 +1,9 @@
 """Checks a person's SQL: returns the one allowed statement, or raises an error with the reason.
 
-DuckDB's own parser analyses the text: the number of statements, their types, and the syntax tree of a query
-as JSON. Everything that is not known to be harmless is rejected. A query may only name tables of the store,
-and functions that neither read outside of the store nor reveal details of the machine. This check is the
-second protection; the first is the locked-down connection.
+DuckDB's own parser analyses the text. The parser gives the number and types of the statements, and the syntax
+tree of a query as JSON. Everything that is not known to be harmless is rejected. A query may only name tables
+of the store, and functions that neither read outside of the store nor reveal details of the machine. This
+check is the second protection. The first protection is the locked-down connection.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import duckdb
 from callgauge.analysis.metrics.masked_store import ALIAS
 
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-# FROM may call these table functions, but not query() and similar ones, which run unchecked text.
+# FROM may call these table functions, but not query() and similar functions, which run unchecked text.
 _TABLE_FUNCTIONS = frozenset(
     {
         "duckdb_columns",
@@ -43,7 +43,8 @@ _TABLE_FUNCTIONS = frozenset(
         "unnest",
     }
 )
-# These views of DuckDB only describe tables and columns. Others reveal paths and settings of the machine.
+# These views of DuckDB only describe tables and columns. Other views reveal paths and settings of the
+# machine.
 _VIEWS = frozenset(
     {
         "duckdb_columns",
@@ -60,7 +61,8 @@ _VIEWS = frozenset(
 _FUNCTIONS_REFUSED = frozenset(
     {"current_setting", "getenv", "getvariable", "write_log", "nextval", "setval", "json_serialize_plan"}
 )
-# DuckDB reads a table name with a character of _FILE_LIKE as a file name. No table of a store has one.
+# DuckDB reads a table name with a character of _FILE_LIKE as a file name. No table of a store has such a
+# character.
 _SCHEMAS = ("main", "information_schema")
 _FILE_LIKE = frozenset("./\\:")
 _ONE = "One statement at a time: "
@@ -71,7 +73,7 @@ class StatementRefusedError(Exception):
 
 
 def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
-    """Return the statement to execute for `sql`; for an EXPLAIN, its text.
+    """Return the statement to execute for `sql`. For an EXPLAIN, return the text of the statement.
 
     Raises StatementRefusedError if the text may not run, and duckdb.Error if the text is not SQL.
     """
@@ -144,7 +146,10 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of the tree, without recursion, because a tree may be deeper than Python's stack."""
+    """Yield every object of the tree.
+
+    A tree may be deeper than Python's stack, so recursion is not used.
+    """
     waiting = [tree]
     while waiting:
         part = waiting.pop()

@@ -61,9 +61,9 @@ REASONS = {
 
 @dataclass(slots=True)
 class CaseFile:
-    """A file of test cases: its content, its number of lines, and the left-out calls by reason.
+    """A file of test cases: the content, the number of lines, and the left-out calls by reason.
 
-    `full`: True if the file ended early because it reached MOST_BYTES.
+    `full` is True if the file ended early because its size reached MOST_BYTES.
     """
 
     data: bytes = b""
@@ -97,7 +97,10 @@ def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
 
 
 def find_case(call_id: str, ask: Ask) -> TestsetCase:
-    """Return the case of one call. Raises NotExportedError with the reason if that is impossible."""
+    """Return the case of one call.
+
+    Raises NotExportedError with the reason if the call cannot become a case.
+    """
     left_out: Counter[str] = Counter()
     for case in _make_cases([call_id], ask, left_out):
         return case

@@ -1,6 +1,6 @@
 """Makes a test case from a stored call and the steps before it: messages, tools, right arguments.
 
-Messages have the format of OpenAI chat completions; other formats are converted from it.
+Messages have the format of OpenAI chat completions. Other formats are made from these messages.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ class NotExportedError(Exception):
 class TestsetCase:
     """One call that a tested model should make, with the messages before the call.
 
-    `sent`: the raw arguments that the stored model sent. `right`: raw arguments that are known to be right,
-    either `sent` or those of a later attempt that worked; None when none are known. A failed call whose own
-    arguments worked later has none, because the arguments were not right at that point. `tools`: first the
-    tool that the call names, then the tools of the earlier calls.
+    `sent` holds the raw arguments that the stored model sent. `right` holds raw arguments that are known to
+    be right: `sent`, or the arguments of a later attempt that worked. `right` is None when no right arguments
+    are known. If a call failed and the same arguments worked later, `right` is None, because the arguments
+    were not right at that point. `tools` holds first the tool that the call names, then the tools of the
+    earlier calls.
     """
 
     call_id: str
@@ -55,9 +56,9 @@ class TestsetCase:
 
 
 def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefinition | None]) -> TestsetCase:
-    """Return the case of a row of `testset_calls` and the steps of its turn. Raises NotExportedError.
+    """Return the case of a row of `testset_calls` and the steps of the call's turn.
 
-    `defined` returns the tool definition with an id, or None.
+    Raises NotExportedError. `defined` returns the tool definition with an id, or None.
     """
     if row["raw_arguments"] is None or row["args_source"] not in READABLE_SOURCES:
         raise NotExportedError("text")
@@ -90,7 +91,10 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
 
 
 def _find_correction(row: Row) -> str | None:
-    """Return the arguments of the later attempt that worked; None when they equal those of the call."""
+    """Return the arguments of the later attempt that worked.
+
+    Return None when the call has the same arguments.
+    """
     try:
         is_same: bool = json.loads(row["raw_arguments"]) == json.loads(row["corrected"])
     except (TypeError, ValueError, RecursionError):  # no later attempt, or no JSON
@@ -100,7 +104,10 @@ def _find_correction(row: Row) -> str | None:
 
 
 def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
-    """Return a function that finds a definition by id (None if unknown) and caches the latest ones."""
+    """Return a function that finds a definition by id.
+
+    The function returns None if the id is unknown, and caches the latest definitions.
+    """
 
     @lru_cache(maxsize=512)
     def find_definition(definition_id: str) -> ToolDefinition | None:
@@ -119,7 +126,10 @@ def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row
 
 
 def right_arguments(case: TestsetCase) -> dict[str, Any]:
-    """Return the decoded arguments that are known to be right. Raises NotExportedError if there are none."""
+    """Return the decoded arguments that are known to be right.
+
+    Raises NotExportedError if no right arguments are known.
+    """
     if case.right is None:
         raise NotExportedError("uncorrected")
     try:

@@ -23,7 +23,7 @@ _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
 """Matches the beginning of a promptfoo template."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# These scripts contain no log text. Log text is only in variables.
+# These scripts contain no log text; log text is only in variables.
 _CALLS = "(Array.isArray(output) ? output : (output && output.tool_calls) || [])"
 ARGUMENTS_OF_CALL = (
     f"({_CALLS}.find((call) => call.function && call.function.name === context.vars.tool)"
@@ -49,7 +49,9 @@ _VALIDATED = {
     "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "propertyNames",
     "allOf", "anyOf", "oneOf", "not", "$ref", "$defs", "definitions",
 }  # fmt: skip
-"""The keywords that promptfoo's validator (Ajv, draft 7) knows; it rejects a schema with other keywords."""
+"""The keywords that promptfoo's validator (Ajv, draft 7) knows. The validator rejects a schema with other
+keywords.
+"""
 _VALID_FOR_AJV = {
     "duplicate_key", "repeated_member", "lone_surrogate", "number_coerced_to_integer", "pattern_not_checked",
     "pattern_mismatch", "format_mismatch", "uri_not_absolute", "unsupported_uri_literal",
@@ -64,9 +66,9 @@ _PLAIN_PATTERN = re.compile(r"(?:[^\\?(){}\[\]]|\\[dDwWsS.]|\((?!\?)|[?)]|\[[^\]
 
 @dataclass(frozen=True, slots=True)
 class TestsetShape:
-    """A file format for test cases. `name`: the file name. `about`: a description for people.
+    """A file format for test cases. `name` is the file name. `about` is a description for people.
 
-    `companion`: the name of a second file that the format needs, such as a task with its scorer. `line`
+    `companion` is the name of a second file that the format needs, such as a task and a scorer. `line`
     returns the line of a case. `check` raises NotExportedError when a parsed line does not match its case.
     """
 
@@ -99,7 +101,7 @@ def _entry_line(case: TestsetCase) -> Line:
 
 
 def _as_bfcl(value: Any, key: str | None = None) -> Any:
-    """Return the schema with BFCL's type names; nothing else changes."""
+    """Return the schema with BFCL's type names. Nothing else changes."""
     if isinstance(value, Mapping):
         return {name: _as_bfcl(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -117,14 +119,15 @@ def _answer_line(case: TestsetCase) -> Line:
 
 
 def _as_accepted(value: Any) -> Any:
-    """Return a value as BFCL lists it: each field of an object has a list of accepted values."""
+    """Return a value in BFCL's notation, in which each field of an object has a list of accepted values."""
     if isinstance(value, dict):
         return {name: [_as_accepted(inner)] for name, inner in value.items()}
     return [_as_accepted(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _sample_line(case: TestsetCase) -> Line:
-    # This call raises without right arguments: with an empty target, a scorer accepts every answer.
+    # This call raises an error without right arguments, because a scorer with an empty target accepts every
+    # answer.
     right_arguments(case)
     return {
         "id": case.call_id,
@@ -169,7 +172,8 @@ def _inspect_call(call_id: str, name: str, arguments: str) -> Line:
 def _promptfoo_line(case: TestsetCase) -> Line:
     if TEMPLATE.search(case.tool):
         raise NotExportedError("templates")
-    # promptfoo would read a list as several tests, so the messages are text for the prompt, `{{messages}}`.
+    # promptfoo would read a list as several tests, so the messages are one text, which the prompt
+    # `{{messages}}` inserts.
     variables = {"messages": _no_template(case.messages), "tool": case.tool}
     if case.right is not None:
         variables["arguments"] = _no_template(right_arguments(case))
@@ -215,9 +219,9 @@ def _keep_validated(schema: Any) -> Any:
 
 
 def _no_template(value: Any) -> str:
-    """Return a value as JSON in which no string contains the beginning of a template.
+    """Return a value as JSON text that does not contain the beginning of a template.
 
-    The beginning of a template occurs only in strings, so escaping it does not change the value.
+    The beginning of a template occurs only in strings, so escaping this beginning does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 
@@ -311,7 +315,7 @@ def check_promptfoo(line: Line, case: TestsetCase) -> None:
 
 
 def _check_tools(tools: list[Line], case: TestsetCase) -> None:
-    """Raise NotExportedError unless `lenient` reads the definitions of the case from the line."""
+    """Raise NotExportedError unless the parser `lenient` can read the case's definitions from the line."""
     try:
         read = ToolCatalog.load(tools)
     except ToolDefinitionError:

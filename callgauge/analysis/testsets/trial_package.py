@@ -1,4 +1,6 @@
-"""Writes tasks from stored calls and a plan that is ready to run: tasks, prompts, definitions, plan."""
+"""Writes the files of a trial run from stored calls: tasks, prompts, definitions, and a plan that is ready to
+run.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ _MOST_MODELS = 4
 
 @dataclass(slots=True)
 class TrialPackage:
-    """The files of a plan by their path relative to the plan, the tasks, and the left-out calls by reason."""
+    """The files of a plan, the tasks, and the left-out calls by reason.
+
+    The keys of the files are paths relative to the plan.
+    """
 
     files: dict[str, bytes] = field(default_factory=dict)
     tasks: int = 0
@@ -60,8 +65,8 @@ def gather_tasks(
 ) -> list[TrialTask]:
     """Return one task per step of the calls. Calls without a task are counted in `left_out`, by reason.
 
-    `takes_cut`: accept a message or a result of which the store has only a part. `given`: definitions that
-    are offered in addition to those in the store.
+    If `takes_cut` is True, messages and results may be cut in the store. `given` holds definitions that are
+    offered in addition to the definitions in the store.
     """
     given = tuple(given)
     tasks: list[TrialTask] = []
@@ -198,7 +203,9 @@ def _differing_tools(task: TrialTask, common: Mapping[str, ToolDefinition]) -> s
 def _edit_failed_tools(
     tasks: Sequence[TrialTask], common: Mapping[str, ToolDefinition]
 ) -> tuple[dict[str, ToolDefinition], list[DefinitionFinding]]:
-    """Return the edited definitions of the tools that the tasks call, and the findings that they fix."""
+    """Return the edited definitions of the tools that the tasks call, and the lint findings that the edits
+    fix.
+    """
     edited: dict[str, ToolDefinition] = {}
     settled: list[DefinitionFinding] = []
     for name in dict.fromkeys(task.tool for task in tasks):
@@ -211,7 +218,7 @@ def _edit_failed_tools(
 
 
 def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
-    """Return sentences that list what the tasks lack of the models' original input."""
+    """Return sentences that say which parts of the models' original input the tasks do not have."""
     gaps = []
     fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
     if fewer:
@@ -240,7 +247,7 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _says_twice(task: TrialTask) -> bool:
-    """Return True when two assistant messages follow each other and the first has no call."""
+    """Return True when two assistant messages follow each other and the first message has no call."""
     pairs = itertools.pairwise(task.messages)
     return any(
         message["role"] == next_["role"] == "assistant" and "tool_calls" not in message
@@ -304,7 +311,7 @@ def _write_models(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _model_keys(tasks: Sequence[TrialTask]) -> dict[str, str]:
-    """Return for each model of the calls its key in the plan, the most frequent model first."""
+    """Return the key in the plan for each model of the calls, the most frequent model first."""
     keys: dict[str, str] = {}
     for model, _ in Counter(task.model for task in tasks if task.model).most_common(_MOST_MODELS):
         key = _make_key(model)

@@ -1,7 +1,7 @@
 """Makes trial tasks from stored calls: the messages before a call, and the answers of the tools.
 
 docs/trials.md describes a task line. Nothing in a task is invented. If the store lacks a message, a result or
-a definition, or has only its beginning, a reason is reported instead.
+a definition, or has only the beginning of one, a reason is reported instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOT_RUN = ("emission", "syntax", "schema", "refused")
 
 @dataclass(frozen=True, slots=True)
 class StoredPrompt:
-    """A stored system prompt, with name and version if the log has them."""
+    """A stored system prompt, with name and version if the log contains these."""
 
     text: str
     name: str | None = None
@@ -39,11 +39,12 @@ class StoredPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
-    """A task without definitions and prompt, because several tasks may share those of the plan.
+    """A task without definitions and prompt.
 
-    `tool`: the tool that the failed call names, or None. `corrected`: the arguments of the later successful
-    attempt. `offered`: the number of offered tools according to the log, or None. `is_cut`: True if the store
-    has only the beginning of a message or a result.
+    Several tasks may share the definitions and the prompt of the plan. `tool` is the tool that the failed
+    call names, or None. `corrected` holds the arguments of the later successful attempt. `offered` is the
+    number of offered tools according to the log, or None. `is_cut` is True if the store has only the
+    beginning of a message or a result.
     """
 
     id: str
@@ -74,10 +75,10 @@ def make_trial_task(
 ) -> TrialTask:
     """Return the task of a row of `testset_calls`. Raises NotExportedError.
 
-    `given`: definitions of tools that the store does not have; they are always offered. `takes_cut`: accept a
-    message or a result of which the store has only a part. `turn` and `answers`: the rows of `testset_steps`
-    and `turn_answers` of the turn. `session_definitions`: the ids of the session's definitions by tool.
-    `defined`: returns the definition with an id, or None.
+    `given` holds definitions of tools that the store does not have. These tools are always offered. If
+    `takes_cut` is True, messages and results may be cut in the store. `turn` and `answers` are the turn's
+    rows of `testset_steps` and `turn_answers`. `session_definitions` holds the ids of the session's
+    definitions by tool. `defined` returns the definition with an id, or None.
     """
     if not row["user_text"]:
         raise NotExportedError("user")
@@ -119,9 +120,9 @@ def write_task_line(
 ) -> dict[str, Any]:
     """Return the task as a line of a task file.
 
-    `with_tools`: the tools whose definitions the task itself contains; the plan contains the others.
-    `with_prompt`: True makes the system prompt the first message. The later successful attempt becomes a
-    suggestion or the expected answer.
+    `with_tools` holds the tools whose definitions are in the task itself; the plan contains the other
+    definitions. If `with_prompt` is True, the system prompt is the first message. The later successful
+    attempt becomes a suggestion or the expected answer.
     """
     own = set(with_tools)
     system = [{"role": "system", "content": task.prompt.text}] if with_prompt and task.prompt else []
@@ -143,7 +144,10 @@ def write_task_line(
 
 
 def name_task(tool: str | None, call_id: str) -> str:
-    """Return the id of the task of a call, from its tool and a hash of its id. The id is a safe file name."""
+    """Return the id of the task of a call: the tool and a hash of the call's id.
+
+    The id is a safe file name.
+    """
     word = re.sub(r"[^a-zA-Z0-9_-]+", "-", tool or "no-tool").strip("-")[:40] or "tool"
     return f"{word}-{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
@@ -183,7 +187,7 @@ def _find_tools(
     defined: Callable[[str], ToolDefinition | None],
     extra_definitions: Sequence[ToolDefinition],
 ) -> tuple[ToolDefinition, ...]:
-    """Return the definitions of the tools of the call, its turn and its session, in this order.
+    """Return the definitions of the tools of the call, then of the turn, then of the session.
 
     A call of a tool that was not offered is an error, so such a tool gets no definition.
     """
@@ -206,8 +210,9 @@ def _list_answers(
 ) -> list[dict[str, Any]]:
     """Return the answers of the tools, in the order in which a trial tries them.
 
-    If two results have the same arguments, the one of the failed step or later counts, because the trial
-    begins there. Answers for more arguments come first, because answers for fewer arguments would match, too.
+    If two results have the same arguments, the result of the failed step or of a later step counts, because
+    the trial begins at the failed step. Answers that require more arguments come first, because an answer
+    that requires fewer arguments would match, too.
     """
     later = [answer for answer in answers if answer["step"] >= failed_step]
     before = [answer for answer in answers if answer["step"] < failed_step]

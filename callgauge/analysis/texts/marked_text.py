@@ -21,7 +21,7 @@ _BEFORE = 2_000  # maximum number of characters kept before the first mark
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A span of a text, from character `start` up to but not including `end`, and the label for the span.
+    """A span of a text and the label of the span. The character at `end` is not included.
 
     An empty span marks a position between two characters.
     """
@@ -53,9 +53,9 @@ def locate(text: str, index: int) -> TextPlace:
 def find_named_position(message: str, text: str) -> int | None:
     """Return the index of the character of `text` that a JSON parser's error message names, or None.
 
-    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). Return None if the
-    position is outside of `text`, or if line and column contradict the offset, because such a message is
-    about another text.
+    The message may have the format of Python (`line 1 column 5 (char 4)`) or V8 (`at position 4`). Return
+    None if the position is outside of `text`, or if line and column contradict the offset, because such a
+    message is about another text.
     """
     offset = _OFFSET.search(message)
     column = _COLUMN.search(message)
@@ -68,7 +68,7 @@ def find_named_position(message: str, text: str) -> int | None:
 
 
 def _index_at(text: str, line: int, column: int) -> int | None:
-    """Return the index of a 1-based line and column; None when the text has no such position."""
+    """Return the index of a 1-based line and column. Return None when the text has no such position."""
     lines = text.split("\n", line)
     if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
         return None
@@ -76,7 +76,10 @@ def _index_at(text: str, line: int, column: int) -> int | None:
 
 
 def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
-    """Return the span of a long text to show: from its beginning, or from just before the first mark."""
+    """Return the span of a long text to show.
+
+    The span starts at the text's beginning or just before the first mark.
+    """
     first = min((mark.start for mark in marks), default=0)
     start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
     return start, min(len(text), start + LIMIT)
@@ -90,17 +93,17 @@ def annotate(
     width: int = WIDTH,
     most: int | None = None,
 ) -> str:
-    """Return the text with line numbers, and under each line carets and labels for its marks.
+    """Return the text with line numbers, and under each line the carets and labels of the line's marks.
 
-    Marks that do not overlap share a line. Only the span that `shown_window` returns is included. `spaces`:
-    show white space as symbols. `width`: columns of text before a line is wrapped. `most`: if there are more
-    lines than this, lines far from any mark are folded.
+    Marks that do not overlap share a line. Only the span that `shown_window` returns is included. If `spaces`
+    is True, white space is shown as symbols. A line is wrapped after `width` columns. If there are more than
+    `most` lines, lines far from any mark are folded.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
     gutter = len(str(number + text.count("\n", start, end)))
     rows: list[str] = []
-    marked: list[int] = []  # the rows with a mark, or with carets
+    marked: list[int] = []  # the rows that contain a mark or carets
     for offset, line in _split_lines(text, start, end):
         for nth, (at, chunk) in enumerate(_split_chunks(line, offset, width, spaces)):
             head = str(number) if nth == 0 else "·"
@@ -123,7 +126,10 @@ def annotate(
 
 
 def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
-    """Return the first row, the marked rows and their neighbours; each run of other rows becomes one row."""
+    """Return the first row, the marked rows and their neighbours.
+
+    Each group of other rows becomes one row.
+    """
     near = {place + step for place in marked for step in (-1, 0, 1)}
     shown = sorted({0} | (near & set(range(len(rows)))))
     folded = list[str]()
@@ -144,7 +150,7 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a line, each at most `width` columns wide, with its offset in the text."""
+    """Yield the parts of a line, at most `width` columns wide, and the offset of each part in the text."""
     start = columns = 0
     for at, char in enumerate(line):
         wide = 1 if " " <= char <= "~" else _count_columns(_show_blanks(char, spaces))
@@ -156,9 +162,10 @@ def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[
 
 
 def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool, width: int) -> list[str]:
-    """Return the lines of carets and labels below a part of a line; each mark is on the first line with room.
+    """Return the lines of carets and labels below a part of a line.
 
-    A label that would end far beyond `width` is written before its carets, or below them if there is no room.
+    Each mark is on the first line with enough room. A label that would end far beyond `width` is written
+    before its carets, or below its carets if there is no room.
     """
     lines: list[str] = []
 
@@ -191,7 +198,9 @@ def _show_blanks(text: str, spaces: bool) -> str:
 
 
 def _count_columns(text: str) -> int:
-    """Return the width in monospaced columns: two for wide East Asian characters, none for combining ones."""
+    """Return the width in monospaced columns: two for wide East Asian characters, none for combining
+    characters.
+    """
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
@@ -219,7 +228,9 @@ def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
 def one_line_with_hits(
     text: str, searched: str | None, limit: int
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return a text as `wording.one_line` writes it, and the spans in it that contain `searched`."""
+    """Return a text as `wording.one_line` writes it, and the spans of the written text that contain
+    `searched`.
+    """
     shown, spans, end = "", [], 0
     for start, stop in [*find_hits(text, searched or ""), (len(text), len(text))]:
         shown += _flatten(text[end:start])

@@ -17,11 +17,11 @@ _PART = re.compile(rf"({_NUMBER}) / ({_NUMBER})")
 
 
 def read_amount(text: str) -> Mapping[str, float | str] | None:
-    """Return the plain numbers of an amount by their units; None for other texts.
+    """Return the plain numbers of an amount by their units. Return None for other texts.
 
-    `383 ms` is `{"ms": 383}`, `97%` `{"share": 0.97}`, `$0.14` `{"": 0.14, "currency": "USD"}`, `2.1 kB`
-    `{"bytes": 2100}`, `1.2k` `{"": 1200}` and `12 / 40` `{"k": 12, "n": 40}`. A bound counts as the number
-    after its sign: `<0.1%` is 0.001.
+    `383 ms` is `{"ms": 383}`, `97%` is `{"share": 0.97}`, `$0.14` is `{"": 0.14, "currency": "USD"}`, `2.1
+    kB` is `{"bytes": 2100}`, `1.2k` is `{"": 1200}`, and `12 / 40` is `{"k": 12, "n": 40}`. A bound counts as
+    the number after its sign: `<0.1%` is 0.001.
     """
     if duration := _DURATION.fullmatch(text):
         large, unit, small, below = duration.groups()
@@ -48,6 +48,6 @@ def read_number(text: str) -> float:
 
 
 def _shorten(number: float) -> float:
-    """Return the number without binary rounding errors, as an integer if it is whole."""
+    """Return the number without binary rounding errors, as an integer if the number is whole."""
     rounded = round(number, 6)
     return int(rounded) if rounded == int(rounded) else rounded

@@ -1,7 +1,7 @@
 """Writes a metric as self-contained SQL, with a literal for each parameter.
 
-The values come from logs. They are written as DuckDB literals, with chr() for invisible characters such as
-line breaks and direction marks. So people who read and run the SQL see everything that it contains.
+The values come from logs. The values are written as DuckDB literals, with chr() for invisible characters such
+as line breaks and direction marks. So people who read and run the SQL see everything in the SQL.
 """
 
 from __future__ import annotations

@@ -10,16 +10,16 @@ from itertools import islice
 from typing import Any
 
 _LINES = 4_000  # maximum number of compared lines; the time grows with their square
-_LONG = 160  # longer lines are broken after a sentence, so that a changed word is a small change
+_LONG = 160  # longer lines are broken after a sentence, so that the diff of a changed word is short
 _BREAK = re.compile(r"(?<=[,{\[])(?!\n)|(?=[}\]])(?<!\n)")  # places where indented JSON begins a line
 _SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
 
 
 def unified_diff(before: str, after: str) -> str:
-    """Return the unified diff of two texts with three lines of context; empty when nothing changed.
+    """Return the unified diff of two texts with three lines of context.
 
-    Only the first 4,000 lines of each text are compared. If a text has more, the last line of the diff says
-    so.
+    The result is empty when nothing changed. Only the first 4,000 lines of each text are compared. If a text
+    has more, the last line of the diff says so.
     """
     old, new = _split_lines(before), _split_lines(after)
     changes = difflib.unified_diff(old[:_LINES], new[:_LINES], "before", "after", lineterm="")
@@ -28,7 +28,9 @@ def unified_diff(before: str, after: str) -> str:
 
 
 def definition_text(description: str | None, definition: str | None) -> str:
-    """Return a tool's description and its definition as indented JSON, with short lines for a comparison."""
+    """Return a tool's description and its definition as indented JSON, with lines that are short enough for a
+    diff.
+    """
     laid_out = _indent_json(definition or "null")
     if laid_out is None:
         laid_out = definition or ""
@@ -56,7 +58,7 @@ def arguments_change(before: str, after: str) -> str:
 
 
 def _list_changes(path: str, old: Any, new: Any) -> Iterator[str]:
-    """Yield the changed members of two JSON values, each with its path: `filters.limit: 20`."""
+    """Yield the changed members of two JSON values, each with its path, such as `filters.limit: 20`."""
     if _write_json(old) == _write_json(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):

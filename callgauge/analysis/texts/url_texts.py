@@ -1,4 +1,4 @@
-"""Packs a text into one URL parameter, and unpacks it.
+"""Packs a text into one URL parameter, and unpacks the parameter.
 
 The parameter is the UTF-8 text, compressed by zlib, in URL-safe base64 without padding. Links are not
 trusted: a parameter that cannot be unpacked within the limit raises LinkError.
@@ -12,13 +12,15 @@ import re
 import zlib
 
 LONGEST = 8_000
-"""The maximum length of one parameter: proxies reject longer request lines, and chat programs cut them."""
+"""The maximum length of one parameter. Proxies reject longer request lines, and chat programs cut longer
+links.
+"""
 
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """Raised when a link cannot contain a text, or contains none; the message is one sentence."""
+    """Raised when a link cannot contain a text, or contains no text; the message is one sentence."""
 
 
 def pack_text(text: str) -> str:
@@ -41,7 +43,7 @@ def pack_text(text: str) -> str:
 
 
 def unpack_text(parameter: str, limit: int) -> str:
-    """Return the text in a parameter, of at most `limit` bytes in UTF-8.
+    """Return the text in a parameter. The text has at most `limit` bytes in UTF-8.
 
     Unpacking stops at the limit, because a few packed bytes can contain gigabytes. Raises LinkError when the
     parameter is damaged or the text is longer.

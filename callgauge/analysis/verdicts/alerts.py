@@ -41,10 +41,11 @@ _NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", 
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """One thing that needs attention, in plain text that may contain log text, with a page of evidence.
+    """One thing that needs attention, as plain text that may contain log text, and the page with the
+    evidence.
 
-    `subject` begins the sentence, and `rest` ends it. `counts`: the numbers in small print. `share`: the
-    changed rate as it is now; None for a new error.
+    `subject` is the beginning of the sentence, and `rest` is the end. `counts` holds the numbers in small
+    print. `share` is the changed rate as it is now, or None for a new error.
     """
 
     key: str
@@ -59,7 +60,7 @@ class AttentionItem:
 
 
 def describe_item(item: Alert | NewError, newest: date, label: Label) -> AttentionItem:
-    """Describe an alert or a new error. `newest`: the newest night."""
+    """Describe an alert or a new error. `newest` is the newest night."""
     return (
         _describe_new_error(item, newest)
         if isinstance(item, NewError)
@@ -68,7 +69,7 @@ def describe_item(item: Alert | NewError, newest: date, label: Label) -> Attenti
 
 
 def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
-    """Describe an alert. `newest`: the newest night.
+    """Describe an alert. `newest` is the newest night.
 
     Example: Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. If the alert
     is over: Parse errors of basalt-mini returned to 2.6% on 27 Nov.
@@ -103,7 +104,7 @@ def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
 
 
 def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
-    """Return a sentence on an open alert, for a rate over all days, which does not show the change."""
+    """Return a sentence on an open alert, to show it next to a rate over all days, which hides the change."""
     words = describe_alert(alert, newest, label)
     return f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
 
@@ -184,9 +185,10 @@ def _days_before(days: Days) -> Days:
 
 
 def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
-    """Return the sentences for a night without news: which changes the night could find, or why none.
+    """Return the sentences for a quiet night, which say how large a change had to be to be found, or why no
+    change can be found.
 
-    `opened`: the number of open alerts from earlier nights.
+    `opened` is the number of open alerts from earlier nights.
     """
     day = format_day(attention.newest, attention.newest)
     night = attention.night
@@ -222,10 +224,13 @@ def _round_points(share: float) -> str:
 
 
 def format_rate(rate: float | None) -> str:
-    """Write a rate with two digits, or with three near 100 %, where the difference from 100 % matters."""
+    """Write a rate with two digits.
+
+    Near 100 %, use three digits, because the difference from 100 % matters there.
+    """
     return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
 
 
 def format_day(day: date, newest: date) -> str:
-    """Write a day as 12 Nov, with its year if the newest day has another year."""
+    """Write a day as 12 Nov. Add the year if the newest day has another year."""
     return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"

@@ -1,4 +1,6 @@
-"""The sentences on calls: the error in one call and its outcome; the number of failed calls in a list."""
+"""Writes the sentences on calls: the error in one call, the call's outcome, and the number of failed calls in
+a list.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ _RESULTS = {"ok": "the tool returned a result", "error": "the tool returned an e
 
 
 def describe_call(row: Mapping[Any, Any], attempts: int, not_judged: str | None) -> str:
-    """Describe the error in a call's arguments or execution, and the end of its retry sequence.
+    """Describe the error in a call's arguments or execution, and the end of the call's retry sequence.
 
-    `row`: a row of the metric `call`. `attempts`: the rows of its retry sequence. `not_judged`: why the
-    parser has no verdict, or None.
+    `row` is a row of the metric `call`. `attempts` holds the rows of the retry sequence. `not_judged` says
+    why the parser has no verdict, or None.
     """
     return f"{_describe_fault(row, not_judged)}. {_describe_end(row, attempts)}."
 
@@ -46,7 +48,7 @@ def _describe_fault(row: Mapping[Any, Any], not_judged: str | None) -> str:
 
 
 def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
-    """Describe the end of the retry sequence or, without a retry, the result of the tool."""
+    """Describe the end of the retry sequence or, if there was no retry, the result of the tool."""
     number, ended = row["attempt"] or 1, row["chain_outcome"]
     if attempts > 1:
         place = f"This is attempt {number} of {attempts}"
@@ -64,7 +66,8 @@ def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
 def describe_matches(matches: str, total: int, failed: int | None) -> str:
     """Describe how many calls match the filters of a list, and how many of these calls failed.
 
-    `matches`: the number of matches, followed by `or more` if it is a lower bound. `failed`: None if unknown.
+    `matches` is the number of matches, followed by `or more` if the number is a lower bound. `failed` is None
+    if the number of failed calls is unknown.
     """
     rest = "" if failed is None else f" {failed:,} failed."
     verb = "matches" if matches == "1" else "match"

@@ -14,7 +14,7 @@ _OF_ARGUMENTS = ("syntax", "schema")
 def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
     """Describe how many calls failed, how many because of their arguments, and how many were not judged.
 
-    `layers`: the rows of the metric `fault_layers`.
+    `layers` holds the rows of the metric `fault_layers`.
     """
     calls = {row["layer"]: row["calls"] for row in layers}
     failed = sum(calls[stage] for stage in wording.STAGES)
@@ -30,10 +30,10 @@ def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
 
 
 def describe_new_errors(new: int, day: date, *, earlier: int = 0, returned: int = 0) -> str:
-    """Describe how many errors are new, and how many are back after a fix. `new`: errors first seen on `day`.
+    """Describe how many errors are new, and how many are back after a fix.
 
-    `earlier`: how many recurring errors were first seen in the six days before `day`. `returned`: how many
-    fixed errors were seen again.
+    `new` is the number of errors first seen on `day`. `earlier` says how many recurring errors were first
+    seen in the six days before `day`. `returned` says how many fixed errors were seen again.
     """
     sentences = [f"{wording.plural(new, 'new error') if new else 'No new errors'} on {day.day} {day:%b}."]
     if earlier:

@@ -1,4 +1,4 @@
-"""Explains each kind of verdict in a few sentences: one text per kind, for every page."""
+"""Explains each kind of verdict in a few sentences. Every page uses the same text for a kind."""
 
 from __future__ import annotations
 

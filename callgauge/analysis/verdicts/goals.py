@@ -13,7 +13,10 @@ from callgauge.stats import Share
 
 
 class GoalState(Enum):
-    """The state of a goal: the interval of the rate is on the good side, on the bad side, or on both."""
+    """The state of a goal.
+
+    The interval of the rate is on the good side of the goal, on the bad side, or on both sides.
+    """
 
     MET = "met"
     MISSED = "missed"
@@ -21,7 +24,7 @@ class GoalState(Enum):
 
 
 def judge_goal(rate: RateDefinition, share: Share, goal: Goal) -> GoalState | None:
-    """Return the state of a rate's goal; None when the rate has no interval."""
+    """Return the state of a rate's goal. Return None when the rate has no interval."""
     bounds = share.interval
     if bounds is None:
         return None
@@ -32,18 +35,18 @@ def judge_goal(rate: RateDefinition, share: Share, goal: Goal) -> GoalState | No
 
 
 def format_goal(rate: RateDefinition, goal: Goal) -> str:
-    """Write a goal as goal ≤ 5%, or ≥ 90% if a high rate is better."""
+    """Write a goal as "goal ≤ 5%", or as "goal ≥ 90%" if a high rate is better."""
     return f"goal {'≥' if rate.is_good else '≤'} {100 * goal.goal:g}%"
 
 
 def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
-    """Write a goal and whether the rate meets the goal: goal ≤ 5%: missed."""
+    """Write a goal and whether the rate meets the goal, such as "goal ≤ 5%: missed"."""
     state = judge_goal(rate, share, goal)
     return format_goal(rate, goal) + (f": {state.value}" if state else "")
 
 
 def describe_missed_goal(whole: Slice, goal: Goal) -> AttentionItem | None:
-    """Return the attention item for a missed goal, or None."""
+    """Return the attention item for a missed goal. Return None if the goal is not missed."""
     rate, share = whole.rate, whole.share
     if judge_goal(rate, share, goal) is not GoalState.MISSED:
         return None

@@ -54,7 +54,7 @@ _WORDS: Mapping[Standing, str] = {
 def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
     """Return the sentences on whether one slice is better than the other, the exceptions, and the price.
 
-    `smallest`: the smallest difference of interest, a share.
+    `smallest` is the smallest difference of interest, as a share.
     """
     named = breakdown.find_named(smallest)
     sentences = [
@@ -76,11 +76,12 @@ def _describe_undated(whole: SliceComparison, smallest: float) -> str:
 def write_advice(
     breakdown: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_effect: bool = True
 ) -> str:
-    """Return which slice to use, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
+    """Return which slice to use, in a few sentences.
 
-    If the verdict splits by a dimension, the advice covers both groups of values. `names.against` is the
-    slice in use now. `smallest`: the smallest difference of interest, a share. `with_effect`: add the number
-    of failed calls that a decision by value saves.
+    Example: keep @12. @13 is worse for heron: 50% against 1.9%. If the verdict splits by a dimension, the
+    advice covers both groups of values. `names.against` is the slice in use now. `smallest` is the smallest
+    difference of interest, as a share. If `with_effect` is True, add the number of failed calls that a
+    decision by value saves.
     """
     split = breakdown.find_split(smallest)
     sentences = [
@@ -94,7 +95,10 @@ def write_advice(
 
 
 def suggest_decision(breakdown: Breakdown, names: ArmNames, smallest: float) -> str:
-    """Return a suggested title for a decision; "" if the verdict is split or other rates get worse."""
+    """Return a suggested title for a decision.
+
+    Return "" if the verdict is split or other rates get worse.
+    """
     whole = breakdown.whole.standing(smallest)
     is_split = any(each.standing(smallest) is not whole for each in breakdown.find_named(smallest))
     if is_split or breakdown.list_prices(smallest):
@@ -114,7 +118,7 @@ def _advise_split(
 
 
 def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:
-    """Return values with both rates: owl (3.9% instead of 13.9% parse errors); "" if there are no values."""
+    """Return values with both rates, such as "owl (3.9% instead of 13.9% parse errors)"."""
     if not strata:
         return ""
     listed = [
@@ -135,7 +139,10 @@ def _describe_choice(comparison: SliceComparison, smallest: float) -> str:
 
 
 def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
-    """Describe the weekly gain of the change, where it helps and for all values; "" if there is none."""
+    """Describe the weekly gain of the change, for the values where it helps and for all values.
+
+    Return "" if there is no gain.
+    """
     rate = breakdown.whole.slice.rate
     gain = _sum_gain(split.better, breakdown.weekly, rate)
     everywhere = _sum_gain(breakdown.strata[split.dimension], breakdown.weekly, rate)
@@ -163,7 +170,9 @@ def _sum_gain(
 
 
 def _name_units(rate: RateDefinition) -> str:
-    """Return the plural noun for the failures of a rate, or for its successes if a high rate is good."""
+    """Return the plural noun for the failures of a rate, or for the successes of the rate if a high rate is
+    good.
+    """
     if rate.name == "retried":
         return "turns with a retry"
     if rate.is_good:
@@ -172,7 +181,6 @@ def _name_units(rate: RateDefinition) -> str:
 
 
 def _round(number: float) -> str:
-    """Round to two digits: 213 becomes 210."""
     digits = len(str(round(number)))
     return f"{round(number, min(0, 2 - digits)):,.0f}"
 
@@ -317,7 +325,10 @@ def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:
 
 
 def _describe_rates(comparison: SliceComparison) -> str:
-    """Return both rates: 50% against 1.9%; add the unadjusted rates if mix-adjusted ones disagree."""
+    """Return both rates, such as "50% against 1.9%".
+
+    Add the unadjusted rates if the mix-adjusted rates disagree.
+    """
     share, other = comparison.slice.share, comparison.other.share if comparison.other else None
     if other is None or not share.n or not other.n:
         return ""
@@ -349,7 +360,7 @@ def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
 
 
 def format_rounded(share: float) -> str:
-    """Write a difference in points with two digits: +48, −0.31."""
+    """Write a difference in points with two digits, such as +48 or −0.31."""
     if not share:
         return "0"
     return f"{'−' if share < 0 else '+'}{wording.percent(abs(share), 2).rstrip('%')}"

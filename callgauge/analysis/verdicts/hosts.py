@@ -1,4 +1,4 @@
-"""The sentence on the hosts of models: which model is worse on which host, or what is unknown."""
+"""Writes the sentence on the hosts of models: which model is worse on which host, or what is unknown."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def describe_hosts(
 ) -> str:
     """Describe which model is worse on which host.
 
-    If no difference is clear, describe a pair that differs only without the correction, or the smallest
-    difference that could have been found. `rows`: hosts compared with the other hosts of their model,
-    corrected over all rows. `smallest`: the smallest difference of interest, a share. `has_thin`: True if
-    some model ran on two hosts with too little data.
+    If no difference is clear, describe a pair that differs only if p-values are not corrected, or the
+    smallest difference that could have been found. `rows` holds hosts compared with the other hosts of their
+    model, with p-values corrected over all rows. `smallest` is the smallest difference of interest, as a
+    share. `has_thin` is True if some model ran on two hosts with too little data.
     """
     judged = [row for row in rows if row.p is not None]
     if not judged:
@@ -32,7 +32,8 @@ def describe_hosts(
     judged.sort(key=_find_own_p)
     decided = [row for row in judged if row.standing(smallest) in _DECIDED]
     if decided:
-        # If one host is worse, each other host is better than a sum that includes it; that needs no sentence.
+        # If one host is worse, each other host is better than a sum that includes it. These rows need no
+        # sentence.
         worse = [row for row in decided if _does_worse(row)] or decided
         more = len(worse) - _NAMED
         sentences = [f"{_describe_pair(row, label)}." for row in worse[:_NAMED]]
@@ -64,13 +65,15 @@ def _differs_alone(row: SliceComparison, smallest: float) -> bool:
 
 
 def _does_worse(row: SliceComparison) -> bool:
-    """Return True when the first host is worse or, if the rate has no good direction, has the higher rate."""
+    """Return True when the first host is worse or, if neither a low nor a high rate is better, has the higher
+    rate.
+    """
     difference = row.difference
     return difference is not None and (difference.estimate > 0) != row.slice.rate.is_good
 
 
 def _describe_pair(row: SliceComparison, label: Label) -> str:
-    """Describe one pair: heron is worse on a than on b: parse errors 9% against 2%, +7 points (…)."""
+    """Describe a pair, such as "heron is worse on a than on b: parse errors 9% against 2%, +7 points (…)"."""
     other, difference = row.other, row.difference
     if other is None or difference is None:
         raise ValueError("nothing was compared")

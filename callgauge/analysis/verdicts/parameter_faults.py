@@ -31,9 +31,9 @@ class FaultKind(StrEnum):
 class FaultCount:
     """The number of calls with one kind of error.
 
-    `failed`: the calls that failed because of the error; the others were repaired. `n`: the calls in which
-    the error could be detected. `by_slice`: for each model or other slice with such calls, the share with the
-    error, the most frequent first.
+    `failed` is the number of calls that failed because of the error. The other calls were repaired. `n` is
+    the number of calls in which the error could be detected. `by_slice` holds the share of calls with the
+    error for each model or other slice, the highest share first.
     """
 
     calls: int
@@ -48,7 +48,7 @@ class FaultCount:
 
     @property
     def share(self) -> Share:
-        """The share over all slices together."""
+        """The share of calls with the error, over all slices together."""
         return reduce(add, self.by_slice.values()) if self.by_slice else Share(self.calls, self.n)
 
     @property
@@ -61,7 +61,10 @@ class FaultCount:
 
 @dataclass(frozen=True, slots=True)
 class ParameterFault:
-    """One kind of error at one parameter. `sent`: the kinds of value sent instead, with numbers of calls."""
+    """One kind of error at one parameter.
+
+    `sent` holds the kinds of value sent instead, each with the number of calls.
+    """
 
     parameter: str
     kind: FaultKind
@@ -71,9 +74,10 @@ class ParameterFault:
 
 @dataclass(frozen=True, slots=True)
 class WrongParameter:
-    """A parameter with errors; `name` is empty for the arguments as a whole.
+    """A parameter with errors. `name` is empty for the arguments as a whole.
 
-    `faults`: the kinds of error at the parameter, the most frequent first. A call may have several.
+    `faults` holds the kinds of error at the parameter, the most frequent first. A call may have several kinds
+    of error.
     """
 
     name: str
@@ -82,16 +86,17 @@ class WrongParameter:
 
     @property
     def sent(self) -> Mapping[str, int]:
-        """The kinds of value sent instead of the declared type, with numbers of calls."""
+        """The kinds of value sent instead of the declared type, each with the number of calls."""
         return next((fault.sent for fault in self.faults if fault.kind is FaultKind.TYPE), {})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFaults:
-    """The errors in the calls of a tool. `wrong`: how many of the calls that could be judged have an error.
+    """The errors in the calls of a tool. `wrong` counts the judged calls that have an error.
 
-    `broken_text`: calls whose JSON needed repair or could not be read. `checked`: calls that were checked
-    against a definition. `parameters`: the parameters with errors, the most frequent first.
+    `broken_text` counts the calls whose JSON needed repair or could not be read. `checked` is the number of
+    calls that were checked against a definition. `parameters` holds the parameters with errors, the most
+    frequent first.
     """
 
     wrong: FaultCount

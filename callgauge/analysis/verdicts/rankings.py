@@ -1,4 +1,6 @@
-"""Sentences on a ranking: which slice is the best by a rate, which may be the best, and at what price."""
+"""Writes the sentences on a ranking: which slice is the best by a rate, which slices may be the best, and at
+what price.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from callgauge.analysis.verdicts.sentences import RULE, UNDATED, describe_reach,
 from callgauge.stats.standardisation import COMPARABLE
 
 _NAMED = 3  # maximum number of slices in a sentence
-_FEW = 5  # maximum size of a group whose most certain pair is named
+_FEW = 5  # if a group has at most this many slices, its most certain pair is named
 _BUTS = 2  # maximum number of sentences on the price of a leading slice
 _AS_ASKED = ComparisonBasis(None)
 Names = Mapping[str, str]
@@ -28,10 +30,11 @@ Names = Mapping[str, str]
 class RankingContext:
     """Further facts on the ranked slices.
 
-    `others`: the rankings by the other leading rates, the most important first. `costs`: the cost of each
-    slice, by name. `basis`: why the slices are ranked by this rate and not by the chosen one. `concentrated`:
-    why each left-out slice is not ranked: few sessions contain its calls, or the calls have no tool
-    definition. `alerts`: the open alerts on this rate after the `night`, for values of the dimension `by`.
+    `others` holds the rankings by the other leading rates, the most important first. `costs` holds the cost
+    of each slice, by name. `basis` says why the slices are ranked by this rate and not by the chosen rate.
+    `concentrated` says for each left-out slice why the slice is not ranked: few sessions contain its calls,
+    or its calls have no tool definition. `alerts` holds the open alerts on this rate after the `night`, for
+    values of the dimension `by`.
     """
 
     others: Sequence[RankedTable] = ()
@@ -46,7 +49,7 @@ class RankingContext:
 def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingContext | None = None) -> str:
     """Return the sentences on which slice is the best.
 
-    `noun`: the kind of slice, such as model.
+    `noun` is the word for a slice, such as model.
     """
     details = context or RankingContext()
     if details.basis.reason and not table.pairs:
@@ -64,14 +67,17 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
 
 
 def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences. If two in a row begin with "But", the second gets "And" instead."""
+    """Yield the sentences.
+
+    If two consecutive sentences begin with "But", the second sentence begins with "And" instead.
+    """
     for place, sentence in enumerate(sentences):
         follows = place > 0 and sentences[place - 1].startswith("But ")
         yield sentence.replace("But ", "And ", 1) if follows and sentence.startswith("But ") else sentence
 
 
 def list_leaders(table: RankedTable) -> list[Slice]:
-    """Return the slices that the sentence names: at most three of those that may be the best."""
+    """Return the slices that the sentence names: at most three of the slices that may be the best."""
     is_open = len(table.best) == len(table.judged)
     return [] if is_open else list(table.best[:_NAMED])
 
@@ -155,9 +161,9 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Name the pair in a small group that differs if no other is compared, as on the Compare page.
+    """Name the pair in a small group that differs when no other pair is compared, as on the Compare page.
 
-    In a large group, some pairs differ by chance.
+    In a large group no pair is named, because some pairs differ by chance.
     """
     best = table.best if len(table.best) <= _FEW else ()
     alone = [
@@ -247,7 +253,9 @@ def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
 
 
 def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield the most certain open alert of each leading slice. A rate over all days hides a recent rise."""
+    """Yield the most certain open alert of each leading slice, because a rate over all days hides a recent
+    rise.
+    """
 
     def label(dimension: str, value: str) -> str:
         return names.get(value, value) if dimension == context.by else wording.one_line(value, 40)
@@ -269,6 +277,5 @@ def _label(each: Slice, names: Names) -> str:
 
 
 def _list_or(several: Sequence[Slice], names: Names) -> str:
-    """Join two names as "X or Y", and more names as "W, X, Y and Z"."""
     labels = [_label(each, names) for each in several]
     return wording.list_words(labels, "or" if len(labels) < 3 else "and")

@@ -1,4 +1,6 @@
-"""Sentences on retries: the tool that is given up most often, what retries fix, and whether changes help."""
+"""Writes the sentences on retries: the tool that is given up most often, what retries fix, and whether
+changed retries help.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def find_given_up(verdict: ToolVerdict) -> Slice | None:
 def write_given_up(verdict: ToolVerdict) -> str:
     """Return the sentence on the tool whose errors are given up most often. Contains log text.
 
-    `verdict`: the verdict on the rate `recovered`, with one slice per tool.
+    `verdict` is the verdict on the rate `recovered`, with one slice per tool.
     """
     judged, worst = verdict.judged, verdict.worst
     if not judged:
@@ -64,7 +66,7 @@ def write_given_up(verdict: ToolVerdict) -> str:
 def describe_recovery(share: Share) -> str:
     """Describe how many failures a retry fixed.
 
-    `share`: the recovered retry sequences among those with a known end.
+    `share` is the share of recovered retry sequences among the sequences with a known end.
     """
     if not share.n:
         return "No retry sequence has a known end."
@@ -73,10 +75,10 @@ def describe_recovery(share: Share) -> str:
 
 
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
-    """Describe the cost of retries; "" when there are none. `steps`: the model calls of the retries.
+    """Describe the cost of retries. Return "" when there are no retries.
 
-    `tokens`: the tokens of the `measured` retry sequences, whose log has tokens. `retried`: the number of all
-    sequences.
+    `steps` is the number of model calls for retries. `tokens` is the number of tokens of the `measured` retry
+    sequences, whose logs have tokens. `retried` is the number of all sequences.
     """
     if not retried:
         return ""
@@ -92,7 +94,7 @@ def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str
 
 
 def describe_kinds(changed: Share, identical: Share) -> str:
-    """Describe whether a changed retry succeeds more often than an unchanged one."""
+    """Describe whether a changed retry succeeds more often than an unchanged retry."""
     difference = compare_rates(changed, identical)
     if difference is None:
         return "Changed and identical retries cannot be compared: one kind does not occur."

@@ -1,4 +1,6 @@
-"""Sentences on which of two slices is better, by how much, and how many sessions would decide."""
+"""Writes the sentences that say which of two slices is better, by how much, and how many sessions would
+decide.
+"""
 
 from __future__ import annotations
 
@@ -35,27 +37,30 @@ _OUT_OF_REACH = 10_000  # a number of sessions that nobody can collect
 
 
 def is_undated(several: Iterable[Slice]) -> bool:
-    """Return whether the slices were read by day and none has a day."""
+    """Return whether the slices were read by day and no slice has a day."""
     counts = [slice_.share.by_day for slice_ in several]
     return bool(counts) and all(days is not None and not len(days.days) for days in counts)
 
 
 def format_points(share: float) -> str:
-    """Write a difference of shares in points, -0.0131 as −1.3: with a typographic minus, or a plus."""
+    """Write a difference of shares in points, such as −1.3 for -0.0131.
+
+    The sign is a typographic minus or a plus.
+    """
     number = wording.percent(abs(share)).rstrip("%")
     sign = "" if share == 0 else ("−" if share < 0 else "+")
     return f"{sign}{number}"
 
 
 def fixed_points(share: float, decimals: int) -> str:
-    """Write a difference of shares in points with this many decimals: -0.0131 as −1.3."""
+    """Write a difference of shares in points with this many decimals, such as −1.3 for -0.0131."""
     number = f"{abs(100 * share):.{decimals}f}"
     sign = "" if not float(number) else ("−" if share < 0 else "+")
     return f"{sign}{number}"
 
 
 def format_difference(difference: Difference) -> str:
-    """Write a difference with its interval: −1.3 points (−1.9 to −0.7)."""
+    """Write a difference with its interval, such as −1.3 points (−1.9 to −0.7)."""
     return (
         f"{format_points(difference.estimate)} points "
         f"({format_points(difference.low)} to {format_points(difference.high)})"
@@ -63,22 +68,22 @@ def format_difference(difference: Difference) -> str:
 
 
 def format_size(share: float) -> str:
-    """Write the size of a difference: 2 points, 0.5 points, 1 point."""
+    """Write the size of a difference, such as 2 points, 0.5 points or 1 point."""
     points = f"{100 * share:.3g}"
     return f"{points} point{'' if points == '1' else 's'}"
 
 
 def format_visible(share: float) -> str:
-    """Write the smallest detectable difference, rounded up: 3 points, 0.4 points."""
+    """Write the smallest detectable difference, rounded up, such as 3 points or 0.4 points."""
     points = 100 * share
     rounded = ceil(points) if points >= 1 else ceil(10 * points) / 10
     return format_size(rounded / 100)
 
 
 def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
-    """Return one or two sentences on whether a slice is better than the slice it is compared with.
+    """Return one or two sentences on whether a slice is better than the other slice of the comparison.
 
-    `smallest`: the smallest difference of interest, a share.
+    `smallest` is the smallest difference of interest, as a share.
     """
     slice_, other, difference = comparison.slice, comparison.other, comparison.difference
     if other is None or difference is None or slice_.share.rate is None or other.share.rate is None:
@@ -108,7 +113,10 @@ def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
 
 
 def describe_mix(comparison: SliceComparison) -> str | None:
-    """Return a sentence with the unadjusted difference; None if the verdict uses this difference."""
+    """Return a sentence with the unadjusted difference.
+
+    Return None if the verdict uses the unadjusted difference.
+    """
     if (
         not comparison.is_at_same_mix
         or comparison.does_other_work
@@ -134,7 +142,7 @@ def describe_other_difference(comparison: SliceComparison) -> str:
 
 
 def is_order_reversed(comparison: SliceComparison) -> bool:
-    """Return True when the unadjusted rates have the opposite order of the mix-adjusted rates."""
+    """Return True when the unadjusted rates have the opposite order compared with the mix-adjusted rates."""
     if not comparison.is_at_same_mix or comparison.plain is None or comparison.difference is None:
         return False
     return comparison.plain.estimate * comparison.difference.estimate < 0
@@ -174,7 +182,10 @@ def _describe_rule(slice_: Slice, other: Slice) -> str:
 
 
 def describe_needed(comparison: SliceComparison, smallest: float) -> str:
-    """Say how many more sessions would decide; if too many, say which difference is detectable now."""
+    """Say how many more sessions would decide.
+
+    If that is too many, say which difference is detectable now.
+    """
     if comparison.difference is None:
         return ""
     observed, least = (_count_needed(comparison, size) for size in (comparison.difference.estimate, smallest))
@@ -195,7 +206,7 @@ def describe_needed(comparison: SliceComparison, smallest: float) -> str:
 
 
 def describe_visible(comparison: SliceComparison) -> str:
-    """Say which difference is too small for the present data; "" if nothing was compared."""
+    """Say which difference is too small for the present data. Return "" if nothing was compared."""
     size = find_visible(comparison)
     return f"a difference below about {format_visible(size)} would not show yet" if size else ""
 
@@ -209,7 +220,7 @@ def describe_reach(judged: Sequence[SliceComparison]) -> str:
 
 
 def find_visible(comparison: SliceComparison) -> float | None:
-    """Return the smallest difference, a share, that the present data would show with 80 % power."""
+    """Return, as a share, the smallest difference that the present data would show with 80 % power."""
     difference = comparison.difference
     return smallest_shown(difference, max(1, comparison.compared)) if difference else None
 
@@ -224,7 +235,10 @@ def _count_needed(comparison: SliceComparison, difference: float) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ShortVerdict:
-    """A verdict for a cell: `text` is one to three words, `sub` the p-value or the needed sessions."""
+    """A verdict for a table cell.
+
+    `text` is one to three words. `sub` is the p-value or the number of needed sessions.
+    """
 
     text: str
     tone: Literal["bad", "good", "calm"]
@@ -235,7 +249,7 @@ _TONES: dict[Standing, Literal["bad", "good", "calm"]] = {Standing.BETTER: "good
 
 
 def shorten_verdict(comparison: SliceComparison, smallest: float) -> ShortVerdict:
-    """Return the short verdict on a slice; p-values are Holm-adjusted over the table."""
+    """Return the short verdict on a slice. The p-values are Holm-adjusted over the table."""
     standing, difference = comparison.standing(smallest), comparison.difference
     if standing is Standing.UNMEASURED or difference is None:
         return ShortVerdict("Not measured", "calm")
@@ -273,14 +287,14 @@ def _shorten_needed(comparison: SliceComparison) -> str:
 
 
 def describe_correction(comparison: SliceComparison) -> str:
-    """Say that two slices differ if no others are compared, but not after correction for all comparisons."""
+    """Say that two slices differ alone, but not after the correction for all comparisons."""
     return f"not after correction for {comparison.compared:,} {comparison.family}"
 
 
 def describe_basis(comparison: SliceComparison, names: Sequence[str], smallest: float) -> str:
     """Return the basis of a verdict in small print, and how many more sessions would decide.
 
-    `names`: the names of both slices. `smallest`: the smallest difference of interest, a share.
+    `names` holds the names of both slices. `smallest` is the smallest difference of interest, as a share.
     """
     slice_, other, difference = comparison.slice, comparison.other, comparison.difference
     if other is None or difference is None:
@@ -319,7 +333,10 @@ def _describe_common(comparison: SliceComparison) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence: A, B and C; of many, the first names and the number of others."""
+    """Write names as a list in a sentence: A, B and C.
+
+    If there are many names, write the first names and the number of others.
+    """
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,4 +1,6 @@
-"""The sentence on one tool: the parameter with most errors, the models that make them, and a possible fix."""
+"""Writes the sentence on one tool: the parameter with most errors, the models that make these errors, and a
+possible fix.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,10 @@ _FAULTS = {
 class EditEffect:
     """The effect of an edited definition on a tool's calls, from a replay.
 
-    `accepts`: the types that the parameter then accepts. `repaired` and `failed`: how many calls needed
-    repair or failed before, and how many of them the edit fixes. `would_fail`: the number of calls that pass
-    now and would fail. `every`: n if only every n-th session was read.
+    `accepts` holds the types that the parameter then accepts. `repaired` is the number of calls that needed
+    repair, and `failed` is the number of calls that failed. The edit fixes `repaired_fixed` and
+    `failed_fixed` of these calls. `would_fail` is the number of calls that pass now and would fail. If only
+    every n-th session was read, `every` is n.
     """
 
     accepts: Sequence[str]
@@ -57,7 +60,10 @@ class EditEffect:
 
 
 def find_leading_fault(faults: ToolFaults) -> ParameterFault | None:
-    """Return the parameter error that the sentence is about; None if no error occurs in enough calls."""
+    """Return the parameter error that the sentence is about.
+
+    Return None if no error occurs in enough calls.
+    """
     leading = next(iter(faults.faults), None)
     return leading if leading is not None and leading.count.n >= ENOUGH else None
 
@@ -73,8 +79,8 @@ def write_tool_answer(
 ) -> str:
     """Return the sentence on the errors in calls of a tool. Contains log text.
 
-    `effect`: the known effect of a wider type for the parameter with most errors, or None. `defined`: True if
-    the store has a definition of the tool.
+    `effect` is the known effect of a wider type for the parameter with most errors, or None. `defined` is
+    True if the store has a definition of the tool.
     """
     name = wording.one_line(tool, _LONGEST)
     if not faults.judged:
@@ -96,7 +102,7 @@ def write_tool_answer(
 
 
 def describe_effect(effect: EditEffect) -> str:
-    """Return a sentence on what a wider type would fix and break."""
+    """Return a sentence that says how many calls a wider type would fix, and how many it would break."""
     accepting = f"accepting {wording.list_words(effect.accepts, 'or')}"
     counts = [
         f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
@@ -120,10 +126,11 @@ def describe_effect(effect: EditEffect) -> str:
 
 
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
-    """Say which share of a tool's results report a failure in their content, and that these count as failed.
+    """Say which share of a tool's results report a failure in their content, and that these results count as
+    failed.
 
-    `rows`: the rows of the metric `failure_envelopes` for one tool. Return None when there are no such
-    results.
+    `rows` holds the rows of the metric `failure_envelopes` for one tool. Return None when no result reports a
+    failure.
     """
     if not rows:
         return None
@@ -133,7 +140,9 @@ def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | 
 
 
 def describe_fault_kind(fault: ParameterFault) -> str:
-    """Describe the error at a parameter as a phrase that follows the parameter's name: is sent as text."""
+    """Describe the error at a parameter as a phrase that follows the parameter's name, such as "is sent as
+    text".
+    """
     if fault.kind is FaultKind.TEXT:
         return "has broken JSON" if fault.parameter else "are not valid JSON"
     if fault.kind is not FaultKind.TYPE:
@@ -159,7 +168,9 @@ def _describe_text(faults: ToolFaults) -> str:
 
 
 def _describe_rate(count: FaultCount) -> str:
-    """Describe how many calls have an error, and of which models: in 8.7% of calls, mostly by heron."""
+    """Describe how many calls have an error, and of which models, such as "in 8.7% of calls, mostly by
+    heron".
+    """
     rate = f"in {wording.rate(count.calls, count.n)} of calls"
     if len(count.by_slice) > 1:
         return f"{rate}{_describe_models(count.by_slice)}"
@@ -200,7 +211,10 @@ def _describe_nothing(name: str, faults: ToolFaults) -> str:
 
 
 def _describe_models(by_model: Mapping[str, Share]) -> str:
-    """Describe which models make an error, as a phrase that follows the figures; "" if unknown."""
+    """Describe which models make an error, as a phrase that follows the figures.
+
+    Return "" if the models are unknown.
+    """
     named = {name: share for name, share in by_model.items() if name != "unknown"}
     total = sum(share.k for share in by_model.values())
     solid = {name: share for name, share in named.items() if share.has_enough_to_compare}

@@ -1,4 +1,4 @@
-"""The sentence on tools: which one fails most often, at which parameter, and with which models."""
+"""Writes the sentence on tools: which tool fails most often, at which parameter, and with which models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAULTS = {
     "tool_rejected": "were rejected by the tool",
     "execution": "failed in execution",
 }
-"""The rates that count failed calls, with a verb phrase. A failed call is a hit of one of them."""
+"""The rates that count failed calls, with a verb phrase. A failed call is a hit of one of these rates."""
 Row = Mapping[Hashable, Any]
 
 
@@ -31,10 +31,11 @@ Row = Mapping[Hashable, Any]
 class ToolVerdict:
     """The tools that may have the highest failure rate.
 
-    `judged`: the compared tools with enough data, the most failures first. `worst`: the judged tools that are
-    not known to be better than another. `wins`: pairs of tool names, of which the first tool is known to be
-    better. `reach`: the difference between the two most used tools that is not yet detectable, in words.
-    `undefined`: how many tools were not compared, because only calls of other tools have a definition.
+    `judged` holds the compared tools with enough data, the most failures first. `worst` holds the judged
+    tools that are not known to be better than another tool. `wins` holds pairs of tool names, of which the
+    first tool is known to be better. `reach` says which difference between the two most used tools is not yet
+    detectable. `undefined` says how many tools were not compared, because only calls of other tools have a
+    definition.
     """
 
     judged: Sequence[Slice]
@@ -45,7 +46,10 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool of `worst` to describe, preferably one that another beats; None if all are in `worst`."""
+        """The tool of `worst` to describe, preferably a tool that is known to be worse than another.
+
+        The result is None if all tools are in `worst`.
+        """
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
         beaten = {name for _, name in self.wins}
@@ -54,10 +58,10 @@ class ToolVerdict:
 
 
 def judge_tools(several: Sequence[Slice], measured: Sequence[Slice] = ()) -> ToolVerdict:
-    """Return which tools may fail most often. `several`: the slices of one rate, one per tool.
+    """Return which tools may fail most often.
 
-    `measured`: the slices that show how many calls had a definition. Only tools that were measured in the
-    same way are compared.
+    `several` holds the slices of one rate, one slice per tool. `measured` holds the slices that show how many
+    calls had a definition. Only tools that were measured in the same way are compared.
     """
     shares = find_definition_shares(measured) if several and is_by_definition(several[0].rate) else {}
     best = max((shares.get(each.name, 0.0) for each in several if each.is_solid), default=0.0)
@@ -83,9 +87,9 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
 
 
 def estimate_failures(slice_: Slice | None) -> float:
-    """Estimate the number of failed calls or turns. Unmeasured ones are assumed to fail as often as others.
+    """Estimate the number of failed calls or turns.
 
-    Return 0 when nothing was measured.
+    Unmeasured calls or turns are assumed to fail as often as the others. Return 0 when nothing was measured.
     """
     if slice_ is None or slice_.share.rate is None:
         return 0.0
@@ -94,7 +98,7 @@ def estimate_failures(slice_: Slice | None) -> float:
 
 
 def sort_by_failures(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
-    """Return the names by number of failures, the most first. Slices with too few measurements come last."""
+    """Return the names, the slice with most failures first. Slices with too few measurements come last."""
 
     def place(name: str) -> tuple[bool, float, int, str]:
         slice_ = several.get(name)
@@ -113,8 +117,8 @@ def write_tools(
 ) -> str:
     """Return the sentences on which tool fails most often. Contains log text.
 
-    `faults`: the slices of the named tool for the rates that count failed calls. `culprits`: the tool's rows
-    of the metric `culprits`.
+    `faults` holds the slices of the named tool for the rates that count failed calls. `culprits` holds the
+    tool's rows of the metric `culprits`.
     """
     judged, named = verdict.judged, verdict.named
     if not judged:
@@ -219,7 +223,10 @@ def _count(each: Slice) -> str:
 
 
 def _sum_up(several: Sequence[Slice]) -> str:
-    """Return k of n over all tools. For turns, which count once per tool, return the number of tools."""
+    """Return k of n over all tools.
+
+    A turn counts once per tool, so for turns return the number of tools.
+    """
     noun = several[0].rate.noun
     if noun == "turn":
         return f"{len(several)} tools with enough data"

@@ -1,6 +1,6 @@
 """Sentences that answer the question of a trial run, for the page, the terminal and the report.
 
-This module does not import numpy or pandas, because they would delay the terminal by half a second.
+This module does not import numpy or pandas, because these imports would delay the terminal by half a second.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOUNS = {
     "tokens": "tokens",
     "cost": "cost",
 }
-"""The noun for each measure, within a sentence."""
+"""The noun for each measure in a sentence."""
 _ORDER: tuple[Decision, ...] = ("better", "worse", "alike", "not decided")  # order of the sentences
 _WORDS: dict[str, str] = {
     "better": "better",
@@ -55,9 +55,9 @@ class TrialUnit(Protocol):
 class VariantAnswer:
     """The result of a run for a variant by its primary measure.
 
-    `more`: how many more tasks would decide, if undecided. `lost`: two numbers, the variant's trials without
-    a reply and all its trials. `bounds`: the range of the difference over all possible results of the missing
-    trials.
+    If the variant is undecided, `more` says how many more tasks would decide. `lost` holds two numbers: the
+    variant's trials without a reply, and all trials of the variant. `bounds` is the range of the difference
+    over all possible results of the missing trials.
     """
 
     name: str
@@ -70,12 +70,14 @@ class VariantAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswer:
-    """The results of a run so far. `smallest`: the smallest difference of interest, in the unit of `measure`.
+    """The results of a run so far.
 
-    `lost`: two numbers, the reference's trials without a reply and all its trials. `factors`: the comparisons
-    of settings in which variants differ. `done`: the number of completed tasks, of `planned`. `stopped_at`:
-    if the run ended early, its last interim analysis, the number of planned analyses, and the tasks so far.
-    `next_at`: the number of tasks at which the next analysis is due. `spent`: the spent share of the budget.
+    `smallest` is the smallest difference of interest, in the unit of `measure`. `lost` holds two numbers: the
+    reference's trials without a reply, and all trials of the reference. `factors` holds the comparisons of
+    settings in which variants differ. `done` is the number of completed tasks, and `planned` is the number of
+    all tasks. If the run ended early, `stopped_at` holds the last interim analysis, the number of planned
+    analyses, and the tasks so far. `next_at` is the number of tasks at which the next analysis is due.
+    `spent` is the spent share of the budget.
     """
 
     measure: TrialUnit
@@ -93,14 +95,14 @@ class TrialAnswer:
 
 
 def write_trial(answer: TrialAnswer) -> list[str]:
-    """Return the sentences that answer the question of a run. They contain names from its plan.
+    """Return the sentences that answer the question of a run.
 
-    If the run is over and variants are combinations of settings, each setting is judged over all
-    combinations, as such a plan intends.
+    The sentences contain names from the run's plan. If the run is over and variants are combinations of
+    settings, each setting is judged over all combinations.
     """
     decided = [each for each in answer.variants if each.decision in _ORDER]
     if answer.factors and answer.is_over:
-        # The model comes last: a plan over several models asks about the change in each model.
+        # The model comes last, because a plan over several models asks about the change in each model.
         factors = sorted(answer.factors, key=lambda each: each.factor == "model")
         sentences = [sentence for each in factors for sentence in _describe_factor(answer, each)]
     elif len(answer.variants) == 1:
@@ -116,7 +118,7 @@ def write_trial(answer: TrialAnswer) -> list[str]:
 
 
 def _describe_factor(answer: TrialAnswer, comparison: FactorComparison) -> Iterator[str]:
-    """Yield whether a setting helps over all combinations of the other settings, and in each of them."""
+    """Yield whether a setting helps over all combinations of the other settings, and in each combination."""
     whole = _compare(
         answer,
         _show(comparison.value),
@@ -138,7 +140,7 @@ def _describe_factor(answer: TrialAnswer, comparison: FactorComparison) -> Itera
 
 
 def name_place(difference: FactorDifference) -> str:
-    """Return the settings within which a difference was measured: model a."""
+    """Return the settings within which a difference was measured, such as "model a"."""
     return ", ".join(f"{key} {_show(value)}" for key, value in difference.where.items())
 
 
@@ -227,19 +229,19 @@ def write_more(more: int) -> str:
 
 
 def write_figures(measure: TrialUnit, difference: MeasuredDifference | FactorDifference) -> str:
-    """Write both values and the difference: 4.1% against 11.8%, −7.7 points (−11.9 to −3.6)."""
+    """Write both values and the difference, such as "4.1% against 11.8%, −7.7 points (−11.9 to −3.6)"."""
     value, against = (write_bare(measure, each) for each in (difference.of, difference.against))
     ends = write_ends(measure, difference.low, difference.high)
     return f"{value} against {against}, {write_change(measure, difference.estimate)} ({ends})"
 
 
 def name_arm(name: str) -> str:
-    """Return a variant's name for a sentence or a cell: on one line, cut to 40 characters."""
+    """Return a variant's name for a sentence or a table cell, on one line and cut to 40 characters."""
     return wording.one_line(name, 40)
 
 
 def write_bare(measure: TrialUnit, value: float | None) -> str:
-    """Write a value for a cell, without the word "tokens"."""
+    """Write a value for a table cell, without the word "tokens"."""
     if value is None:
         return "–"
     if measure.is_share:
@@ -250,25 +252,28 @@ def write_bare(measure: TrialUnit, value: float | None) -> str:
 
 
 def write_change(measure: TrialUnit, value: float, *, unit: bool = True) -> str:
-    """Write a difference with its sign and, unless `unit` is False, its unit: −7.7 points, +310 tokens."""
+    """Write a difference with sign and unit, such as −7.7 points or +310 tokens.
+
+    If `unit` is False, omit the unit.
+    """
     words = " points" if measure.is_share else " tokens" if measure.unit == "tokens" else ""
     return f"{write_bare_change(measure, value)}{words if unit else ''}"
 
 
 def write_bare_change(measure: TrialUnit, value: float) -> str:
-    """Write a difference for a cell, with sign but without unit: −7.7, +310, −$0.0021."""
+    """Write a difference for a table cell, with sign but without unit, such as −7.7, +310 or −$0.0021."""
     bare = f"{abs(100 * value):.1f}" if measure.is_share else write_bare(measure, abs(value))
     sign = "" if not bare.strip("$0.,") else "−" if value < 0 else "+"
     return f"{sign}{bare}"
 
 
 def write_ends(measure: TrialUnit, low: float, high: float) -> str:
-    """Write an interval of a difference: −11.9 to −3.6."""
+    """Write an interval of a difference, such as −11.9 to −3.6."""
     return f"{write_bare_change(measure, low)} to {write_bare_change(measure, high)}"
 
 
 def write_size(measure: TrialUnit, size: float) -> str:
-    """Write the size of a difference: 5 points, 300 tokens, $0.01."""
+    """Write the size of a difference, such as 5 points, 300 tokens or $0.01."""
     if measure.is_share:
         return f"{100 * size:.3g} point{'' if round(100 * size, 6) == 1 else 's'}"
     bare = write_bare(measure, size)

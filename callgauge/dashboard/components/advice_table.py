@@ -1,4 +1,7 @@
-"""Draws a table of lint findings about a tool definition. Each row has a suggested edit and its reason."""
+"""Draws a table of lint findings about a tool definition.
+
+Each row has a suggested edit and the reason for it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _FINDINGS = 50
 def draw_advice_table(key: str, advice_list: Sequence[Advice], *, calls: bool) -> None:
     """Draw the lint findings of a tool definition.
 
-    With `calls`, a column shows how many calls each diagnostic may explain, where that number is known.
+    With `calls`, a column shows how many calls each finding may explain, if the number is known.
     """
     if not advice_list:
         st.caption("The lint has no advice.")

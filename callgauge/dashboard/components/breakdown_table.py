@@ -28,11 +28,11 @@ from callgauge.dashboard.shown_page import record_answer
 
 _SHOWN = 15
 Link = Callable[[int, Mapping[str, str]], str | None]
-"""Returns the link to the counted calls of side 0 (the baseline) or 1, within these values; or None."""
+"""Returns the link to the counted calls of slice 0 (the baseline) or 1, within these values, or None."""
 
 
 def draw_headline(breakdown: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
-    """Draw the sentence that answers the page's question, with its evidence in small print."""
+    """Draw the sentence that answers the page's question, and the evidence in small print."""
     record_answer(sentence)
     with st.container(key="verdict", gap="xsmall"):
         st.header(wording.in_markdown(sentence, 900), anchor=False)
@@ -136,7 +136,10 @@ def count_cell(slice_: Slice | None, href: str | None) -> Cell:
 
 
 def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[Cell]:
-    """Return one row for all values without a verdict. It names the values and adds up their counts."""
+    """Return one row for all values without a verdict.
+
+    The row names the values and adds up their counts.
+    """
     listed = ", ".join(filters.short_label(dimension, each.name) for each in thin[:3])
     more = f" and {len(thin) - 3} more" if len(thin) > 3 else ""
     sums = [merge_slices(slice_ for each in thin if (slice_ := getattr(each, side))) for side in ("a", "b")]

@@ -1,4 +1,6 @@
-"""Describes one call in words: the verdicts of the parser, the agent and the log, and their sources."""
+"""Describes one call in words: the verdicts of the parser, the agent and the log, and where each verdict
+comes from.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ _NO_CALL = "no call was made, so there was nothing to judge"
 
 
 def describe_not_judged(row: Row) -> str | None:
-    """Return why the parser gives no verdict on a call; None when it gives one."""
+    """Return why the parser gives no verdict on a call. Return None when the parser gives a verdict."""
     if row["fault_layer"] == "emission":
         return _NO_CALL
     is_refused = str(row["parse_error"] or "").startswith("refused_by_harness")
@@ -65,7 +67,7 @@ def describe_not_judged(row: Row) -> str | None:
 def say_not_judged(row: Row, reason: str) -> str:
     """Return a sentence that says why the parser gives no verdict.
 
-    It adds the agent's verdict when the agent rejected the call.
+    If the agent rejected the call, the sentence adds the agent's verdict.
     """
     verdict = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
     return f"The parser did not judge this: {reason}.{verdict}"
@@ -109,7 +111,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """Return two lines: how much of the raw text the log contains, and how much of the tool definition."""
+    """Return two lines, which say how much of the raw text and of the tool definition the log contains."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 
@@ -162,7 +164,9 @@ def log_name(row: Row) -> str:
 
 
 def full_place_in_log(row: Row) -> str:
-    """Return the path of the log with line and byte offset, for copying: /logs/night.jsonl:7 byte 5120."""
+    """Return the path of the log with line and byte offset, for copying, such as /logs/night.jsonl:7 byte
+    5120.
+    """
     return f"{row['file'] or 'unknown file'}:{row['line']} byte {row['byte_offset']}"
 
 

@@ -29,8 +29,8 @@ from callgauge.dashboard.viewer import leave_place_out, refuse_file
 class Download:
     """A download that a card offers in its menu. A click calls `rows`.
 
-    `what` is "all rows" for a list whose table shows only one page, else "sums" for the sums behind the
-    figures.
+    `what` is "all rows" for a list whose table shows only one page. Otherwise `what` is "sums", the sums
+    behind the figures.
     """
 
     name: str
@@ -75,7 +75,7 @@ def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
         st.caption(refusal)
         return
     for table in drawn:
-        # Build the file only when a person clicks: a page may draw the same table many times.
+        # Build the file only when a person clicks, because a page may draw the same table many times.
         _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)
     if take is not None:
         rows = take.rows
@@ -100,7 +100,10 @@ def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words
 
 
 def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the counts by session group. Only the computation of intervals needs these."""
+    """Return the rows without the counts by session group.
+
+    Only the computation of intervals needs these counts.
+    """
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
@@ -129,12 +132,12 @@ def draw_card(
     framed: bool = True,
     verdict: VerdictKind | None = None,
 ) -> Iterator[None]:
-    """Draw a bordered card with a heading; the body of the `with` statement draws the content.
+    """Draw a bordered card with a heading. The body of the `with` statement draws the content.
 
     The card's menu explains `metric_names` and `verdict`, and offers the drawn tables and `take` as
     downloads. `beside` draws a control next to the heading. `stretch` makes the card as high as its row.
     `height` in pixels is reserved until the content is drawn. Pass `framed=False` inside an expander. A
-    MetricError in the body becomes a message in this card only.
+    MetricError in the body becomes a message in this card; other cards are not affected.
     """
     with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):
         with st.container(
@@ -169,7 +172,7 @@ def draw_answer(sentence: str, limit: int) -> None:
 
 
 def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
-    """Draw the question and the notes of each metric, with columns and SQL in an expander below them.
+    """Draw the question and the notes of each metric, and an expander below with columns and SQL.
 
     `place` distinguishes the widget keys of cards that explain the same metric.
     """
@@ -223,7 +226,7 @@ def _list_columns(metric: Metric, place: str) -> None:
 
 
 def show_no_matches(noun: str) -> None:
-    """Draw a card that says that nothing matches, lists the active filters and offers to clear them."""
+    """Draw a card that says that nothing matches, lists the filters and offers to clear all filters."""
     active = filters.active_filter_names()
     is_empty = not store_queries.ask("fault_layers").iloc[0].total
     shown_page.record_answer(f"No {noun} here.")

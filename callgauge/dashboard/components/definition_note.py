@@ -1,4 +1,4 @@
-"""Draws a line about calls for which a rate was not measured: the tool definition or the text is missing."""
+"""Draws a line about calls without a measured rate, because the tool definition or the text is missing."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from callgauge.analysis.measures.slices import Slice
 
 
 def draw_definition_note(slices: Iterable[Slice]) -> None:
-    """Draw how many calls had no tool definition; nothing when all calls had one.
+    """Draw how many calls had no tool definition. Draw nothing when all calls had a definition.
 
-    `slices` are those of the rates `defined` and `parse_error`. Each call is in exactly one slice.
+    `slices` holds the slices of the rates `defined` and `parse_error`. Each call is in exactly one slice.
     """
     if gap := describe_gap(find_definition_share(slices)):
         st.caption(gap)
 
 
 def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
-    """Draw for how many calls a rate is not measured; nothing when it is measured for all calls.
+    """Draw for how many calls a rate is not measured.
 
-    `slices` are those of `rate` and, for parse errors, also those of the rate `defined`.
+    Draw nothing when the rate is measured for all calls. `slices` holds the slices of `rate` and, for parse
+    errors, also the slices of the rate `defined`.
     """
     if unmeasured := describe_unmeasured(rate, [slice_ for slice_ in slices if slice_.rate is rate]):
         st.caption(unmeasured)

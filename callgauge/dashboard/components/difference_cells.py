@@ -18,8 +18,8 @@ _FINE = 0.01
 def track_reach(comparisons: Sequence[SliceComparison]) -> float:
     """Return half the width of the axis on which intervals are drawn, as a share.
 
-    The axis fits the intervals of all comparisons with a p-value. If no comparison has a p-value, it fits all
-    intervals.
+    The axis fits the intervals of all comparisons with a p-value. If no comparison has a p-value, the axis
+    fits all intervals.
     """
     bounds = [
         max(abs(comparison.difference.low), abs(comparison.difference.high))
@@ -42,7 +42,10 @@ def difference_column(title: str, reach: float) -> Column:
 
 
 def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """Return a cell with the difference in points and its interval; `none` is the text for no difference."""
+    """Return a cell with the difference in points and its interval.
+
+    `none` is the text when there is no difference.
+    """
     difference = comparison.difference
     if difference is None:
         return Cell(none, values={"": None})
@@ -73,7 +76,7 @@ def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "�
 
 
 def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence."""
+    """Return a cell with the verdict in a few words. A tooltip shows the whole sentence."""
     if comparison.standing() is Standing.REFERENCE:
         return Cell("Compared with", tone="info", leads=True)
     word = sentences.shorten_verdict(comparison, smallest)
@@ -118,7 +121,7 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
 def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return a cell with the difference that decides the verdict, tagged plain or mix-adjusted.
 
-    The tooltip has the difference of the other kind.
+    The tooltip has both the plain and the mix-adjusted difference.
     """
     cell = difference_cell(comparison, reach, none=none)
     if comparison.difference is None:

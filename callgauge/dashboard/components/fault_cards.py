@@ -25,7 +25,7 @@ _ROWS = {
 
 
 def draw_layers(chosen: Mapping[str, Any]) -> None:
-    """Draw a card with the number of calls by the first stage at which they failed."""
+    """Draw a card with the number of calls by the first stage at which each call failed."""
     with cards.draw_card("Failed calls by stage", "fault_layers", height=380, stretch=True):
         rows = {row["layer"]: row for row in store_queries.ask("fault_layers", **chosen).to_dict("records")}
         total = rows["none"]["total"]
@@ -54,7 +54,10 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
 
 
 def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed: bool = True) -> None:
-    """Draw a card with the diagnostics by code. The parser could check `judged` of the `calls`."""
+    """Draw a card with the diagnostics by code.
+
+    `judged` is the number of calls that the parser could check.
+    """
     with cards.draw_card("What the parser found", "findings", height=220, stretch=framed, framed=framed):
         rows = store_queries.ask("findings", **chosen).to_dict("records")
         if not rows:
@@ -94,7 +97,7 @@ def _finding_row(row: Row) -> list[Cell]:
         ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}", order=row["calls"]),
-        # The agent may report a code for calls that the parser could not check: then a share makes no sense.
+        # The agent may report a code for more calls than the parser could check. Then a share makes no sense.
         part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

@@ -1,4 +1,4 @@
-"""Draws a text in which the parser's diagnostics are marked, and a list of the diagnostics below."""
+"""Draws a text with marks for the parser's diagnostics, and a list of the diagnostics below the text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
-_LISTED = 100  # maximum number of diagnostics in the list; a megabyte of errors has thousands
+_LISTED = 100  # maximum number of diagnostics in the list; a megabyte of text may have thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _NARROW = 44  # characters per line when the text fills only half a page, or on a phone
@@ -46,8 +46,8 @@ _REFUSED_AT = ("emission", "syntax", "schema")
 class Finding:
     """One diagnostic as the pages show it.
 
-    `start` and `end` are character positions in the raw text; None when the diagnostic is about the whole
-    text. `found` is the text before the change, `became` the text afterwards.
+    `start` and `end` are character positions in the raw text, or None when the diagnostic is about the whole
+    text. `found` is the text before the change, and `became` is the text after the change.
     """
 
     code: str
@@ -74,9 +74,9 @@ def draw_marked_text(
 ) -> None:
     """Draw the raw text with carets under the diagnostics and under the marks in `also`.
 
-    The caption names the position of the first error, else of the first diagnostic. A mark shows the
-    diagnostic's code and its number in `draw_finding_list`. With `narrow`, for half a page, it shows only the
-    number.
+    The caption names the position of the first error. If there is no error, the caption names the position of
+    the first diagnostic. A mark shows the diagnostic's code and number in `draw_finding_list`. With `narrow`,
+    for half a page, a mark shows only the number.
     """
     marks = [
         spans.TextMark(
@@ -93,7 +93,7 @@ def draw_marked_text(
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
     shown = spans.annotate(raw, marks, spaces=spaces, **size)
-    # A long narrow text is as high as its placeholder in the playground.
+    # In the playground, a long narrow text has the height of the placeholder that it replaces.
     low = narrow and shown.count("\n") >= _LOW_LINES
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
@@ -131,7 +131,7 @@ def draw_json(text: str) -> None:
         laid_out = _join_beginning(_LAID_OUT.iterencode(json.loads(text)))
     except (ValueError, RecursionError):
         laid_out = text
-    # No syntax colours: the contrast of the colours in a code block is too low for text.
+    # Do not use syntax colours, because their contrast in a code block is too low.
     shown = wording.visible(laid_out[: spans.LIMIT])
     st.code(shown, language=None, wrap_lines=True, height=_text_height(shown))
     if len(laid_out) > spans.LIMIT:
@@ -139,7 +139,6 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """Return the joined parts of a text, cut just after the length that the page shows."""
     beginning, length = [], 0
     for part in parts:
         beginning.append(part)
@@ -161,12 +160,12 @@ def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | 
 
 
 def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options: Any) -> Cell:
-    """Return a table cell with an outcome in words and in its colour."""
+    """Return a table cell with an outcome in words and in the outcome's colour."""
     return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **options)
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:
-    """Return ascending numbers as texts. Consecutive numbers become a range: “1–3” and “5”.
+    """Return ascending numbers as texts. Consecutive numbers become a range, such as “1–3”.
 
     Only the first ranges are listed.
     """
@@ -219,7 +218,9 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
 
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
-    """Return a row that describes the first diagnostic of one code, with the numbers of all of them."""
+    """Return a row that describes the first diagnostic of one code, with the numbers of all diagnostics of
+    this code.
+    """
     finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
     at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"

@@ -69,10 +69,10 @@ def draw_rate_trend(
     """Draw the card with rates by day.
 
     `several` holds slices by the dimension `by` and by day. The chart marks changes of rates, `events`,
-    alerts on a series, and the team's decisions and notes, including notes on the subjects in `about`. `why`
-    returns for each change a text about other events on its days. `order` holds the colour number of each
-    series; None means `series_colours`. Horizontal lines show the team's goal and the rate of the baseline.
-    `before` holds the baseline's slices, if known.
+    alerts on a series, the team's decisions, and the team's notes, including notes on the subjects in
+    `about`. `why` returns for each change a text about other events on the days of the change. `order` holds
+    the colour number of each series. If `order` is None, `series_colours` gives the numbers. Horizontal lines
+    show the team's goal and the rate of the baseline. `before` holds the baseline's slices, if known.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)
@@ -162,7 +162,7 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
     """Return the alerts on the rate of a shown series.
 
-    If several alerts report the same change, only the leading alert is returned.
+    If several alerts report the same change, only the alert that includes the others is returned.
     """
     night = store_queries.derive(read_alerts, "alerts")
     shown = [
@@ -175,7 +175,11 @@ def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
 
 
 def _mark_alert(alert: Alert) -> TrendEvent:
-    """Return the mark of an alert, on the day when the rate was normal again, or else on its first day."""
+    """Return the chart mark of an alert.
+
+    The mark is on the day when the rate was normal again. If the rate is not normal yet, the mark is on the
+    alert's first day.
+    """
     day = alert.back or alert.since
     item = describe_alert(alert, alert.days[1], filters.short_label)
     state = "an alert that is over" if alert.over else "an open alert"
@@ -214,7 +218,7 @@ def _make_levels(
     """Return the levels that the chart draws as lines: the baseline's rate and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    # A baseline that was saved with filters may contain series that the chart does not draw.
+    # If the baseline was saved with filters, series that the chart does not draw count, too.
     pinned = bool(filters.baseline_slice())
     whole = merge_slices(slice_ for slice_ in several if pinned or slice_.name in points)
     before = whole.share if whole else None
@@ -237,7 +241,7 @@ def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
-    """Return the chart in words for screen readers: each named series with its newest point."""
+    """Return the chart in words for screen readers, each named series with its newest point."""
     newest = [
         f"{filters.short_label(by, name)} {wording.percent(last.share.rate or 0.0)} on {last.day}"
         for name in named
@@ -274,7 +278,7 @@ def _make_marks(
 ) -> list[Mark]:
     """Return one mark for each day with changes or events.
 
-    `series` maps an event to its series; other events concern all series.
+    `series` maps an event to the affected series. Other events concern all series.
     """
     by_day: dict[date, list[RateShift | TrendEvent]] = {}
     for event in letters:

@@ -47,7 +47,7 @@ class IntervalScale:
     def position_of(self, value: float) -> float:
         """Return the position of a rate on the axis, 0 to 1.
 
-        A rate outside the axis is below 0 or above 1.
+        A rate outside the axis has a position below 0 or above 1.
         """
         return (value - self.start) / (self.end - self.start)
 
@@ -87,7 +87,7 @@ def draw_slice_table(
     """Draw a table with one row per slice and one column per rate.
 
     `columns` holds the slices by `dimension`, for each rate. With `ranked_by`, the best slices by that rate
-    come first; otherwise the order is kept. `leads` returns the link for a slice's name; by default the name
+    come first; otherwise the order is kept. `leads` returns the link for a slice's name. By default the name
     links to the slice's calls. Slices with too little data for every rate share one expander below the table.
     """
     by_rate = {rate: {slice_.name: slice_ for slice_ in several} for rate, several in columns.items()}
@@ -137,10 +137,10 @@ def draw_thin_slices(
 ) -> None:
     """Draw one expander that lists the counts of slices with too little data.
 
-    `columns` holds the slices by `dimension`, for each rate. `noun` is what to call a slice. Pass
-    `opens=True` when the page has nothing better to show: then the list is open at first and contains rates.
-    The URL key `<key>_thin` keeps whether the list is open, unless `opens` is None. `shown` is the number of
-    rows before "Show all". The list has no intervals and no order by rate, because the data supports no
+    `columns` holds the slices by `dimension`, for each rate. `noun` is the word for a slice. Pass
+    `opens=True` when the page has nothing better to show. Then the list is open at first and contains rates.
+    The URL key `<key>_thin` keeps whether the list is open, except if `opens` is None. `shown` is the number
+    of rows before "Show all". The list has no intervals and no order by rate, because the data supports no
     conclusions.
     """
     by_name: dict[str, list[Slice]] = {}
@@ -181,7 +181,7 @@ def draw_thin_slices(
 
 
 def _describe_thin(noun: str, by_name: Mapping[str, Sequence[Slice]]) -> str:
-    """Return a phrase that counts the slices with too little data: 18 models with too few sessions."""
+    """Return a phrase that counts slices with too little data, such as “18 models with too few sessions”."""
     named = sum(several[0].is_named for several in by_name.values())
     rest = f" · no {noun} named" if named < len(by_name) else ""
     if not named:
@@ -218,7 +218,7 @@ def rate_column(name: str, scale: IntervalScale) -> Column:
 def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
     """Return a cell with the slice's name.
 
-    The name links to `leads(name)` or, without `leads`, to the slice's calls.
+    The name links to `leads(name)`. Without `leads`, the name links to the slice's calls.
     """
     if leads is not None:
         href = leads(name)
@@ -249,8 +249,8 @@ def rate_cell(
 ) -> Cell:
     """Return a cell with a rate, k / n, the interval, and how much was not measured.
 
-    `scale` is the axis of the interval; None draws no interval. `href` links to the calls that k counts.
-    `unmeasured=False` leaves out the last part.
+    `scale` is the axis of the interval. If `scale` is None, no interval is drawn. `href` links to the calls
+    that k counts. With `unmeasured=False`, the cell does not show how much was not measured.
     """
     if slice_ is None:
         return Cell("–", values={"rate": None})
@@ -286,7 +286,7 @@ def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = Non
 
 
 def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
-    """Return a narrow cell with a rate and its counts, or only counts when there is too little data.
+    """Return a narrow cell with a rate and its counts. If there is too little data, show only counts.
 
     A tooltip has the interval and how much was not measured. `heat` is the strength of the cell's colour.
     """
@@ -339,7 +339,9 @@ def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
 
 
 def count_values(slice_: Slice) -> dict[str, Any]:
-    """Return the values that a download contains for a slice with too little data: counts without a rate."""
+    """Return the values that a download contains for a slice with too little data, which are counts without a
+    rate.
+    """
     share = slice_.share
     unmeasured = slice_.total - share.n
     return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
@@ -360,11 +362,11 @@ def share_cell(
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
-    """Return a cell with a share, k / n, and its interval as drawing and as figures.
+    """Return a cell with a share, k / n, and its interval, as a drawing and in figures.
 
-    `scale` is the axis of the interval; None draws no interval. `unmeasured` counts observations that were
-    not measured. `pale=None` makes the cell pale when there is too little data. `ordered` lets the column be
-    sorted by this cell.
+    `scale` is the axis of the interval. If `scale` is None, no interval is drawn. `unmeasured` counts
+    observations that were not measured. `pale=None` makes the cell pale when there is too little data.
+    `ordered` lets the column be sorted by this cell.
     """
     bounds = share.interval
 
@@ -406,9 +408,9 @@ def share_values(share: Share) -> dict[str, Any]:
 
 
 def part_cell(k: int, n: int, *, href: str | None = None, counts: bool = False) -> Cell:
-    """Return a cell with `k` of `n` as a percentage without an interval; a dash when `n` is 0.
+    """Return a cell with `k` of `n` as a percentage without an interval. Return a dash when `n` is 0.
 
-    `counts` adds k / n below the percentage.
+    With `counts`, k / n is below the percentage.
     """
     if not n:
         return Cell("–", values={"rate": None})

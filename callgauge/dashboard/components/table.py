@@ -1,7 +1,6 @@
 """Draws an HTML table with links, intervals and bars. A cell may safely contain any text.
 
-`st.dataframe` is not used: it draws on a canvas, which can show no intervals and no links that keep the
-session.
+`st.dataframe` is not used, because its canvas can show no intervals and no links that keep the session.
 """
 
 from __future__ import annotations
@@ -36,12 +35,13 @@ _FEW = 100  # with fewer observations, a single observation changes a share by m
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `kind` decides alignment and wrapping; `width` is CSS; a click on the header shows `help`.
+    """A column.
 
-    `scale` holds labels for both ends of the axis on which intervals are drawn. `zero` is the position on
-    this axis (0 to 1) of the line for no difference. `full` is the title in a downloaded file. `href` and
-    `sorted` are for a table that shows one page of a list: `href` sorts the whole list by this column,
-    `sorted` is the current sort direction.
+    `kind` decides alignment and wrapping. `width` is CSS. A click on the header shows `help`. `scale` holds
+    labels for both ends of the axis on which intervals are drawn. `zero` is the position on this axis (0 to
+    1) of the line for no difference. `full` is the title in a downloaded file. `href` and `sorted` are for a
+    table that shows one page of a list. The link `href` sorts the whole list by this column, and `sorted` is
+    the current sort direction.
     """
 
     title: str
@@ -57,11 +57,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Percentages:
-    """The percentages of a cell. All cells of a column show them with the same number of decimals.
+    """The percentages of a cell.
 
-    `value` is the share or the difference that the cell shows first, 0.12 for 12 %. `n` is the number of
-    observations, None for a difference. `write` gets the number of decimals and returns the cell's text and
-    its smaller lines.
+    All cells of a column show percentages with the same number of decimals. `value` is the share or the
+    difference that the cell shows first, such as 0.12 for 12 %. `n` is the number of observations, or None
+    for a difference. `write` gets the number of decimals and returns the cell's text and the smaller lines.
     """
 
     value: float
@@ -73,17 +73,17 @@ class Percentages:
 class Cell:
     """A table cell: a text, with an optional link, smaller lines below (`sub`) and drawings.
 
-    `at`, `low` and `high` draw an interval on an axis from 0 to 1; values outside the axis show as an arrow.
+    `at`, `low` and `high` draw an interval on an axis from 0 to 1. An arrow shows a value outside the axis.
     `share` (0 to 1) draws a bar. `bars` (0 to 1 each) draws one small bar for each day. `heat` (0 to 1)
     colours the cell. `title` is a tooltip. `pale` marks a value with too few observations. A column whose
-    cells have an `order` can be sorted by its header: numbers from the largest, texts from A. `marks` holds
-    half-open ranges of characters in `text` to highlight, in order. With `leads`, this cell comes first where
-    a narrow screen shows the row as a card. With `diff`, lines that begin with - or + are drawn as removed or
-    added.
+    cells have an `order` can be sorted by its header. Numbers are sorted from the largest, and texts from A.
+    `marks` holds half-open ranges of characters in `text` to highlight, in order. With `leads`, this cell
+    comes first where a narrow screen shows the row as a card. With `diff`, lines that begin with - or + are
+    drawn as removed or added.
 
-    `values` holds what a download contains for the cell. Its keys follow the column's title in the file; ""
-    adds nothing. Without `values` the download contains the number or the name that the cell shows.
-    `percentages` replaces `text` and `sub`.
+    `values` holds what a download contains for the cell. The keys of `values` follow the column's title in
+    the file. The key "" adds nothing to the title. Without `values` the download contains the number or the
+    name that the cell shows. `percentages` replaces `text` and `sub`.
     """
 
     text: str
@@ -114,7 +114,7 @@ _BY_DEFAULT = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as it was drawn: all rows, including those behind "Show all"."""
+    """A table as it was drawn, with all rows, even the rows behind "Show all"."""
 
     key: str
     caption: str
@@ -122,10 +122,10 @@ class Table:
     rows: Sequence[Sequence[Cell]]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table as plain values with the same rows; rates and differences are shares.
+        """Return the table as plain values with the same rows. Rates and differences are shares.
 
         If cells have several values, a column becomes several columns: `Repaired rate`, `Repaired k`,
-        `Repaired n`. Amounts become numbers, with their unit in the title: `Took ms`.
+        `Repaired n`. Amounts become numbers, with the unit in the title, such as `Took ms`.
         """
         frame: dict[str, list[Any]] = {}
         for place, column in enumerate(self.columns):
@@ -174,12 +174,12 @@ def draw_table(
     exported: bool = True,
     shared: bool = True,
 ) -> None:
-    """Draw the table. `caption` is its name for screen readers.
+    """Draw the table. `caption` is the table's name for screen readers.
 
     With `opens`, a click in a row follows the row's first link. `chosen` is the index of the selected row.
-    `shown` is the number of rows before "Show all", None for all. With `exported`, the card offers the table
-    as a file. With `shared`, shared documents contain the table. The URL keeps the sort order (`sort`) and
-    whether all rows are shown (`all`), without a run of the page.
+    `shown` is the number of rows before "Show all", or None for all rows. With `exported`, the card offers
+    the table as a file. With `shared`, shared documents contain the table. The URL keeps the sort order
+    (`sort`) and whether all rows are shown (`all`), without a run of the page.
     """
     rows = _align_decimals(rows)
     table = Table(key, caption, columns, rows)
@@ -204,7 +204,7 @@ def draw_table(
         js=read_source(__file__, "drawing.js", "table.js"),
     )
     first = rows if shown is None else rows[:shown]
-    # Reserve the height until table.js has drawn, so that nothing below moves; then shell.css removes the
+    # Reserve the height until table.js has drawn, so that nothing below moves. Then shell.css removes the
     # fixed height.
     draw(key=key, data=data, height=_estimate_height(columns, first, more=len(first) < len(rows)))
 
@@ -259,8 +259,8 @@ def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
 def choose_decimals(percentages: Sequence[Percentages]) -> int:
     """Return the number of decimals for a column of percentages.
 
-    The result is 2 when all values are below 1 %. It is 0 when all are at least 10 % and all have fewer than
-    100 observations. Otherwise it is 1.
+    The result is 2 when all values are below 1 %. The result is 0 when all values are at least 10 % and have
+    fewer than 100 observations. Otherwise it is 1.
     """
     sizes = [abs(percentage.value) for percentage in percentages if percentage.value]
     if (
@@ -320,9 +320,9 @@ Way = Literal["ascending", "descending"]
 def order_column(column: Column, order: str, first: Way, link: OrderLink) -> Column:
     """Return the column with a header that sorts the list by the URL's `order`.
 
-    The first click sorts by this column, the second reverses the order, the third restores the default order.
-    `order` is the name of the column in the metric, `first` the direction of the first click. `link` returns
-    the link to the list in an order, None for the default order.
+    The first click sorts by this column. The second click reverses the order, and the third click restores
+    the default order. `order` is the name of the column in the metric, and `first` is the direction of the
+    first click. `link` returns the link to the list in an order. The order None is the default order.
     """
     text = st.query_params.get("order")
     other: dict[Way, Way] = {"ascending": "descending", "descending": "ascending"}

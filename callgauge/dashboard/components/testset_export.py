@@ -1,6 +1,6 @@
 """Draws a control that exports calls as a test set or as a trial.
 
-It shows the format, the skipped calls and a download.
+The control shows the format, the skipped calls and a download.
 """
 
 from __future__ import annotations

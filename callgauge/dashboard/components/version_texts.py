@@ -15,9 +15,9 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one
 
 
 class VersionedText(NamedTuple):
-    """A prompt or tool with versions, from one source. `source` None means all sources.
+    """A prompt or tool with versions. If `source` is None, the versions come from all sources.
 
-    `kind` says whether it is a prompt or a tool. All unnamed prompts share the empty name.
+    `kind` is prompt or tool. All unnamed prompts share the empty name.
     """
 
     kind: str
@@ -40,8 +40,8 @@ def draw_difference(
 ) -> None:
     """Draw selectors for two versions, and how their texts differ.
 
-    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first, by
-    default the newest version and the version before it.
+    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first. By
+    default these are the newest version and the version before it.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)

@@ -16,10 +16,10 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 class PageEntry:
     """One page of the navigation.
 
-    `section` is the heading above the page, empty for the ten main pages. Typing g and then `key` opens the
-    page. With `filtered` the page has the filter bar; with `filtered_tab` only this tab has it. With
-    `shows_texts` the page shows log content, so only an admin may download from it. With `for_admins` only
-    admins can open the page. With `listed` the navigation shows the page.
+    `section` is the heading above the page. The ten main pages have no heading. Typing g and then `key` opens
+    the page. With `filtered` the page has the filter bar. With `filtered_tab` only this tab has the bar. With
+    `shows_texts` the page shows log content, so only an admin may download from the page. With `for_admins`
+    only admins can open the page. With `listed` the navigation shows the page.
     """
 
     section: str

@@ -34,7 +34,7 @@ from callgauge.serving.identity import User
 from callgauge.serving.settings import texts_are_shown
 
 STATIC = Path(__file__).parents[2] / "static"
-# A sign-out link leaves the app, unlike page links.
+# Unlike page links, the sign-out link leaves the app.
 _SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 
@@ -42,7 +42,7 @@ _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 def show(sender: LiveSender | None = None) -> None:
     """Draw the requested page.
 
-    `sender` sends live requests to models; None if the server has no API key.
+    `sender` sends live requests to models. It is None if the server has no API key.
     """
     st.set_page_config(
         "Callgauge",
@@ -51,10 +51,10 @@ def show(sender: LiveSender | None = None) -> None:
         initial_sidebar_state=208,
         menu_items={"About": _ABOUT},  # with an entry of our own, the menu also offers the theme
     )
-    viewer = current_viewer()  # comes first, because it ends the run of an unknown viewer
+    viewer = current_viewer()  # this comes first, because it ends the run of an unknown viewer
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(STATIC / f"wordmark-{theme}.png"), size="medium", icon_image=str(STATIC / "favicon.png"))
-    # The first page is also at the root URL; a link with its name opens it too.
+    # The first page is also at the root URL; a link with the page's name opens it, too.
     root = st.Page(PAGES[0].file, title=PAGES[0].title, url_path="first", default=True)
     by_page = {root: PAGES[0]} | {
         st.Page(entry.file, title=entry.title, url_path=entry.name): entry for entry in PAGES
@@ -69,8 +69,8 @@ def show(sender: LiveSender | None = None) -> None:
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
-    # The filters do not apply to a single call or session, so the filter bar is hidden. The URL keeps the
-    # filters for the next page.
+    # The filters do not apply to a single call or session, so the filter bar is hidden. For the next page,
+    # the URL still keeps the filters.
     is_one_item = bool({"call", "session"} & set(st.query_params))
     is_filtered = problem is None and (bool(tab) or (entry.filtered and not is_one_item))
     shown_page.begin_page(
@@ -122,7 +122,10 @@ def _draw_page(
 
 
 def _is_listed(entry: PageEntry) -> bool:
-    """Return whether the navigation lists the page. Trials needs a trial run in the store."""
+    """Return whether the navigation lists the page.
+
+    The page Trials is listed only if the store has a trial run.
+    """
     if entry.name != "trials" or not store_queries.is_open():
         return entry.listed
     return bool((store_queries.ask("choices").dimension == "run").any())
@@ -150,7 +153,7 @@ def _draw_account() -> None:
 
 
 def _open_store() -> UnshownStoreError | None:
-    """Choose the store file for this run; rerun the page when a newer file is published.
+    """Choose the store file for this run. Rerun the page when a newer file is published.
 
     Returns the problem when no store can be shown.
     """

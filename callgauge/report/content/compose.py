@@ -50,7 +50,7 @@ SURE_SILENCE = 0.01
 """Maximum probability, over all sources together, that the report calls a normal gap a silence."""
 _OPEN = 10  # maximum number of open alerts in the report
 _TREND = 28  # days in the trend of a rate
-_LATE = 2  # days without a new call that are normal: a load brings calls of the day before and may be late
+_LATE = 2  # normal number of days without a new call: a load brings calls of the day before and may be late
 _TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
@@ -78,7 +78,7 @@ class SilentSource:
 class TeamContext:
     """The team's records that the report needs.
 
-    `acknowledged` holds the keys of acknowledged alerts, `last` the last report. `rules` holds the alert
+    `acknowledged` holds the keys of acknowledged alerts. `last` is the last report. `rules` holds the alert
     rules that are not muted. `states` holds the triage status of error signatures. `overdue` holds the
     sources that have been silent for longer than callgauge.toml allows. `unloaded` holds the sources whose
     last load failed, each with the reason.
@@ -102,10 +102,10 @@ def make_report(
     since: date | None = None,
     address: str | None = None,
 ) -> MorningReport:
-    """Return the report of a nightly run. It covers the days that were over at the last load.
+    """Return the report of a nightly run. The report covers the days that were over at the last load.
 
-    `ask` returns the rows of a metric. The report has what changed after the day `since`, by default after
-    the last report, or after the day before when there is no report yet. Raises MetricError.
+    `ask` returns the rows of a metric. The report has what changed after the day `since`. By default, that is
+    the day of the last report, or the day before when there is no report yet. Raises MetricError.
     """
     last = min(night, find_last_whole_day(ask) or night)
     attention = find_attention(ask, {}, last)
@@ -170,7 +170,7 @@ def _list_items(
 ) -> Iterator[ReportItem]:
     """Yield changed rates and new errors.
 
-    When several rates changed in the same calls, only the leading rate is yielded.
+    When several rates changed in the same calls, only the main rate is yielded.
     """
     for notable in (*attention.needing, *attention.improved):
         item = describe_item(notable, attention.newest, labels)
@@ -251,7 +251,7 @@ def _list_silences(
 def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSource]:
     """Return the sources that are silent for longer than callgauge.toml allows.
 
-    If there are none, return the log formats that are silent for unusually long.
+    If there are no such sources, return the log formats that are silent for unusually long.
     """
     newest = ask("extent").iloc[0].last_day
     # The store does not know which formats were silent on earlier days.
@@ -272,7 +272,7 @@ def _list_data_troubles(team: TeamContext, night: date, attention: Attention | N
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent for longer than their usual gaps explain."""
+    """Yield the log formats that are silent for longer than the usual gaps of the format explain."""
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
@@ -292,7 +292,7 @@ def _describe_silence(silence: SilentSource, night: date) -> ReportItem:
 def _find_known(
     ask: Ask, team: TeamContext, since: date | None, night: date, attention: Attention | None
 ) -> tuple[frozenset[str], str]:
-    """Return the keys of items that are not new, and a phrase for the time since which items are new."""
+    """Return the keys of items that are not new, and a phrase for the time after which items are new."""
     if since is None and team.last is not None:
         return team.last.keys, f"the report of {format_day(team.last.night, night)}"
     if attention is None:
@@ -312,7 +312,7 @@ def _find_known(
 
 
 def _list_keys(attention: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors, also of alerts that are part of another alert."""
+    """Return the keys of all alerts and new errors. Include alerts that are part of another alert."""
     if attention is None:
         return frozenset()
     keys = [f"{alert.key} over" if alert.over else alert.key for alert in attention.alerts]
@@ -332,7 +332,7 @@ def _order_item(item: ReportItem) -> tuple[int, int]:
 
 
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
-    """Return one sentence that counts what changed. It contains no log text."""
+    """Return one sentence that counts what changed. The sentence contains no log text."""
     rates = [attention for attention in new if attention.kind == "rate"]
     returned = sum(item.kind == "error" and json.loads(item.key)[0] == "returned" for item in new)
     counts = (
@@ -365,7 +365,7 @@ def _describe_quiet(attention: Attention | None, still: int, back: int, data: st
 
 
 def _describe_data(ask: Ask, newest: date | None) -> str:
-    """Return a phrase such as: 61,204 calls on 20 Nov, 2 files not read."""
+    """Return a phrase such as “61,204 calls on 20 Nov, 2 files not read”."""
     load = ask("last_load").iloc[0]
     rejected = describe_rejected(int(load.rejected_files), int(load.rejected_lines))
     calls = 0
@@ -432,7 +432,6 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
 
 
 def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
-    """Return the sentence that ranks models by parse errors in the newest four weeks."""
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]
@@ -478,6 +477,6 @@ def _write_money(cost: Cost, amount: float) -> str:
 
 
 def write_link(page: str, query: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
-    """Return the path of a page with its query: /compare?a_model=…"""
+    """Return the path of a page with a query, such as /compare?a_model=…"""
     parameters = urlencode(query if isinstance(query, Mapping) else list(query))
     return f"/{page}{'?' if parameters else ''}{parameters}"

@@ -1,4 +1,7 @@
-"""The morning report as data. All formats are made from it, and its JSON contains all of it."""
+"""The morning report as data.
+
+All formats are made from this data, and the JSON format contains all of it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 MOST_SENTENCES = 5
-"""Maximum number of sentences on what changed. If there are more changes, the last one counts them."""
+"""Maximum number of sentences on what changed. If there are more changes, the last sentence counts the
+changes left out.
+"""
 ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 
@@ -31,8 +36,8 @@ class ReportItem:
 
     `key` identifies the item in later reports. `alert` is the key under which a team acknowledges the item.
     `counts` has the numbers behind the sentence `text`. `low` and `high` are the 95 % interval of `k` / `n`.
-    `link` is the page that shows the evidence, `/compare?…`. `expected` is the rate that the days before
-    predict. `trend` holds the newest days, oldest first.
+    `link` is the page that shows the evidence, such as `/compare?…`. `expected` is the rate that the days
+    before predict. `trend` holds the newest days, oldest first.
     """
 
     key: str
@@ -58,7 +63,7 @@ class ReportItem:
 
 @dataclass(frozen=True, slots=True)
 class ReportRate:
-    """A headline rate on the newest day and on the days before it, each with its 95 % interval."""
+    """A headline rate on the newest day and on the days before, each rate with its 95 % interval."""
 
     name: str
     title: str
@@ -77,14 +82,14 @@ class ReportRate:
 class MorningReport:
     """What changed in a store since the last report.
 
-    `night` is the day of the report; `newest` is the newest day with calls, or None. An item is new if it
-    appeared after `since`, a time in words. `sentences` says what changed, the worst first, at most
-    MOST_SENTENCES; `further` counts the changes left out. `still_open` holds open alerts of earlier reports;
-    `open_further` counts those left out. `retries` says what retries cost. `ranking` names the model with the
-    fewest parse errors over four weeks. `is_known` is True when there is enough data to tell a change from
-    chance. `is_quiet` is True when nothing got worse or better, or when an earlier report already said that
-    there is too little data. Rates may be back to normal on a quiet day. `told` holds the keys of all items
-    of the report.
+    `night` is the day of the report. `newest` is the newest day with calls, or None. An item is new if it
+    appeared after `since`, a time in words. `sentences` holds at most MOST_SENTENCES changes, the worst
+    first. `further` counts the changes left out. `still_open` holds open alerts of earlier reports.
+    `open_further` counts the open alerts left out. `retries` says what retries cost. `ranking` names the
+    model with the fewest parse errors over four weeks. `is_known` is True when there is enough data to tell a
+    change from chance. `is_quiet` is True when nothing got worse or better, or when an earlier report already
+    said that there is too little data. Rates may be back to normal on a quiet day. `told` holds the keys of
+    all items of the report.
     """
 
     store: str
@@ -111,7 +116,7 @@ class MorningReport:
 
     @property
     def title(self) -> str:
-        """The report in one line, for e-mail subjects and titles. It contains no log text."""
+        """The report in one line, for e-mail subjects and titles. The line contains no log text."""
         number = sum(item.tone != "calm" for item in self.sentences) + self.further
         what = f"{number} thing{'' if number == 1 else 's'} changed"
         if not number:

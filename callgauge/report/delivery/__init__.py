@@ -1,1 +1,4 @@
-"""Sends the report to webhooks and by mail. A failed attempt is repeated, but no report is sent twice."""
+"""Sends the report to webhooks and by mail.
+
+A failed attempt is repeated, but never if the report may have arrived.
+"""

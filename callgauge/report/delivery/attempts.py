@@ -1,7 +1,7 @@
 """Sends one report to one channel, and retries only when the report certainly did not arrive.
 
 If a request gets no response, the report may have arrived. Then the delivery is *unknown*, and no process
-sends the report again: a missing report is better than two.
+sends the report again, because a missing report is better than two reports.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from callgauge.memory.deliveries import DeliveryRecords
 _WAITS = (2.0, 8.0, 30.0)  # seconds to wait before the second attempt and before each later attempt
 _LONGEST_WAIT = 120.0  # longest wait that a server may ask for, in seconds
 LONGEST_ATTEMPT = 90.0
-"""Maximum seconds of one attempt. Four attempts and their waits take less than `deliveries.LONGEST`."""
+"""Maximum seconds of one attempt. Four attempts and the waits between them take less than
+`deliveries.LONGEST`.
+"""
 
 Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
 
@@ -50,7 +52,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """The result of sending to one channel. `told` is the reason in words."""
+    """The result of sending to one channel. `told` is the reason for the result, in words."""
 
     channel: str
     result: Result
@@ -94,9 +96,10 @@ def deliver(
 
 
 def _send_in_time(send: Callable[[], str]) -> str:
-    """Return the response of `send`. Raises SendError, also when the server responds too slowly.
+    """Return the response of `send`.
 
-    A socket timeout limits only single reads, so `send` runs in a thread.
+    Raises SendError when sending fails or the server responds too slowly. A socket timeout limits only single
+    reads, so `send` runs in a thread.
     """
     done: list[str | BaseException] = []
 

@@ -18,10 +18,10 @@ from ingest.version import install_command
 def list_channels(
     settings: ReportSettings, report: MorningReport, environment: Mapping[str, str]
 ) -> Iterator[Channel]:
-    """Yield each channel once, with its secrets from the environment.
+    """Yield each channel once, with the channel's secrets from the environment.
 
-    A channel is named after the environment variable that holds its secret address. By this name, later runs
-    know that the channel has the report.
+    A channel is named after the environment variable that holds its secret address. Later runs use this name
+    to find out whether the channel has the report.
     """
     for hook in dict.fromkeys(settings.webhooks):
         name = f"{hook.kind} ({hook.url_variable})"
@@ -42,7 +42,7 @@ def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str
 def _post_by_apprise(address: str, report: MorningReport) -> str:
     """Send one plain-text message to an Apprise address, and return the service's name.
 
-    Apprise does not say why sending failed: the service may have rejected the message, or its response was
+    Apprise does not say why sending failed. The service may have rejected the message, or its response was
     lost. So a failed attempt is *unknown* and is not repeated. Raises SendError.
     """
     try:
@@ -56,7 +56,8 @@ def _post_by_apprise(address: str, report: MorningReport) -> str:
     service = apprise.Apprise.instantiate(address, asset=asset)
     if service is None:
         raise SendError("Apprise does not support its address; see https://appriseit.com/services/")
-    # These settings override the address: no retry, and no second message when the text is too long for one.
+    # These settings override the address: no retry, and no second message when the text is too long for one
+    # message.
     service.retry = 0
     service.overflow_mode = apprise.OverflowMode.TRUNCATE
     services = apprise.Apprise(service, asset=asset)

@@ -22,7 +22,7 @@ _TEMPORARY = range(400, 500)
 def send_email(settings: EmailSettings, message: EmailMessage, password: str | None) -> str:
     """Send a message and return in words how many recipients the server accepted. Raises SendError.
 
-    The result names the recipients that the server rejected; the other recipients get the message. If the
+    The result names the recipients that the server rejected. The other recipients get the message. If the
     connection is not as secure as `security` requires, neither message nor password is sent.
     """
     try:
@@ -54,7 +54,7 @@ def _connect(settings: EmailSettings) -> smtplib.SMTP:
 
 
 def _leave(server: smtplib.SMTP) -> None:
-    """End the session. Errors are ignored, because they no longer change the result."""
+    """End the session. Errors are ignored, because an error here no longer changes the result."""
     with suppress(smtplib.SMTPException, OSError):
         server.quit()
     server.close()

@@ -1,4 +1,7 @@
-"""Posts the report to a webhook. The address is a secret: no message and no exception contains it."""
+"""Posts the report to a webhook.
+
+The address is a secret, so no message and no exception contains it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ TIMEOUT = 15.0
 """Timeout in seconds for the connection and for each read."""
 _MOST_BYTES = 2_000  # maximum number of bytes read from a response
 _REFUSED_FOR_NOW = frozenset((408, 425, 429, 500, 503))
-_LOST = frozenset((502, 504))  # gateway errors: the server behind the gateway may have received the request
+# status codes after which the server behind the gateway may have received the request
+_LOST = frozenset((502, 504))
 
 MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
     "slack": make_slack_message,
@@ -78,7 +82,7 @@ def _check_address(address: str) -> None:
 
 def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendError:
     from callgauge.gateway.retry_after import (
-        read_retry_after,  # imported here, because the import takes 0.2 seconds
+        read_retry_after,  # imported here and not at the start, because the import takes 0.2 seconds
     )
 
     if 300 <= refused.code < 400:
@@ -101,7 +105,10 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
 
 
 def _describe(problem: object) -> str:
-    """Return the error text of the operating system. The text of the exception may quote the request."""
+    """Return the error text of the operating system.
+
+    The exception's own text is not used, because it may quote the request.
+    """
     if isinstance(problem, TimeoutError):
         return "timed out"
     if isinstance(problem, ssl.SSLCertVerificationError):

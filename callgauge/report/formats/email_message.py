@@ -28,7 +28,8 @@ class EmailAddressError(ValueError):
 def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) -> EmailMessage:
     """Return the message with its two parts. Raises EmailAddressError.
 
-    Headers contain no log text. The same report to the same recipients has the same Message-ID.
+    Headers contain no log text. If the same report is sent again to the same recipients, the Message-ID is
+    the same.
     """
     message = EmailMessage(policy=SMTP)
     message["Subject"] = report.title
@@ -67,7 +68,7 @@ def write_email(report: MorningReport) -> str:
 def _read_address(text: str) -> Address:
     """Return an e-mail address with its name.
 
-    Rejects line breaks, because a line break would begin another header.
+    A line break raises an error, because it would begin another header.
     """
     name, spec = parseaddr(text)
     try:

@@ -12,7 +12,7 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BLOCKS, LONGEST_TEXT, LONGEST_HEADER = 50, 3000, 150
-# Lengths before escaping. Escaping may turn one character into five; the texts then still fit.
+# Maximum lengths before escaping. Escaping may turn one character into five, and the texts then still fit.
 _LONGEST, _LONGEST_COUNTS, _LONGEST_LINK = 250, 150, 800
 _Block = dict[str, Any]
 

@@ -1,7 +1,8 @@
 """Writes the report as a Microsoft Teams message: an adaptive card for an incoming webhook or a workflow.
 
-Blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Log text needs no escaping, because the
-card's text runs ignore Markdown.
+Blocks: https://adaptivecards.io/explorer/
+
+A message may have 28 KB. Log text needs no escaping, because the card's text runs ignore Markdown.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Rates over days: when they changed, how much days differ, and which changes persist."""
+"""Rates over days: when rates changed, how much days differ, and which changes persist."""

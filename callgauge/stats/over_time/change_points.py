@@ -1,18 +1,20 @@
-"""Finds the days (or versions) at which a rate changed, each with the range of days that fit the data.
+"""Finds the days (or versions) at which a rate changed, and for each change the range of days on which it may
+have begun.
 
 Binary segmentation proposes the changes. It finds the split that explains the counts best, and then splits
 both halves (Vostrikova 1981). A split is proposed when at most 1 % of random orders of the days have an
 equally good split (a permutation test; Matteson & James 2014). Whole days are shuffled, so the usual
 variation between days is not mistaken for a change.
 
-Neighbouring days may be correlated, and then shuffled days vary too evenly. So the autocorrelation of the
-days between the proposed changes is estimated and added to the shuffled days (a sieve bootstrap; Bühlmann
-1997). A proposed change is kept when at most 1 % of these series have an equally clear split.
+Neighbouring days may be correlated, and then shuffled days lack the slow variation of the real days. So the
+autocorrelation of the days between the proposed changes is estimated and added to the shuffled days (a sieve
+bootstrap; Bühlmann 1997). A proposed change is kept when at most 1 % of these series have an equally clear
+split.
 
-The range of a change is found by test inversion. It contains every day for which "the change is on this day"
-is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the statistic
-under this hypothesis. Only shuffled series in which a change is found are counted, because a range is shown
-only for a found change.
+The range of a change is found by test inversion. The range contains every day for which "the change is on
+this day" is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the
+statistic under this hypothesis. Only shuffled series in which a change is found are counted, because a range
+is shown only for a found change.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import numpy as np
 SHUFFLES = 499
 LEVEL = 0.01  # the significance level of each test
 MOST_FALSE = 0.04
-"""The largest chance that a series without a change shows one, if its days correlate by at most 0.6.
+"""The largest chance of a false change in a series without a change, if the days correlate by at most 0.6.
 
 In simulations, the chance is 1 % or less for independent days and 1–3 % at a correlation of 0.6. It is 4 %
 at 0.6 if days have so many calls that the calls add no noise.
@@ -36,11 +38,12 @@ _OUTSIDE = 0.05  # the chance that the range does not contain the day of the cha
 _RANGE_SHUFFLES = 199  # number of shuffles for each day whose critical value is simulated
 _ENOUGH_FOUND = 8  # with fewer detected changes in shuffled series, all series count
 _STEPS = (0, 2, 8, 32)  # distances in days, from the best day, at which critical values are simulated
-# If days are correlated, this is the smallest simulated correlation of one day's deviation with the next.
+# If days are correlated, this is the smallest simulated correlation of one day's deviation with the next
+# day's deviation.
 _MEMORY = 0.6
 _MOST_ALIKE = 0.9  # the largest autocorrelation that is simulated
 _MOST_DOUBT, _DOUBT = 0.18, 5.4
-"""The standard deviation of an autocorrelation r is 5.4 (1 - r²) / days, at most 0.18.
+"""The standard deviation of an autocorrelation r is 5.4 (1 - r²) / days, but at most 0.18.
 
 The numbers come from simulations. With the usual standard error, short series would hardly show a change.
 """
@@ -52,9 +55,9 @@ _Array = np.ndarray
 class ChangePoint:
     """A change of a rate in a series of days. `at`, `first` and `last` are indices into the series.
 
-    `at` is the first day of the new rate. Given that the change was found, it began on a day from `first` to
-    `last` with 95 % confidence. `before` and `after` are the rates up to the neighbouring changes. `p` is the
-    p-value of the permutation test, which includes the autocorrelation of the days.
+    `at` is the first day of the new rate. Given that the change was found, the change began on a day from
+    `first` to `last` with 95 % confidence. `before` and `after` are the rates up to the neighbouring changes.
+    `p` is the p-value of the permutation test, which includes the autocorrelation of the days.
     """
 
     at: int
@@ -69,7 +72,7 @@ class ChangePoint:
 class _Series:
     """Rates of consecutive days and their effective numbers of observations; the last axis holds the days.
 
-    The variance of a rate is proportional to 1 / `size`. Leading axes hold many such series.
+    The variance of a rate is proportional to 1 / `size`. Further axes before the last hold many series.
     """
 
     rate: _Array
@@ -99,7 +102,7 @@ class _Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """The best split of a part of a series. It is a change if its `clarity` exceeds `critical`."""
+    """The best split of a part of a series. The split is a change if its `clarity` exceeds `critical`."""
 
     at: int
     p: float
@@ -140,7 +143,7 @@ def find_changes(counts: Sequence[tuple[int, int]], *, seed: int = 1) -> list[Ch
 def _effective_numbers(rate: _Array, n: _Array) -> _Array:
     """Return the effective number of observations of each day, up to a constant factor.
 
-    The variance of a day's rate is p(1-p)(1/n + r), where r is the variation between days that their calls do
+    The variance of a day's rate is p(1-p)(1/n + r), where r is the variation between days that the calls do
     not explain. r is estimated by moments from the differences of neighbouring days, on which a change has
     little effect (von Neumann 1941). If r is large, days with many calls weigh about as much as days with
     few.
@@ -173,7 +176,7 @@ def _propose_days(series: _Series, start: int, end: int, random: np.random.Gener
 
 
 def _test_best_split(part: _Series, start: int, alike: _Alike, random: np.random.Generator) -> _Split:
-    """Return the best split of `part` and the p-value. `start`: the first day of `part`."""
+    """Return the best split of `part` and the p-value. `start` is the first day of `part`."""
     gains = _likelihood_gains(part)
     series = _shuffle_days(part, (), alike, SHUFFLES, random)
     shuffled = np.sort(_clarity(series, _likelihood_gains(series)))
@@ -191,8 +194,8 @@ def _range_of_days(
 ) -> tuple[int, int]:
     """Return the first and the last day on which the change may have begun.
 
-    The statistic of a day is how much worse a split there explains the counts than the best split. Critical
-    values are simulated for some days and interpolated for the others.
+    The statistic of a day says how much worse a split on this day explains the counts than the best split.
+    Critical values are simulated for some days and interpolated for the others.
     """
     gains = _likelihood_gains(part)
     best, end = split.at - start - SHORTEST, len(gains) - 1
@@ -219,7 +222,7 @@ def _critical_value(
 ) -> float:
     """Return the 95 % quantile of the statistic of the true day, for a change at `place`.
 
-    Only series in which the change is found are counted, or all series if it is hardly ever found.
+    Only series in which the change is found are counted, or all series if the change is hardly ever found.
     """
     shuffled = _shuffle_days(part, (place + SHORTEST,), alike, _RANGE_SHUFFLES, random)
     gains = _likelihood_gains(shuffled)
@@ -231,10 +234,11 @@ def _critical_value(
 def _shuffle_days(
     part: _Series, cuts: tuple[int, ...], alike: _Alike, draws: int, random: np.random.Generator
 ) -> _Series:
-    """Return `draws` series of the days of `part`, shuffled between the cuts, with their autocorrelation.
+    """Return `draws` random series: the days of `part`, shuffled between the cuts, with added
+    autocorrelation.
 
-    Each series gets its own autocorrelation, drawn at random within its uncertainty. Its days are a
-    first-order autoregression plus independent noise from the calls, which is an ARMA(1, 1) process. Such
+    Each series gets its own autocorrelation, drawn at random within its uncertainty. The days of a series are
+    a first-order autoregression plus independent noise from the calls, which is an ARMA(1, 1) process. Such
     days vary more slowly than a pure autoregression with the same lag-1 correlation (Granger & Morris 1976).
     """
     days = part.rate.size
@@ -275,7 +279,10 @@ def _estimate_autocorrelation(series: _Series, days: Sequence[int]) -> _Alike:
 
 
 def _likelihood_gains(part: _Series) -> _Array:
-    """Return the gain in log likelihood of a split before each day; each side has at least SHORTEST days."""
+    """Return the gain in log likelihood of a split before each day.
+
+    Each side of a split has at least SHORTEST days.
+    """
     hits, size = (part.rate * part.size).cumsum(axis=-1), part.size.cumsum(axis=-1)
     inner = slice(SHORTEST - 1, -SHORTEST)
     left, whole = (hits[..., inner], size[..., inner]), (hits[..., -1:], size[..., -1:])
@@ -288,7 +295,7 @@ def _log_likelihood(k: _Array, n: _Array) -> _Array:
 
 
 def _x_log_x(x: _Array) -> _Array:
-    # Rounding errors of sums can be slightly below zero.
+    # With rounding errors, a sum can be slightly below zero.
     return np.asarray(x * np.log(np.maximum(x, _TINY)))
 
 

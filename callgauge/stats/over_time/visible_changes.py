@@ -28,7 +28,9 @@ from callgauge.stats.rates import (
 from callgauge.stats.session_groups import GROUPS
 from callgauge.stats.special_functions import ndtri
 
-_CHANCE = 0.8  # computed chance to find such a change; in simulations it is found in 54 to 83 % of stores
+# computed chance to find a change of the computed size; in simulations, the change is found in 54 to 83 % of
+# stores
+_CHANCE = 0.8
 NIGHT, WEEK = 1, 7  # numbers of days
 _LEAST_DAYS = 14  # minimum number of days with calls in the newest 28 days; with fewer, traffic is unknown
 _RISES = np.geomspace(0.002, 0.9, 120)  # the rises that are tried
@@ -37,10 +39,10 @@ _RISES = np.geomspace(0.002, 0.9, 120)  # the rises that are tried
 def find_visible_changes(
     series: DailySeries, places: Sequence[int], tests: int
 ) -> tuple[float | None, float | None]:
-    """Return the smallest rise that a night, and a week, is likely to show, as the median over some series.
+    """Return the smallest rises that a night and a week are likely to show: the medians over some series.
 
-    A rise is a share: 0.06 is 6 points. It is None if the sessions are too few to show any rise. `tests`: the
-    number of tests in a night.
+    A rise is a share: 0.06 is 6 points. A rise is None if the sessions are too few to show any rise. `tests`
+    is the number of tests in a night.
     """
     sizes = [[find_visible_change(series, place, days, tests) for place in places] for days in (NIGHT, WEEK)]
     night, week = (median(size if size is not None else inf for size in row) if row else inf for row in sizes)
@@ -48,10 +50,10 @@ def find_visible_changes(
 
 
 def find_visible_change(series: DailySeries, place: int, days: int, tests: int) -> float | None:
-    """Return the smallest rise that is likely to be found in its first `days` days; None if no rise is.
+    """Return the smallest rise that is likely to be found in the first `days` days of the rise.
 
-    These days are assumed to have the traffic, and the variation between sessions and days, of the newest 28
-    days.
+    Return None if there is no such rise. These days are assumed to have the traffic of the newest 28 days,
+    and the same variation between sessions and days.
     """
     counts = series.counts[place, :, -BEFORE:].astype(float)
     k, n = counts.sum(axis=-1)
@@ -75,7 +77,7 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     # Few sessions give few degrees of freedom, as in `estimate_rates`.
     shares = counts[1].sum(axis=0) / n.sum()
     squares = (float((shares**2).sum()) - 1 / GROUPS) / (1 - 1 / GROUPS)
-    # This many sessions of equal size have as much information as those of the newest days.
+    # This many sessions of equal size have as much information as the sessions of the newest days.
     evenly = part / max(squares, 1e-9)
     known_well = float(before.freedom[0])
     few = min(known_well, max(LEAST_FREEDOM, OF_SESSIONS * (evenly - 1)))
@@ -88,7 +90,6 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
 
 
 def _repeat(rate: Floats, effective_n: Floats, freedom: float) -> RateArrays:
-    """Return rates that share no sessions with other rates."""
     rate = np.clip(rate, 0.0, 1.0)
     nothing, each = np.zeros((len(rate), 1)), np.full(len(rate), freedom)
     return RateArrays(rate, effective_n, each, each, nothing, effective_n, effective_n > 0)

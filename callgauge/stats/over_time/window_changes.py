@@ -3,13 +3,15 @@
 A night tests four windows of each series, the newest 1, 3, 7 and 14 days, against the 28 days before the
 window. All p-values of a night are corrected together (Benjamini & Hochberg 1995). A p-value compares two
 rates over sessions (`compare_estimates`). Before the comparison, the variation between days that sessions do
-not explain reduces both effective numbers. This variation is estimated from both spans together (the ratio
-estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom by Satterthwaite (1946).
+not explain reduces the effective numbers of observations of both rates. The variation is estimated from both
+spans together (the ratio estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom
+by Satterthwaite (1946).
 
-While a change is open, its series is not tested, and the baseline remains the days before the change. The
-change is over when the newest 7 days no longer differ from the baseline and are nearer to it than to the
-changed rate. The days of a past change are left out of windows and baselines. After 42 days, the changed rate
-becomes the usual rate. docs/statistics.md has the simulated false alarms and the power.
+While a change is open, the series of the change is not tested, and the baseline remains the days before the
+change. The change is over when the newest 7 days no longer differ from the baseline and are nearer to the
+baseline than to the changed rate. The days of a past change are left out of windows and baselines. After 42
+days, the changed rate becomes the usual rate. docs/statistics.md has the simulated false alarms and the
+power.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ STANDS = 42
 """The number of days after which a changed rate becomes the usual rate."""
 EARLIER = max(WINDOWS) + BEFORE + STANDS
 """The number of days needed before the first night: a window, its baseline and a past change."""
-# At least so many nights are followed: the rate of an earlier change has become the usual rate.
+# At least this many nights are followed. The rate of an earlier change has then become the usual rate.
 _NIGHTS = STANDS + 14
 _STEP = 28
 LOOK_BACK = 6
@@ -60,9 +62,9 @@ _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 class DailySeries:
     """Counts of several series on consecutive days.
 
-    `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: the number
-    of sessions, of shape (series, days). `tables`: the number of each series' table. The rates of a table
-    share their estimate of the intra-session correlation.
+    `counts` holds k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions` is the
+    number of sessions, of shape (series, days). `tables` holds for each series the number of its table. The
+    rates of a table share one estimate of the intra-session correlation.
     """
 
     counts: np.ndarray[Any, Any]
@@ -79,8 +81,8 @@ class DailySeries:
     ) -> DailySeries:
         """Return the series from entries in any order.
 
-        `shape`: the numbers of series and of days. `entries`: arrays of series, day, group, k and n.
-        `sessions`: arrays of series, day and number of sessions.
+        `shape` holds the numbers of series and of days. `entries` holds arrays of series, day, group, k and
+        n. `sessions` holds arrays of series, day and number of sessions.
         """
         series, days, groups, k, n = entries
         # float32 is exact for integers up to 16 million.
@@ -96,7 +98,7 @@ class DailySeries:
     ) -> DailySeries:
         """Return one series of `days` days.
 
-        `by_group`: k and n on the days `places`, of shape (len(places), 2, GROUPS).
+        `by_group` holds k and n on the days `places`, of shape (len(places), 2, GROUPS).
         """
         counts, numbers = np.zeros((1, 2, days, GROUPS), dtype=np.float32), np.zeros((1, days))
         counts[0, :, list(places)] = by_group
@@ -108,10 +110,10 @@ class DailySeries:
 class WindowChange:
     """A change of one series. Days are indices into the series.
 
-    `found`: the night that found the change, with the corrected p-value `q`. `since`: its most likely first
-    day. `baseline`: the earlier days that the change is compared with. `back`: the first of the newest days
-    on which the rate was back at the baseline. `over`: the night that showed this. `back` and `over` are None
-    while the change is open.
+    `found` is the night that found the change, with the corrected p-value `q`. `since` is the most likely
+    first day of the change. `baseline` holds the earlier days that the change is compared with. `back` is the
+    first of the newest days on which the rate was back at the baseline. `over` is the night that showed that
+    the rate was back. `back` and `over` are None while the change is open.
     """
 
     series: int
@@ -130,7 +132,7 @@ class WindowChange:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """All changes that the nights found, and the numbers of series and of tests of the newest night."""
+    """All changes that the nights found, and the numbers of compared series and tests in the newest night."""
 
     changes: tuple[WindowChange, ...]
     series: int
@@ -148,7 +150,7 @@ def choose_first_night(newest: int) -> int:
 def follow_changes(series: DailySeries, first_night: int) -> Walk:
     """Return the changes that the nights from `first_night` on find, in order.
 
-    A night has the number of its newest day.
+    The number of a night is the number of its newest day.
     """
     state = _CountedDays.read(series)
     open_changes: dict[int, WindowChange] = {}
@@ -174,10 +176,10 @@ def follow_changes(series: DailySeries, first_night: int) -> Walk:
 class _CountedDays:
     """The series without the days of past changes.
 
-    `summed`: k and n by group, summed over the days before each day, of shape (series, 2, days + 1, GROUPS).
-    `daily`: k and n of each day, of shape (series, 2, days). `sessions`, `observed`: sums, over the days
-    before each day, of sessions and of days with an observation. `is_clear`: which days count, of shape
-    (series, days).
+    `summed` holds k and n by group, summed over the days before each day, of shape (series, 2, days + 1,
+    GROUPS). `daily` holds k and n of each day, of shape (series, 2, days). `sessions` and `observed` are sums
+    over the days before each day: the number of sessions, and the number of days with an observation.
+    `is_clear` has the shape (series, days) and says which days count.
     """
 
     summed: Floats
@@ -234,7 +236,10 @@ class _CountedDays:
 
 
 def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
-    """Return the sums over all days before each day, then over all days; shape (series, days + 1)."""
+    """Return the sums over all days before each day, then over all days.
+
+    The shape is (series, days + 1).
+    """
     summed = np.zeros((values.shape[0], values.shape[1] + 1))
     np.cumsum(values, axis=1, out=summed[:, 1:])
     return summed
@@ -244,8 +249,8 @@ def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
 class DaySpread:
     """The variation between the days of a span, for many rows.
 
-    `seen`: the variance of the span's rate, estimated from its days. `weights`: the sum of the squared shares
-    of the days. `days`: the number of days with an observation.
+    `seen` is the variance of the span's rate, estimated from its days. `weights` is the sum of the squared
+    shares of the days. `days` is the number of days with an observation.
     """
 
     seen: Floats
@@ -300,7 +305,10 @@ def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
 
 
 def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
-    """Return estimates with the variance of a day added. `of_a_day`: in variances of an observation."""
+    """Return estimates with the variance of a day added.
+
+    `of_a_day` is this variance divided by the variance of an observation.
+    """
     rates, spread = span.estimates, span.spread
     by_sessions = 1 / rates.effective_n
     by_days = of_a_day * inflate_mean(spread.days) * spread.weights
@@ -314,7 +322,10 @@ def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
 
 @dataclass(frozen=True, slots=True)
 class _NightTest:
-    """The tests of a night. Each has a series, a window (in days), a p-value, and whether the rate rose."""
+    """The tests of a night.
+
+    Each test has a series, a window (in days), a p-value, and whether the rate rose.
+    """
 
     series: _Rows
     window: _Rows
@@ -437,7 +448,8 @@ def _count_rows(state: _CountedDays, rows: _Rows, begin: _Rows, stop: _Rows) -> 
 class MeasuredChange:
     """The rates on the days of a change and before it, and their difference.
 
-    The difference includes the variation between days. It is None where either rate has too few sessions.
+    The difference includes the variation between days. The difference is None where either rate has too few
+    sessions.
     """
 
     now: Share
@@ -450,7 +462,10 @@ class MeasuredChange:
 
 
 def sum_entries(days: int, entries: tuple[Integers, Integers, Floats, Floats]) -> Floats:
-    """Return the counts of one series, of shape (2, days, GROUPS). `entries`: arrays of day, group, k, n."""
+    """Return the counts of one series, of shape (2, days, GROUPS).
+
+    `entries` holds arrays of day, group, k, n.
+    """
     day, group, k, n = entries
     counts = np.zeros((2, days, GROUPS))
     counts[0, day, group], counts[1, day, group] = k, n
@@ -478,11 +493,11 @@ def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) ->
 def locate_change(
     whole: Floats, parts: Sequence[Floats], before: Sequence[int], now: Sequence[int]
 ) -> tuple[int, bool] | None:
-    """Return which part of a series changed, and whether the rest did not change; None if no part differs.
+    """Return which part of a series changed, and whether the rest did not change.
 
-    `whole`, and each part, holds k and n, of shape (2, days, GROUPS). The change of each part is compared
-    with the change of the rest. Holm's correction (1979) covers all parts, which may be values of several
-    dimensions.
+    Return None if no part differs. `whole`, and each part, holds k and n, of shape (2, days, GROUPS). The
+    change of each part is compared with the change of the rest. Holm's correction (1979) covers all parts,
+    which may be values of several dimensions.
     """
     rose = measure_change(whole, before, now).difference
     measured_places, quads = [], []

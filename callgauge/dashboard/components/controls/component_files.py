@@ -1,4 +1,4 @@
-"""Reads the scripts and styles of components, with a cache, because every table needs them."""
+"""Reads the scripts and styles of components, with a cache, because every table needs these files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A text editor that sends its text while a person types.
 
-Streamlit's own text area sends its text only when it loses the focus.
+Streamlit's own text area sends the text only when the area loses the focus.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import read_source
 
-# The HTML contains label and height from the start: setting them later would move the page below.
+# The HTML contains label and height from the start, because setting them later would move the page below.
 _HTML = """<label for='text'>{label}</label>
 <textarea id='text' spellcheck='false' autocomplete='off' style='height: {height}px'></textarea>"""
 _LABEL = 22  # pixels

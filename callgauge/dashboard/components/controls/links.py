@@ -18,7 +18,7 @@ _HTML = "<div class='page-link'>\n</div>"
 
 
 def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
-    """Draw a link to a relative URL, or a pale label without a URL.
+    """Draw a link to a relative URL. If there is no URL, draw a pale label.
 
     With `arrives`, the page scrolls to the link after the URL has changed.
     """
@@ -49,10 +49,11 @@ def call_link(call: str) -> str:
 
 
 def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] | None = None) -> None:
-    """Draw a link that parses a tool's stored calls again; nothing when the store has no call of the tool.
+    """Draw a link that parses a tool's stored calls again.
 
-    The link contains `definition`. If it is too long for a link, the page uses the newest stored definition.
-    `query` contains other URL keys of the playground.
+    Draw nothing when the store has no call of the tool. The link contains `definition`. If the definition is
+    too long for a link, the page uses the newest stored definition. `query` contains other URL keys of the
+    playground.
     """
     if not store_queries.is_open():
         return

@@ -43,9 +43,9 @@ ATTEMPTS: Mapping[str, str] = {
 
 @contextmanager
 def fold_filters(*keys: str) -> Iterator[None]:
-    """Put the selectors that the `with` body draws behind one button, which shows how many are set.
+    """Put the selectors that the `with` body draws behind one button, which shows how many selectors are set.
 
-    The URL filters the list even when the selectors are not drawn.
+    The values in the URL filter the list even when the selectors are not drawn.
     """
     count = sum(bool(st.query_params.get(key)) for key in keys)
     label = f"Filter this list: {count} set" if count else "Filter this list"
@@ -54,7 +54,7 @@ def fold_filters(*keys: str) -> Iterator[None]:
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
-    """Draw a selector and return the chosen value; None when nothing is chosen."""
+    """Draw a selector and return the chosen value. Return None when nothing is chosen."""
 
     def parse(text: str) -> str:
         if text not in options:
@@ -78,7 +78,7 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def read_pick(key: str, options: Mapping[str, str]) -> str | None:
-    """Return the value that the URL sets for a selector; None when the URL sets none.
+    """Return the value that the URL sets for a selector. Return None when the URL sets no value.
 
     The selector need not be drawn.
     """
@@ -89,7 +89,7 @@ def read_pick(key: str, options: Mapping[str, str]) -> str | None:
 def read_order(orders: Iterable[str]) -> dict[str, Any]:
     """Return the parameters `order` and `reversed` of a list metric.
 
-    The URL key `order` contains a column (`tool`), or a column in reversed order (`-tool`).
+    The URL key `order` contains a column, such as `tool`. For the reversed order the key contains `-tool`.
     """
     text = st.query_params.get("order") or ""
     order = text.removeprefix("-")
@@ -97,7 +97,10 @@ def read_order(orders: Iterable[str]) -> dict[str, Any]:
 
 
 def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> str | None:
-    """Draw a search box and return its text; None when empty. `label` is for screen readers."""
+    """Draw a search box and return its text.
+
+    Return None when the box is empty. `label` is for screen readers.
+    """
     searched = draw_url_widget(
         lambda name: st.text_input(
             label,

@@ -1,4 +1,4 @@
-"""Splits a list into pages: the URL holds the page number, and a widget turns pages."""
+"""Splits a list into pages: the URL holds the page number, and a widget changes the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PER_PAGE = 25
 def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **parameters: Any) -> tuple[list[Row], int]:
     """Return the rows of one page of a list, and the number of pages.
 
-    The URL key `key` holds the page number, 1 if absent. A page that does not exist has no rows.
+    The URL key `key` holds the page number. Without the key, the number is 1. A page that does not exist has
+    no rows.
     """
     all_parameters = {"sources": filters.chosen_filters().sources, **parameters}
     reset_page_number(key, all_parameters)
@@ -74,9 +75,10 @@ def find_steps(
     listed: tuple[ListPage, int],
     is_chosen: Callable[[Row], bool],
 ) -> tuple[ListStep | None, ListStep | None]:
-    """Return the rows before and after the chosen row, also across pages; None at the ends of the list.
+    """Return the rows before and after the chosen row. These rows may be on other pages.
 
-    If no row of the page is chosen, the first row is returned as the next one.
+    At the ends of the list, a row is None. If no row of the page is chosen, the first row is returned as the
+    next row.
     """
     listing, pages = listed
     rows = listing.rows.to_dict("records")
@@ -111,7 +113,7 @@ def draw_steps(before: str | None, after: str | None) -> None:
 
 
 def describe_count(listing: ListPage, noun: str) -> str:
-    """Return the number of rows with the noun. Adds "or more" when the search has not reached all days."""
+    """Return the number of rows with the noun. Add "or more" when the search has not reached all days."""
     return wording.plural(listing.found, noun) + ("" if listing.is_complete else " or more")
 
 
@@ -146,7 +148,7 @@ def offer_further_days(listing: ListPage, noun: str) -> None:
             st.caption(f"{looked} Choose earlier days or other filters to see older ones.", width="content")
         else:
             st.caption(looked, width="content")
-            # The days searched so far are cached: the next run continues with older days.
+            # The days searched so far are cached, so the next run continues with older days.
             st.button(wording.link_label(f"Look for older {noun}s"), key=f"older_{noun}s", type="tertiary")
 
 

@@ -1,4 +1,4 @@
-"""Selectors for a rate, a dimension and a reference slice. The URL keeps their values."""
+"""Selectors for a rate, a dimension and a reference slice. The URL keeps the chosen values."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def name_rate(name: str) -> str:
 def choose_smallest(*, words: str | None = None) -> float:
     """Draw a selector and return the smallest difference of interest as a share (0.01 for one point).
 
-    The URL's `smallest` holds it in percentage points. `words` replaces the label above the selector.
+    The URL's `smallest` holds the difference in percentage points. `words` replaces the label above the
+    selector.
     """
     points = choose_one(
         "Smallest difference of interest",
@@ -88,7 +89,7 @@ def choose_dimension(
 ) -> str:
     """Draw a selector and return a dimension of the metric `slices`.
 
-    The URL's `key` holds the name of the dimension; `empty` is the default.
+    The URL's `key` holds the name of the dimension, and `empty` is the default.
     """
     return choose_one(label, key, list(among), empty, lambda name: DIMENSIONS[name], width=180)
 
@@ -105,8 +106,8 @@ def choose_one(
 ) -> str:
     """Draw a selector and return the chosen value.
 
-    The URL's `key` contains the value unless it is `empty`. A URL value outside `among` counts as `empty`.
-    `named` returns the label of a value. `words` replaces the label above the selector.
+    The URL's `key` contains the value, except if the value is `empty`. A URL value outside `among` counts as
+    `empty`. `named` returns the label of a value. `words` replaces the label above the selector.
     """
 
     def draw(name: str) -> str:
@@ -130,7 +131,7 @@ def choose_one(
 def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
     """Draw a row of buttons for a few values, and return the chosen value.
 
-    The URL's `key` holds the value; the first value is the default.
+    The URL's `key` holds the value, and the first value is the default.
     """
 
     def draw(name: str) -> str:
@@ -149,7 +150,7 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 
 
 def choose_toggle(label: str, key: str) -> bool:
-    """Draw a switch and return whether it is on. When it is on, the URL's `key` is `yes`."""
+    """Draw a switch and return whether the switch is on. When it is on, the URL's `key` is `yes`."""
     return draw_url_widget(
         lambda name: st.toggle(label, st.session_state[name], key=name),
         key,
@@ -167,7 +168,8 @@ def _keep_in_url(
     describe: Callable[[str], tuple[str, str]],
 ) -> str:
     if st.session_state.get(key) not in among:
-        # A selector with the same key on another page left a value that this selector does not offer.
+        # Drop the value that another page's selector with the same key left, if this selector does not offer
+        # it.
         st.session_state.pop(key, None)
 
     def require_known(text: str) -> str:
@@ -195,9 +197,9 @@ def baseline_key(dimension: str) -> str:
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
     """Draw the selector "Compared with" and return the chosen slice.
 
-    The default is the slice with most sessions, never the one with the best rate: that slice may only be
-    lucky, and all others would look worse than they are. The slice without a name may mix several values, so
-    it is offered only if there is no other.
+    The default is the slice with most sessions, never the slice with the best rate. That slice may only be
+    lucky, and then all others would look worse than they are. The slice without a name may mix several
+    values, so it is offered only if there is no other slice.
     """
     usual = choose_reference(several)
     named = [slice_ for slice_ in several if slice_.is_named]

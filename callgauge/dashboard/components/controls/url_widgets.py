@@ -28,12 +28,13 @@ def draw_url_widget(
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `draw` gets the key of the widget and returns the value. It must pass `st.session_state[key]` as the
-    widget's default: if a newer run starts immediately, the browser may miss the value in the session state,
-    and send the default as if a person had chosen it. `parse` turns the URL's text into a value; a ValueError
-    means `empty`. `write` turns a value into text. The URL omits `key` while the value is `empty`, unless a
-    link set it: after the next load `empty` may be another value. `describe` returns the name and the value
-    of the choice in words, for shared documents.
+    `draw` gets the key of the widget and returns the value. `draw` must pass `st.session_state[key]` as the
+    widget's default. If a newer run starts immediately, the browser may miss the value in the session state,
+    and send the default as if a person had chosen the default. `parse` turns the URL's text into a value. If
+    `parse` raises ValueError, the value is `empty`. `write` turns a value into text. The URL omits `key`
+    while the value is `empty`. But if a link set the key, the key stays, because `empty` may be another value
+    after the next load. `describe` returns the name and the value of the choice in words, for shared
+    documents.
     """
     require_declared(key)
     seen_key = f"_url_{key}"
@@ -47,14 +48,15 @@ def draw_url_widget(
     record_setting(key, write(value) if value else written, *(describe(value) if describe else ()))
     st.session_state[seen_key] = written
     if written != text:
-        write_to_url(key, written)  # comes last, because a newer click may end the run here
+        write_to_url(key, written)  # this comes last, because a newer click may end the run here
     return value
 
 
 def write_changed(key: str, empty: str) -> None:
     """Write a newly chosen widget value into the URL. Pass this function as the widget's `on_change`.
 
-    The navigation is drawn before the widget, so its links contain only values that the URL already has.
+    The navigation is drawn before the widget, so the navigation's links contain only values that the URL
+    already has.
     """
     value = st.session_state[key]
     written = None if value in (empty, None) else str(value)
@@ -70,11 +72,13 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
 
 
 def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
-    """Remove the page number `key` from the URL when the `parameters` differ from those of the last run."""
+    """Remove the page number `key` from the URL when the `parameters` differ from the parameters of the last
+    run.
+    """
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
-    # Going Back restores a page number together with its filters: keep that page number.
+    # Going Back restores a page number together with the filters, so keep that page number.
     if before is not None and before[0] != parameters and before[1] == page:
         write_to_url(key, None)
     st.session_state[remembered] = (dict(parameters), st.query_params.get(key))
@@ -82,10 +86,10 @@ def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
 
 @contextmanager
 def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
-    """Draw tabs; the `with` body draws the content of the open tab, whose name it receives.
+    """Draw tabs and give the name of the open tab to the `with` body, which draws the tab's content.
 
-    `tabs` maps names to labels. The URL's `key` contains the name of the open tab. Without a known name, the
-    first tab is open.
+    `tabs` maps names to labels. The URL's `key` contains the name of the open tab. If the key contains no
+    known name, the first tab is open.
     """
     names, labels = list(tabs), list(tabs.values())
     drawn: Sequence[Any] = ()
@@ -107,9 +111,10 @@ def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
 
 
 def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
-    """Draw an expander, and return the container for its content; None while the expander is closed.
+    """Draw an expander, and return the container for its content.
 
-    `opens` is the initial state. The URL's `key` is 1 or 0 after a person has opened or closed it.
+    Return None while the expander is closed. `opens` is the initial state. After a person has opened or
+    closed the expander, the URL's `key` is 1 or 0.
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
@@ -128,9 +133,10 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 
 @st.fragment
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
-    """Draw a popover. When a person opens it, `draw` draws its content without a run of the page.
+    """Draw a popover.
 
-    A page has a dozen popovers; drawing their content at once would slow down the browser.
+    When a person opens the popover, `draw` draws the content without a run of the page. A page has a dozen
+    popovers. If their content was drawn immediately, the browser would be slow.
     """
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):

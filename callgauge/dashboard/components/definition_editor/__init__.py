@@ -1,1 +1,1 @@
-"""Edits a tool definition in a form with one line for each parameter, and writes it back as JSON."""
+"""Edits a tool definition in a form with one line for each parameter, and writes the definition as JSON."""

@@ -1,4 +1,4 @@
-"""Draws the editor of a tool definition, as JSON or as a form. Both edit the same text."""
+"""Draws the editor of a tool definition, as JSON or as a form. Both views edit the same text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.definition_editor.form import DefinitionForm, Parse, draw_definition_form
 
 URL_KEY = "as"
-"""The URL key that says whether the definition is edited as JSON or as a form. The page declares it."""
+"""The URL key that says whether the definition is edited as JSON or as a form. The page declares the key."""
 _WAYS = {"json": "JSON", "form": "Form"}
 _ECHOED = 20_000  # characters; longer texts are not sent back to the browser on each keystroke
 
@@ -21,8 +21,8 @@ _ECHOED = 20_000  # characters; longer texts are not sent back to the browser on
 class _EditedDefinition:
     """The state of the editor in a browser session.
 
-    `text` is the edited text. A new `version` resets it. The page last set the text to `put`; `puts` counts
-    how often the page has set it.
+    `text` is the edited text. A new `version` resets the text. The page last set the text to `put`, and has
+    set the text `puts` times.
     """
 
     version: Hashable = None
@@ -49,9 +49,9 @@ def edit_definition(
 ) -> str:
     """Draw the editor and return the current text of the definition.
 
-    The editor begins with `text`. A new `version` resets it to `text`. `parse` returns the tools that a text
-    defines; an invalid text defines no tools. The form edits `tool`, by default the first tool. `height` is
-    in pixels.
+    The editor begins with `text`. A new `version` resets the editor to `text`. `parse` returns the tools that
+    a text defines. An invalid text defines no tools. The form edits `tool`, by default the first tool.
+    `height` is in pixels.
     """
     edited: _EditedDefinition = st.session_state.setdefault(f"_{key}_edited", _EditedDefinition())
     if edited.version != version or not edited.puts:

@@ -27,8 +27,9 @@ Parse = Callable[[str], Sequence[ToolDefinition]]
 class DefinitionForm:
     """The state of a form in a browser session.
 
-    `text` is the definition as the form last returned it, None before the form is drawn. `base` is the text
-    that filled the fields; `filled` counts how often they were filled. `added` is the number of added lines.
+    `text` is the definition as the form last returned it, or None before the form is drawn. `base` is the
+    text that filled the fields. `filled` counts how often the fields were filled. `added` is the number of
+    added lines.
     """
 
     text: str | None = None
@@ -43,14 +44,14 @@ class DefinitionForm:
         self.added = 0
 
     def close(self) -> None:
-        """Discard the text of the form. The next form fills its fields again."""
+        """Discard the text of the form. The next form fills the fields again."""
         self.text = None
 
 
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
-    """Draw the form of one tool of the definitions in `text`, and return the edited text.
+    """Draw the form of one tool that `text` defines, and return the edited text.
 
-    `parse` returns the tools that a text defines; an invalid text defines no tools. By default the form edits
+    `parse` returns the tools that a text defines. An invalid text defines no tools. By default the form edits
     the first tool. From the first edit on, the text is in Anthropic's format.
     """
     if form.text != text:

@@ -45,7 +45,9 @@ def list_types(schema: Any) -> tuple[str, ...]:
 
 
 def describe_parameter(parameter: ToolParameter) -> str:
-    """Return in words the types of a parameter and whether it is required: “integer or null, required”."""
+    """Return in words the types of a parameter and whether the parameter is required, such as “integer or
+    null, required”.
+    """
     names = list_types(parameter.schema) if parameter.schema is not None else (parameter.kind.value,)
     return f"{' or '.join(names) or 'any type'}{', required' if parameter.required else ''}"
 
@@ -69,8 +71,8 @@ def write_parameters(
 ) -> dict[str, Any]:
     """Return the schema with edited parameters. Parts that the form does not show are unchanged.
 
-    `after` has one entry for each parameter in `before`, None to remove it. New parameters follow; those
-    without a name are ignored.
+    `after` has one entry for each parameter in `before`. The entry None removes the parameter. New parameters
+    follow. New parameters without a name are ignored.
     """
     edited = {old.name: (old, new) for old, new in zip(before, after, strict=False)}
     properties: dict[str, Any] = {}
@@ -148,7 +150,7 @@ def _write_values(values: Any) -> str:
 def parse_values(text: str) -> list[Any]:
     """Return the values that a text such as `"guide", 3` lists.
 
-    Text that is not JSON is split at its commas.
+    Text that is not JSON is split at the commas.
     """
     try:
         values: list[Any] = json.loads(f"[{text}]")

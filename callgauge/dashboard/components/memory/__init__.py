@@ -1,1 +1,1 @@
-"""Shows the team's decisions and notes on pages, and the forms that change them."""
+"""Shows the team's decisions and notes on pages, and the forms that change decisions and notes."""

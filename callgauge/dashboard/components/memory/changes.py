@@ -19,7 +19,7 @@ _LONGEST = 200  # maximum length of an author name, in characters
 def read_records() -> TeamRecords:
     """Return the team's decisions, notes and rules.
 
-    Returns no records when the file cannot be read; the filter bar reports that error.
+    If the file cannot be read, return no records. The filter bar reports that error.
     """
     try:
         return store_queries.team_records()
@@ -44,20 +44,25 @@ def author_name() -> str:
 
 
 def draw_author_field(key: str) -> None:
-    """Draw a field for the author's name when nobody is signed in. It starts with the name typed before."""
+    """Draw a field for the author's name when nobody is signed in.
+
+    The field starts with the name typed before.
+    """
     if not current_viewer().name:
         st.text_input("Your name", author_name(), key=key, placeholder="optional", max_chars=_LONGEST)
 
 
 def take_author(key: str) -> str:
-    """Return the author name typed into `draw_author_field(key)`, and remember it for the next form."""
+    """Return the author name typed into `draw_author_field(key)`, and remember the name for the next form."""
     if not current_viewer().name:
         st.session_state[_NAME] = str(st.session_state.get(key, "")).strip()
     return author_name()
 
 
 def owns(owner: str) -> bool:
-    """Return True when this person may change a record that `owner` wrote: as its author or as an admin."""
+    """Return True when this person may change a record that `owner` wrote, because this person is `owner` or
+    an admin.
+    """
     viewer = current_viewer()
     return viewer.may_write and (viewer.is_admin or owner == author_name())
 

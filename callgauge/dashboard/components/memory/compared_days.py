@@ -24,7 +24,7 @@ from callgauge.memory.kept_slices import KeptSlice, take_slice
 
 
 def choose_compared_days() -> None:
-    """Draw the selector of the days to compare with; a range can also be typed."""
+    """Draw the selector of the days to compare with. A person can also type a range."""
     offered = [DAYS_BEFORE, *filters.kept_baselines(), NOTHING]
 
     def draw(key: str) -> str:

@@ -1,4 +1,4 @@
-"""The goals of a team, and the form that sets them."""
+"""The goals of a team, and the form that sets the goals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NONE = "no goal"
 
 
 def read_goals() -> Mapping[str, Goal]:
-    """Return the team's goals by the name of the rate; no goals when the file cannot be read."""
+    """Return the team's goals by the name of the rate. Return no goals when the file cannot be read."""
     return read_records().goals
 
 

@@ -29,8 +29,8 @@ _LONGEST = 2_000  # characters in a note
 def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None:
     """Draw the notes on a subject and a control to add a note.
 
-    Draws nothing when there are no notes and the person may not write any. `day` is the suggested day of the
-    note's mark on trends.
+    Draws nothing when there are no notes and the person may not write notes. `day` is the suggested day of
+    the note's mark on trends.
     """
     notes = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
     if not notes and not may_write():
@@ -44,7 +44,7 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 
 
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
-    """Draw one note as a line, with controls for those who may change or delete it.
+    """Draw one note as a line, with controls for people who may change or delete the note.
 
     `about` names the note's subject in words.
     """

@@ -27,7 +27,7 @@ _MUTES = {"a day": 1, "a week": 7, "a month": 30}
 
 
 def describe_rule(rule: AlertRule) -> str:
-    """Return in words what an alert rule watches: Parse errors above 5%, heron · fixer@13."""
+    """Return in words what an alert rule watches, such as “Parse errors above 5%, heron · fixer@13”."""
     rate = RATES[rule.rate].title if rule.rate in RATES else rule.rate
     points = f"{100 * rule.bound:g}"
     bound = {

@@ -28,7 +28,7 @@ _NAMED = 2  # maximum number of chosen values in the suggested name
 class ViewLink:
     """A saved view as the navigation and the palette show it.
 
-    `page` is the page with its icon; `href` is its URL.
+    `page` is the page with its icon. `href` is the URL of the view.
     """
 
     title: str
@@ -73,7 +73,7 @@ def _describe(view: SavedView, page: str) -> str:
 def view_link(view: SavedView) -> str:
     """Return the relative URL of a view.
 
-    The query is encoded again, so the URL cannot lead to another site.
+    The query is encoded again. Otherwise a stored query could make the URL lead to another site.
     """
     page, query = find_page(view.page, parse_qsl(view.query, keep_blank_values=True))
     return f"{page}?{urlencode(query)}" if query else page
@@ -103,7 +103,7 @@ def ask_view_name(page: str, title: str, query: str) -> None:
 
 
 def suggest_name(title: str) -> str:
-    """Return a suggested name for the current view: its page and the first chosen values."""
+    """Return a suggested name for the current view, made of the page and the first chosen values."""
     values = [
         filters.short_label(name, value)
         for name, several in filters.chosen_filters().by_dimension().items()

@@ -1,4 +1,4 @@
-"""Finds the notes and decisions that a trend marks on their days."""
+"""Finds the notes and decisions that a trend chart marks, each on its day."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SERIES: Mapping[str, SubjectKind] = {
 }
 """For each dimension of a trend, the kind of subject under which notes on a series are stored."""
 _CHOSEN: Mapping[SubjectKind, str] = {"model": "models", "prompt": "prompts", "tool": "tools"}
-"""For each kind of subject, the metric parameter that filters by it."""
+"""For each kind of subject, the metric parameter that filters by this kind."""
 
 
 def find_trend_notes(

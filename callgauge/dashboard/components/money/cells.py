@@ -1,6 +1,6 @@
 """Builds table cells with costs.
 
-Each cell also shows how many calls have no price. An unknown cost is never shown as 0.
+Each cell shows how many calls have no price. An unknown cost is never shown as 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
     """Return the cells of a cost column, all with the same number of decimals.
 
     Columns of mean costs show the smallest well-measured mean with two significant digits. Other columns show
-    the largest amount with three.
+    the largest amount with three significant digits.
     """
     cells = [make(cost, 2) for cost in costs]
     amounts = [(float(cell.order), cell.pale) for cell in cells if cell.order is not None]
@@ -78,7 +78,9 @@ def total_cell(cost: Cost, places: int) -> Cell:
 
 
 def describe_unpriced(cost: Cost) -> str:
-    """Return why calls have no price: the log has no token counts, or the model has no price on that day."""
+    """Return why calls have no price: the log has no token counts, or the model had no price on the day of
+    the call.
+    """
     if not cost.unpriced_calls:
         return f"All {wording.plural(cost.calls, 'model call')} are priced"
     untold, without = cost.calls - cost.told_calls, cost.told_calls - cost.priced_calls
@@ -107,7 +109,7 @@ def _turns(mean: MeanCost | None) -> int:
 def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base: str | None = None) -> Cell:
     """Return a cell with a mean cost.
 
-    `basis` is the text of its tooltip; `base` is the text of its small lines.
+    `basis` is the text of the tooltip. `base` is the text of the small lines.
     """
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
@@ -131,7 +133,6 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base:
 
 
 def _write_interval(bounds: Interval, currency: str, places: int) -> str:
-    """Return an interval as text with at least `places` decimals."""
     least = bounds.low or bounds.high
     places = max(places, wording.money_places(least, 1))
     return f"{wording.money(bounds.low, currency, places)}–{bounds.high:,.{places}f}"

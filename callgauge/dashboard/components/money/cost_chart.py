@@ -32,7 +32,7 @@ class CostPoint:
     def is_solid(self) -> bool:
         """True when cost and success both have enough data.
 
-        The cost needs 30 turns and an interval; the success needs ten sessions.
+        The cost needs 30 turns and an interval, and the success needs ten sessions.
         """
         return self.success.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
 
@@ -40,7 +40,7 @@ class CostPoint:
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
     """Return the Pareto front, cheapest point first.
 
-    For each of its points, no other point succeeds more often at the same or a lower cost.
+    For each point of the front, no other point succeeds more often at the same or a lower cost.
     """
     front: list[CostPoint] = []
     for point in sorted(points, key=lambda point: (point.cost.amount, -point.rate)):
@@ -52,7 +52,7 @@ def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
 def draw_cost_chart(
     points: Sequence[CostPoint], front: Collection[CostPoint], currency: str, rate: str
 ) -> Figure:
-    """Return a Plotly figure. `front` holds the points to mark; `rate` is the title of the rate."""
+    """Return a Plotly figure. `front` holds the points to mark. `rate` is the title of the rate."""
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
     named = {

@@ -22,9 +22,9 @@ def draw_leading_rates(
     slices: SlicesByRate,
     costs: Sequence[Cost],
 ) -> None:
-    """Draw one row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
+    """Draw one row for each of `rows`, with rank, ranking rate, leading rates and cost.
 
-    `slices` holds the slices of each rate. Without `costs`, the column is omitted.
+    `slices` holds the slices of each rate. Without `costs`, the cost column is omitted.
     """
     by, rate = ranking.by, ranking.rate
     names = [rate.name]

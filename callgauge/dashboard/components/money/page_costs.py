@@ -26,7 +26,7 @@ def read_prices() -> PriceList:
 
 
 def match_shown_models(prices: PriceList) -> dict[str, PriceMatch | None]:
-    """Return the matched prices of each model in the shown store; None when a model has no price."""
+    """Return the matched prices of each model in the shown store. A model without a price gets None."""
     return match_models(store_queries.ask, prices)
 
 
@@ -43,7 +43,10 @@ def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
 
 
 def ask_ranked_costs(by: str, chosen: Mapping[str, Any]) -> list[Cost]:
-    """Return the cost of each value of a dimension for a ranking; no costs if the prices cannot be read."""
+    """Return the cost of each value of a dimension for a ranking.
+
+    Return no costs if the prices cannot be read.
+    """
     with suppress(MetricError):  # the filter bar shows the reason
         return ask_costs(by, **chosen) if by in DIMENSIONS else []
     return []

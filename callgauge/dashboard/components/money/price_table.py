@@ -1,6 +1,6 @@
 """Draws the prices in use.
 
-Each row has the model, the first day, the owner of the price, and how the name was matched.
+Each row has the model, the first day, the owner of the price, and how the model name was matched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WHOSE = {Owner.TEAM: "the team's", Owner.OURS: "ours"}
 
 
 def draw_no_price() -> None:
-    """Draw a message that no model has a price, and how to load a team's prices."""
+    """Draw a message that says that no model has a price, and how to load a team's prices."""
     st.caption(
         "No model call of the chosen logs has a price, or no log tells its tokens. Load your prices, a CSV "
         "file with the columns model, from_day, input, output, cached_input, cache_write and currency:"
@@ -29,7 +29,7 @@ def draw_no_price() -> None:
 
 
 def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> None:
-    """Draw the prices of each model in the store, and who maintains them."""
+    """Draw the prices of each model in the store, and who maintains the prices."""
     st.caption(
         f"Per million tokens, in {prices.currency}. The team's prices come before ours. Ours are public "
         f"{describe_our_list()}, and may be outdated. Names match exactly, or without provider or date."

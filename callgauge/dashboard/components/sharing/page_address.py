@@ -1,6 +1,6 @@
-"""Builds a URL that shows the same view again, also after new data was loaded.
+"""Builds a URL that shows the same view again, even after new data was loaded.
 
-Describes the selection in words.
+The module also describes the selection in words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED = 3
 
 
 def write_path(page: ShownPage, days: str | None) -> str:
-    """Return the relative URL of the view, with all default values written out and with these `days`."""
+    """Return the relative URL of the view, with these `days` and with all default values."""
     pairs = {key: st.query_params.get_all(key) for key in st.query_params}
     if page.is_filtered:
         for name, values in filters.chosen_filters().by_dimension().items():
@@ -36,7 +36,8 @@ def write_path(page: ShownPage, days: str | None) -> str:
 def fix_days() -> str:
     """Return the chosen days as fixed dates.
 
-    All days stay "all days" if some calls have no time, because no range of dates includes those calls.
+    If some calls have no time, the selection "all days" stays, because no range of dates includes those
+    calls.
     """
     chosen = filters.chosen_filters()
     if chosen.from_day and chosen.to_day:
@@ -53,7 +54,10 @@ def fix_days() -> str:
 
 
 def moving_days() -> str | None:
-    """Return the chosen days if new data moves them ("28 days", "all days"); None for fixed dates."""
+    """Return the chosen days if new data moves these days ("28 days", "all days").
+
+    Return None for fixed dates.
+    """
     text = st.query_params.get(filters.DAYS) or PRESETS[0]
     try:
         days = read_range(text)

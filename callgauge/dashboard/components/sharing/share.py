@@ -1,6 +1,7 @@
 """Draws the Share button in the top bar of every page, and builds the shared documents.
 
-A page only records its tables and charts. They are computed when somebody opens the Share dialog.
+A page only records how its tables and charts are made. The shared documents are built when somebody opens the
+Share dialog.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _SESSIONS = (
 
 @st.fragment
 def draw_share() -> None:
-    """Draw the button. Call this after the page has run."""
+    """Draw the Share button. Call this function after the page has run."""
     popover = st.popover("Share", icon=":material/share:", key="share", on_change="rerun", width="content")
     if popover.open:
         with popover, st.container(gap="xsmall", width=320, key="share_ways"):
@@ -90,7 +91,7 @@ def make_document(
 ) -> Document:
     """Return the content of the page as a document.
 
-    `with_parts` includes tables and charts, which may contain log content.
+    With `with_parts`, the document includes tables and charts, which may contain log content.
     """
     parts: list[Part] = [part for make in page.parts.values() for part in make()] if with_parts else []
     return Document(

@@ -1,8 +1,8 @@
 """The filter bar: a selector of days, and one panel with the values of all dimensions.
 
-The bar is drawn before the page runs. So its widgets exist on every page, and navigation keeps their values.
-The panel is our own component. Hidden multiselects keep its values, because Streamlit binds multiselects to
-the URL.
+The bar is drawn before the page runs. So the bar's widgets exist on every page, and navigation keeps the
+widgets' values. The panel is our own component. Hidden multiselects keep the panel's values, because
+Streamlit binds multiselects to the URL.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def draw_filter_bar(
 ) -> None:
     """Draw the filter bar and keep its selection for the rest of the run.
 
-    With `shown` False the widgets are drawn but hidden: without the widgets, the URL would lose the filters.
+    If `shown` is False, the widgets are drawn but hidden. Without the widgets, the URL would lose the
+    filters.
     """
     labels = _read_labels(choices)
     with st.container(
@@ -66,7 +67,7 @@ def draw_filter_bar(
 
 
 def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return the labels of the values that the bar offers, by dimension, and keep them for the run."""
+    """Return the labels of the values that the bar offers, by dimension, and keep the labels for the run."""
     labels = {}
     for name in DIMENSIONS:
         rows = choices[choices.dimension == name]
@@ -77,7 +78,7 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar shows a dimension: it can narrow the data, or one of its values is chosen."""
+    """Return whether the bar shows a dimension, which can narrow the data or has a chosen value."""
     is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
     return is_chosen or filters.can_narrow(name, rows.value)
 
@@ -128,9 +129,10 @@ def _take_choice() -> None:
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
-    """Return the value that the panel showed as `text`; None if no value has this text.
+    """Return the value that the panel showed as `text`. Return None if no value has this text.
 
-    Long labels are cut, so several values may have this text. Then `place` decides.
+    Long labels are cut, so several values may have this text. Then `place`, the position in the panel,
+    decides.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -144,7 +146,7 @@ def _shorten(label: str) -> str:
 
 
 def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Draw the hidden field of a dimension and return the chosen values; None means all values."""
+    """Draw the hidden field of a dimension and return the chosen values, or None for all values."""
     chosen = filters.chosen_labels(name, labels)
     values = st.multiselect(
         wording.dimension(name).capitalize(),
@@ -154,12 +156,14 @@ def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
         bind="query-params",
     )
     if [labels[value] for value in values] != chosen:
-        st.rerun()  # after Back, the widget already has the URL's values; its state has them in the next run
+        # after Back, the widget already has the URL's values, but its state has these values only in the next
+        # run
+        st.rerun()
     return tuple(values) or None
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:
-    """Draw the controls for days and return the chosen days; None means all days."""
+    """Draw the controls for days and return the chosen days, or None for all days."""
     if first is None or last is None:
         return None
     today = datetime.now(UTC).date()
@@ -205,7 +209,10 @@ def _draw_range(newest: date) -> str:
 
 
 def _read_days_text(text: str, otherwise: str) -> str:
-    """Return the range of days in `text` as links spell it. For an invalid text return `otherwise`."""
+    """Return the range of days in `text`, in the spelling of links.
+
+    For an invalid text return `otherwise`.
+    """
     try:
         return read_range(text).text
     except ValueError as problem:

@@ -1,8 +1,8 @@
 """Sends requests from the playground to a model, if the environment names an endpoint and a key.
 
-CALLGAUGE_LIVE_ENDPOINT is the address (`https://api.openai.com/v1`), CALLGAUGE_LIVE_KEY the API key,
-CALLGAUGE_LIVE_WIRE the API (default: openai-chat), CALLGAUGE_LIVE_MODELS comma-separated model names. Without
-a key, the server does not import the gateway.
+CALLGAUGE_LIVE_ENDPOINT is the address (`https://api.openai.com/v1`). CALLGAUGE_LIVE_KEY is the API key.
+CALLGAUGE_LIVE_WIRE is the API (default: openai-chat). CALLGAUGE_LIVE_MODELS holds comma-separated model
+names. Without a key, the server does not import the package `gateway`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ async def _send_one(endpoint: Endpoint, request: ChatRequest) -> LiveReply:
 
 
 def find_live_models(environment: Mapping[str, str] | None = None) -> LiveSender | None:
-    """Return an object that sends live requests; None when no endpoint is configured."""
+    """Return an object that sends live requests. Return None when no endpoint is configured."""
     variables = os.environ if environment is None else environment
     url, key = variables.get("CALLGAUGE_LIVE_ENDPOINT"), variables.get("CALLGAUGE_LIVE_KEY")
     if not url or not key:

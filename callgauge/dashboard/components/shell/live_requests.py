@@ -1,6 +1,6 @@
 """Defines the interface for live requests to a model.
 
-The entry point passes an object that sends them, or None.
+The entry point passes an object that sends requests, or None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ MOST_AT_ONCE = 20  # a limit, because each request costs the owner of the API ke
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """One request. The messages are in OpenAI's chat format, the tool definitions in Anthropic's format."""
+    """One request.
+
+    The messages are in OpenAI's chat format, and the tool definitions are in Anthropic's format.
+    """
 
     model: str
     messages: Sequence[Mapping[str, Any]]
@@ -25,7 +28,10 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiveReply:
-    """One reply: its calls as (tool, raw arguments), text, seconds and tokens; or an error."""
+    """One reply: tool calls as (tool, raw arguments), text, seconds and tokens.
+
+    `error` is set if the request failed.
+    """
 
     calls: tuple[tuple[str, str], ...] = ()
     text: str = ""
@@ -38,7 +44,7 @@ class LiveReply:
 class LiveSender(Protocol):
     """Sends requests to models. People see `endpoint`, the address that receives the requests.
 
-    `models` holds the models to choose from. If there are none, the model of the stored call is used.
+    `models` holds the models to choose from. If `models` is empty, the model of the stored call is used.
     """
 
     endpoint: str
@@ -58,6 +64,9 @@ def offer_sender(sender: LiveSender | None) -> None:
 
 
 def find_sender() -> LiveSender | None:
-    """Return the object that sends requests, as passed by the entry point; or None."""
+    """Return the object that sends requests, which the entry point passed.
+
+    Return None if the entry point passed None.
+    """
     sender: LiveSender | None = st.session_state.get(_KEY)
     return sender

@@ -1,7 +1,7 @@
 """Draws the pages and saved views in the sidebar, the command palette, and keyboard shortcuts.
 
-Streamlit's own page list is not used: screen readers cannot read it (axe: list, listitem), and a copied link
-loses the filters.
+Streamlit's own page list is not used: screen readers cannot read that list (axe: list, listitem), and a
+copied link loses the filters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KINDS = (
     ("prompt", "Prompts", "prompts", "prompt"),
     ("tool", "Tools", "tools", "tool_open"),
 )
-# Values of each kind that are sent. Further values are sent only if they contain the search text.
+# Number of values of each kind that are sent. Further values are sent only if they contain the search text.
 _MOST_VALUES = 200
 _SHORTEST, _LONGEST = 3, 200  # shortest and longest search text for ids, in characters
 _MOST_IDS = 6  # maximum number of sessions, and of calls, that a search shows
@@ -94,7 +94,7 @@ def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_sa
 
 
 def take_save_wish() -> bool:
-    """Return True once when a person has chosen to save the view."""
+    """Return True, but only once, after a person has chosen to save the view."""
     return bool(st.session_state.pop(_SAVING, False))
 
 
@@ -129,7 +129,7 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
 
 def _note_asked() -> None:
     event = st.session_state.get(_KEY)
-    if event is not None:  # the event is None if the page changed before this callback
+    if event is not None:
         st.session_state[_ASKED] = str(event.ask or "").strip()[:_LONGEST]
 
 
@@ -140,7 +140,7 @@ def _note_save() -> None:
 def list_values(text: str) -> list[dict[str, Any]]:
     """Return the most used models, hosts, prompts and tools, each with its label and its value in the URL.
 
-    If a kind has too many values to send, those that contain `text` come first.
+    If a kind has too many values to send, values that contain `text` come first.
     """
     choices = store_queries.ask("choices")
     kinds = []

@@ -1,4 +1,7 @@
-"""Draws rates over time as lines. Dragging selects days; a click or a key on a point opens its calls."""
+"""Draws rates over time as lines.
+
+Dragging selects days. A click or a key on a point opens the calls of the point.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ CallsLink = Callable[[TrendLine], str | None]
 def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: CallsLink) -> None:
     """Draw the chart.
 
-    `link_calls` returns a URL that lists the calls behind a line; None if no page can list them.
+    `link_calls` returns a URL that lists the calls behind a line, or None if no page can list these calls.
     """
     draw = st.components.v2.component(
         "trend_chart",
@@ -33,7 +36,7 @@ def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: Cal
     record_part(key, lambda: convert_trend(chart, words))
     rows = -(-len(chart.lines) // _COLUMNS)
     height = _LEGEND + (rows * _PANEL if chart.has_panels else _ONE)
-    # Reserve the height until the script has drawn, so that nothing below moves; then shell.css removes the
+    # Reserve the height until the script has drawn, so that nothing below moves. Then shell.css removes the
     # fixed height.
     draw(key=key, data=send_chart(chart, words, link_calls), height=height)
 
@@ -119,7 +122,7 @@ def _send_point(point: LinePoint, unit: TimeUnit) -> dict[str, Any]:
 
 
 def describe_point(point: LinePoint) -> list[str]:
-    """Return the lines of a point's tooltip: its days, its rate, and notes such as too little data."""
+    """Return the lines of a point's tooltip: the days, the rate, and notes such as “too little data”."""
     k, n = point.share.k, point.share.n
     days = f"{point.first}" if point.first == point.last else f"{point.first} to {point.last}"
     bounds = wording.interval(point.share.interval)

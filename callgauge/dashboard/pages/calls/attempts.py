@@ -1,4 +1,6 @@
-"""Draws a card with the retry sequence of one call: each attempt, what it changed, and how it ended."""
+"""Draws a card with the retry sequence of one call: each attempt, what the attempt changed, and how the
+attempt ended.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ _ENDS = {"recovered": "The last one worked", "abandoned": "The call was given up
 
 
 def list_attempts(call: Row) -> Sequence[Row]:
-    """Return the attempts of the call's retry sequence in order; empty if the call has no retry sequence."""
+    """Return the attempts of the call's retry sequence in order.
+
+    The result is empty if the call has no retry sequence.
+    """
     if call["chain_id"] is None:
         return []
     rows = store_queries.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"])

@@ -57,7 +57,7 @@ _FIRST_RETRIES = {
     "identical_worked": "identical arguments, and worked",
     "unknown": "arguments not kept, so not compared",
 }
-_MOST = 10  # attempts; the daily sums count ten and more attempts as ten
+_MOST = 10  # maximum number of attempts; the daily sums count ten and more attempts as ten
 _ATTEMPTS = re.compile(r"(\d{1,2})(-?)")
 _PICKS = (
     ("outcome", "Outcome", OUTCOMES),
@@ -115,7 +115,10 @@ def _code_options() -> dict[str, str]:
 
 
 def _read_attempts() -> tuple[int | None, int | None]:
-    """Return the smallest and the largest length of a retry sequence: `3-` means 3 attempts or more."""
+    """Return the smallest and the largest length of a retry sequence.
+
+    `3-` in the URL means 3 attempts or more.
+    """
     match = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
     if not match or not 1 <= int(match[1]) <= _MOST:
         return None, None

@@ -21,7 +21,7 @@ _BESIDE = 5  # columns that the list keeps next to a shown call
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
-    """Draw one page of the list; a click on a row shows the call next to the list."""
+    """Draw one page of the list. A click on a row shows the call next to the list."""
     has_hosts = filters.has_several_hosts()
     columns = [
         order_column(Column("Time (UTC)", "tight"), "time", "descending", _order_link),

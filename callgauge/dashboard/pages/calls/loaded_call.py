@@ -28,7 +28,7 @@ class LoadedCall:
 
 
 def load_call(call_id: str) -> LoadedCall | None:
-    """Return the call with this id; None if the store has no such call."""
+    """Return the call with this id. Return None if the store has no such call."""
     rows = store_queries.ask("call", call=call_id)
     if rows.empty:
         return None

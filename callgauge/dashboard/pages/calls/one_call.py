@@ -34,7 +34,7 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
     """Draw the call.
 
     `back` links to the list from which the call was opened. `steps` links to the previous and the next call
-    in that list; None if the call was opened from elsewhere.
+    in that list. `steps` is None if the call was opened from another place.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         draw_link("all_calls", "← All calls", back)

@@ -1,6 +1,6 @@
-"""The page Calls: a list of matching calls with one call next to it.
+"""The page Calls: a list of matching calls, and one call next to the list.
 
-With `?call=` in the URL, it shows one call in full.
+With `?call=` in the URL, the page shows one call in full.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ class ParameterRow:
 
     `kind` is the declared type. `kind` and `required` are None for an undeclared parameter. `sent` is the raw
     text of the value, or JSON if the text was repaired. `became` is the value as JSON after parsing. `sent`
-    and `became` are None without a value. `sent_as` is the name that the model used if it is not `name`.
+    and `became` are None when there is no value. `sent_as` is the name that the model used, if that is not
+    `name`.
     """
 
     name: str
@@ -42,7 +43,7 @@ class ParameterRow:
 
     @property
     def severity(self) -> str | None:
-        """The worst severity of the diagnostics; None when there are no diagnostics."""
+        """The worst severity of the diagnostics, or None when there are no diagnostics."""
         return min((str(finding.severity) for finding in self.findings), key=_RANKS.__getitem__, default=None)
 
     @property
@@ -63,7 +64,9 @@ class ParameterRow:
 
 
 def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
-    """Return one row for each declared parameter in the order of the definition, then the undeclared ones."""
+    """Return one row for each declared parameter in the order of the definition, then for each undeclared
+    parameter.
+    """
     sent, texts = _sent_object(request), read_member_texts(request)
     became: Mapping[str, Any] = request.arguments or {}
     by_name: dict[str, list[Diagnostic]] = {}
@@ -80,9 +83,9 @@ def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> li
 
 
 def first_name(path: str) -> str | None:
-    """Return the top-level parameter in a path; None for the path `$`.
+    """Return the top-level parameter in a path. Return None for the path `$`.
 
-    For `$.filters[2].name` it returns `filters`.
+    For `$.filters[2].name`, return `filters`.
     """
     match = _FIRST.match(path)
     if match is None:

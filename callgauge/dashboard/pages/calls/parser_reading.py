@@ -1,4 +1,4 @@
-"""Parses one call again and draws its arguments next to the definition, and the parser's steps."""
+"""Parses one call again. Draws the parser's steps, and the arguments next to the definition."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Builds a request to a model that continues a session from a given call.
 
-The format is OpenAI chat completions, which nearly every server accepts. It is the only common format that
-has arguments as text, so invalid arguments stay as they are.
+The format is OpenAI chat completions, which nearly every server accepts. No other common format has arguments
+as text. As text, invalid arguments stay unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def make_chat_request(
 
     `call` is a row of the metric `call`. `messages` are the rows of `messages_so_far`, up to the call's step.
     With `ask_again`, the messages end before the call's step, and the request forces the model to call the
-    tool. Otherwise the messages end with the results of that step.
+    tool. Otherwise the messages end with the results of the call's step.
     """
     place = (call["turn"], call["step"] or 0)
     upto = [row for row in messages if (row["turn"], row["step"]) != place or not ask_again]

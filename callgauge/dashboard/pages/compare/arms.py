@@ -24,7 +24,7 @@ Labels = Mapping[str, Mapping[str, str]]
 
 
 def read_labels() -> Labels:
-    """Return the labels of the values of each dimension; the most used values come first."""
+    """Return the labels of the values of each dimension, the most used values first."""
     choices = store_queries.ask("choices")
     return {
         name: dict(zip(rows.value, rows.label, strict=True))
@@ -82,7 +82,7 @@ def choose_at_once(
         }
     b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
     if filters.has_several_hosts(labels):
-        # The other filters of slice B apply to both hosts, for example to compare one model on two hosts.
+        # The link compares two hosts. The other filters of slice B, such as the model, apply to both hosts.
         rest = {key[1:]: text for key, text in b.items() if key != "b_provider"}
         hosts = [name for name in labels["provider"] if name != "unknown"][:2]
         ready["The two hosts used most"] = {
@@ -100,7 +100,10 @@ def choose_at_once(
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
-    """Return the URL query for the two models with the most measurements; {} for fewer than two models."""
+    """Return the URL query for the two models with the most measurements.
+
+    Return {} for fewer than two models.
+    """
     rows = store_queries.ask(
         "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
     )
@@ -134,7 +137,7 @@ def _choose_arm(letter: Letter, labels: Labels, first: date | None, last: date |
 
 
 def _name_button(letter: Letter, all_labels: Labels) -> str:
-    """Return the letter of a slice with its filter values: A: falcon-3, triage@4."""
+    """Return the letter of a slice with its filter values, such as “A: falcon-3, triage@4”."""
     parts = []
     for name in PARAMETERS:
         key = f"{letter.lower()}_{name}"

@@ -1,4 +1,6 @@
-"""Draws how often repeated trials of two slices succeed (pass^k), and their tokens, steps and seconds."""
+"""Draws how often repeated trials of two slices succeed (pass^k), and the tokens, steps and seconds of both
+slices.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page Compare: whether slice B is better than A, for which values, and what else differs."""
+"""The page Compare, which shows whether slice B is better than A, for which values, and what else differs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def show() -> None:
         rate = choose_rate()
         with st.popover("Settings", type="tertiary", width="content"):
             smallest = choose_smallest()
-    with at_once:  # drawn only now, because the links keep slice B, which is chosen by now
+    with at_once:  # drawn only now, because the links keep slice B, which was not chosen earlier
         choose_at_once(rate, labels, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         answer.caption("The filter bar narrows both slices, unless a slice has its own choice.")

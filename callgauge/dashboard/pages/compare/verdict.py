@@ -38,9 +38,9 @@ _OTHER_INTERVAL = (
 class ComparisonWay:
     """One method to compute the difference between the two slices.
 
-    `a` and `b` are both rates as text, empty if the method uses the plain rates. `rests_on` describes the
-    method and its data. `thin` is True when the strata that both slices have cover less than 80 % of the
-    data.
+    `a` and `b` are both rates as text. They are empty if the method uses the plain rates. `rests_on`
+    describes the method and its data. `thin` is True when the strata that both slices have cover less than 80
+    % of the data.
     """
 
     title: str
@@ -86,10 +86,10 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
 def draw_warnings(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison, reason: str
 ) -> None:
-    """Draw the reasons to doubt the comparison: little was measured, or the slices overlap.
+    """Draw the reasons to doubt the comparison, such as few measurements or overlapping slices.
 
-    `reason` says why the comparison uses another rate than the chosen one. It is empty when the chosen rate
-    is used.
+    `reason` says why the comparison uses another rate than the chosen rate. `reason` is empty when the chosen
+    rate is used.
     """
     for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")

@@ -13,10 +13,11 @@ from callgauge.dashboard.components.controls.paging import Row
 def describe_feed(
     loads: Sequence[Row], silent: Sequence[Row], newest: datetime | None = None, night: str = ""
 ) -> str:
-    """Return a sentence on the newest load and on silent sources. It contains text from the store.
+    """Return a sentence on the newest load and on silent sources.
 
-    `loads` are the rows of the metric `loads`; `silent` is for `describe_silence`. `newest` is the time of
-    the newest turn. `night` is the problem of the last nightly run, or empty.
+    The sentence contains text from the store. `loads` are the rows of the metric `loads`. `silent` is passed
+    to `describe_silence`. `newest` is the time of the newest turn. `night` is the problem of the last nightly
+    run, or empty.
     """
     if not loads:
         return "Nothing has been loaded yet."

@@ -1,4 +1,4 @@
-"""Draws a card of the page Data that lists model names and which names count as the same model."""
+"""Draws a card of the page Data that lists model names and says which names count as the same model."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _TONES: dict[str, Tone] = {"failed": "bad", "broken off": "bad", "stopped": "bad
 
 
 def show() -> None:
-    """Draw the card on the nightly job; nothing if the job never ran."""
+    """Draw the card on the nightly job. Draw nothing if the job never ran."""
     try:
         state = store_queries.service_state()
     except MemoryProblemError as problem:

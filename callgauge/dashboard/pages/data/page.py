@@ -73,7 +73,7 @@ def show() -> None:
 
 
 def _describe_calls(load: pd.Series[Any]) -> str:
-    """Return how many calls the other pages count, and how many duplicate calls they leave out."""
+    """Return how many calls the other pages count, and how many duplicate calls these pages leave out."""
     calls, copies = int(load["calls"]), int(load["copies"])
     return wording.plural(calls, "call") + (f" and {copies:,} copies, which count once" if copies else "")
 
@@ -147,7 +147,10 @@ def _describe_copies(row: Row) -> str | None:
 
 
 def _describe_left_out(privacy: str | None) -> str | None:
-    """Return the parts of the file that the load left out, such as `without results`; None for no parts."""
+    """Return what the load left out of the file, such as `without results`.
+
+    Return None if the load left out nothing.
+    """
     kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
     return ", ".join(kinds) or None
 

@@ -14,7 +14,8 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
-# Each entry has a title, the field of the source's documentation, and two columns: measured and total.
+# Each entry has a title, a field of the source's documentation, and the columns of the measured and the total
+# number.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
     ("Invalid arguments", "argument_failures", "parse_known", "calls"),
@@ -101,9 +102,10 @@ def _build_promised_row(row: Row) -> list[Cell]:
 
 
 def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
-    """Return a cell that says whether the source logs something: yes, partly or no.
+    """Return a cell that says whether the source logs a kind of data: yes, partly or no.
 
-    The small lines say in how many loaded records it was found, and repeat the rest of the documentation.
+    The small lines say in how many loaded records the data was found, and repeat the rest of the
+    documentation.
     """
     match = _PROMISE.fullmatch(promise or "")
     word, rest = match.groups() if match else ("not documented", promise or "")
@@ -156,5 +158,5 @@ def _copy_row(row: Row) -> list[Cell]:
 
 
 def file_name(path: str | None) -> str:
-    """Return the file's name without its folder, or `unknown file` when there is no path."""
+    """Return the file's name without the folder. Return `unknown file` when there is no path."""
     return wording.visible(path or "unknown file").rpartition("/")[2]

@@ -17,7 +17,10 @@ from callgauge.dashboard.components.version_texts import VersionedText, draw_dif
 
 
 def show() -> None:
-    """Draw the expander on changed prompts and tools. It is open if the URL names one of them."""
+    """Draw the expander on changed prompts and tools.
+
+    The expander is open if the URL names one of these prompts and tools.
+    """
     subject = _chosen_subject()
     if subject is not None:
         _draw_changed(subject)

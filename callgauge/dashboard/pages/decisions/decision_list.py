@@ -1,4 +1,7 @@
-"""Draws the list of decisions. Each has its comparison as it was then, and repeated on later days."""
+"""Draws the list of decisions.
+
+Each decision shows its comparison as it was then, and the same comparison on later days.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.memory.decisions import FrozenComparison, FrozenSide, RecordedDecision, delete_decision
 from callgauge.memory.kept_slices import take_slice
 
-_SHOWN = 10  # decisions before "Show all", because each one runs queries
+_SHOWN = 10  # decisions before "Show all"; few, because each decision runs queries
 _EMPTY = "No decisions yet. Press Decide next to the verdict on Compare or on a trial run."
 
 
@@ -76,10 +79,10 @@ def _ask_delete(decision: RecordedDecision) -> None:
 
 
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
-    """Return a decision's comparison, repeated on the days after it up to the newest day.
+    """Return a decision's comparison, repeated on the days after the decision.
 
-    Returns None when there are no later days, or when the two sides differ only in their days. `decided`, the
-    day of the decision, counts as last day when the comparison covers all days. Raises MetricError.
+    Returns None when there are no later days, or when the two sides differ only in their days. When the
+    comparison covers all days, its last day is `decided`, the day of the decision. Raises MetricError.
     """
     if figures.run or figures.measure not in RATES:
         return None

@@ -1,4 +1,4 @@
-"""Draws the lists of notes, alert rules, saved views and baselines. Each line has its controls."""
+"""Draws the lists of notes, alert rules, saved views and baselines. Each line has controls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STATES: Mapping[RuleState, str] = {
 
 
 def draw_all_notes(notes: Sequence[Note]) -> None:
-    """Draw the notes, newest first. Each note links to its subject."""
+    """Draw the notes, newest first. Each note links to the subject of the note."""
     if not notes:
         _say_nothing(
             "No notes yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
@@ -143,7 +143,7 @@ def _change_view(view: SavedView) -> None:
 
 
 def draw_baselines(baselines: Sequence[Baseline]) -> None:
-    """Draw the baselines. Those with the newest days come first."""
+    """Draw the baselines, those with the newest days first."""
     if not baselines:
         _say_nothing("No named days yet. Name the chosen days on Overview, above the rates.")
         return

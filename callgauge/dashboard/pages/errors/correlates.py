@@ -1,6 +1,7 @@
-"""Finds traits of calls that correlate with failures. Each trait has classes, and each class a failure rate.
+"""Finds traits of calls that correlate with failures.
 
-A correlation is not a cause: the tool or the model may explain both the trait and the failure.
+Each trait has classes, and each class has a failure rate. A correlation is not a cause: the tool or the model
+may explain both the trait and the failure.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ class TraitClass:
 class Standout:
     """A trait that is split into two groups of classes where the failure rates differ most.
 
-    `above` covers the class `start` and all higher classes, `below` the lower classes. `difference` is
-    `above` minus `below`. `p` is corrected by Holm's method for the number of splits, `compared`.
+    `above` covers the class `start` and all higher classes, and `below` covers the lower classes.
+    `difference` is `above` minus `below`. `p` is corrected by Holm's method for the number of splits,
+    `compared`.
     """
 
     start: TraitClass
@@ -60,8 +62,8 @@ class Standout:
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
     """Return the classes that have checked calls.
 
-    `rows` are those of the metric `traits`. Traits are sorted as in TITLES, classes by number. Traits that
-    are not in TITLES are skipped.
+    `rows` are the rows of the metric `traits`. Traits have the order of TITLES, and classes are sorted by
+    number. Traits that are not in TITLES are skipped.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
     classes = [
@@ -79,7 +81,7 @@ def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
 
     A split compares all calls of a class and of higher classes with all calls of lower classes. Both groups
     need enough checked calls and sessions. Holm's correction covers the splits of all traits, because the
-    best split is chosen after looking at all of them.
+    best split is chosen from all splits.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])
@@ -106,9 +108,10 @@ def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, 
 
 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
-    """Return the two classes of one trait with the widest gap between their intervals; None if all overlap.
+    """Return the two classes of one trait with the widest gap between their intervals.
 
-    Classes with too few checked calls or sessions do not count; the page draws them pale.
+    Return None if all intervals overlap. Classes with too few checked calls or sessions do not count, and the
+    page draws these classes pale.
     """
     gaps = [
         (other.share.interval.low - lower.share.interval.high, lower, other)
@@ -127,9 +130,9 @@ def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] |
 def describe_standout(
     standouts: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None
 ) -> str:
-    """Return sentences on the trait that correlates most with failures, or that no trait correlates.
+    """Return sentences on the trait that correlates most with failures. If no trait correlates, say so.
 
-    `apart` holds two classes whose intervals do not overlap. A sentence says that this can be chance.
+    `apart` holds two classes whose intervals do not overlap. A sentence says that the gap can be chance.
     """
     if not standouts:
         return f"No trait can be compared: it takes two classes with {RULE} each."

@@ -51,9 +51,9 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
 
 
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
-    """Return two shares of lost valid calls: in steps with a failed call, and in all other steps.
+    """Return two shares of lost valid calls, one for steps with a failed call and one for all other steps.
 
-    `rows` are those of the metric `parallel`, which counts only steps with several calls.
+    `rows` are the rows of the metric `parallel`, which counts only steps with several calls.
     """
     lost, others, all_lost, calls, bad = sum_groups(rows, "others_lost", "others", "lost", "calls", "bad")
     return Share.from_groups(lost, others), Share.from_groups(all_lost - lost, calls - bad - others)

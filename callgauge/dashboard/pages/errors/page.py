@@ -1,4 +1,4 @@
-"""The page Errors: failures and new errors, and in a second tab what failures cost."""
+"""The page Errors, which shows failures and new errors. A second tab shows what failures cost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
 def _describe_recent(recent: signatures.RecentErrors) -> str:
     """Return the new errors in words.
 
-    Returns an empty text when no earlier day has calls: then all errors would be new.
+    Returns an empty text when no earlier day has calls, because then all errors would be new.
     """
     if recent.day is None:
         return ""

@@ -10,15 +10,15 @@ from callgauge.analysis.measures.slices import sum_groups
 from callgauge.stats import Share, relate_shares
 
 Row = Mapping[Any, Any]
-MOST = 10  # attempts; the daily sums count ten and more attempts as ten
+MOST = 10  # maximum number of attempts; the daily sums count ten and more attempts as ten
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
     """One stage of the funnel: the retry sequences that reached attempt `number`.
 
-    `recovered`, `abandoned` and `open` count the sequences that ended with this attempt, by outcome.
-    `continued_count` counts the sequences with a further attempt.
+    `recovered`, `abandoned` and `open` count the sequences that ended with this attempt, each for one
+    outcome. `continued_count` counts the sequences with a further attempt.
     """
 
     number: int
@@ -34,7 +34,7 @@ class FunnelStage:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """The cost of all attempts after the first.
+    """The cost of all attempts after the first attempt.
 
     The cost is known for `known` of the `retried` sequences.
     """
@@ -45,7 +45,7 @@ class RetryCost:
 
     @property
     def cost_per_chain(self) -> float | None:
-        """The mean cost of a retried sequence, over sequences with known cost; None when no cost is known."""
+        """The mean cost of the retried sequences with known cost, or None when no cost is known."""
         return self.total / self.known if self.known else None
 
 
@@ -108,7 +108,7 @@ def retried_share(rows: Sequence[Row]) -> Share:
 
 
 def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
-    """Return the share of first retries of the given kind that worked. A sequence has one first retry.
+    """Return the share of first retries of the given kind that worked.
 
     `kind` is `identical` or `changed`.
     """
@@ -118,7 +118,7 @@ def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:
     """Return the total cost of retries.
 
-    `what` is the unit: `steps` (always known), `tokens`, or `ms`.
+    `what` is the unit: `steps`, `tokens` or `ms`. Steps are always known.
     """
     retried = sum(row["chains"] for row in rows if row["attempts"] > 1)
     measured = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)

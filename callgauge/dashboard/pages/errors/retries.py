@@ -103,7 +103,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw models or tools. Those with the largest share of sequences given up come first."""
+    """Draw models or tools, those with the largest share of given-up sequences first."""
     by_slice = recovery.group_by_slice(rows)
     # Take the shares from the table of the pages Tools and Models, so that the intervals are the same.
     shares = recovery.relate_recoveries(by_slice)
@@ -116,7 +116,7 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
     def sort_key(name: str) -> tuple[bool, float, int, str]:
         share = shares[name]
         given_up = share.n - share.k
-        # Calls without a name may belong to several tools or models.
+        # Calls without a name may belong to several tools or models, so they get no rank.
         is_ranked = share.has_enough and name != "unknown"
         return not is_ranked, -given_up / share.n if is_ranked else 0.0, -given_up, name
 

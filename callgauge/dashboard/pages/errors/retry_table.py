@@ -1,6 +1,6 @@
 """Draws a table of retry sequences by tool, model, failure stage or attempt.
 
-Each number links to its calls.
+Each number links to the counted calls.
 """
 
 from __future__ import annotations
@@ -113,9 +113,10 @@ def _count_cell(count: int, href: str, sub: str | None = None) -> Cell:
 
 
 def draw_funnel(rows: Sequence[Row], layer: str) -> None:
-    """Draw one row per attempt: how many retry sequences reached it, and how many ended with each outcome.
+    """Draw one row per attempt: how many retry sequences reached the attempt, and how many ended with each
+    outcome.
 
-    `layer` is the failure stage of the first call of these sequences; empty for any stage.
+    `layer` is the failure stage of the first call of these sequences, or empty for any stage.
     """
     stages = recovery.build_funnel(rows)
     heads = [

@@ -40,10 +40,10 @@ _NAMED = 2  # tools and models that are listed in a cell
 class RecentErrors:
     """The errors to show first, as rows of the metric `signatures`.
 
-    `day` is the newest chosen day with calls; None if no earlier day has calls. `on_day` holds errors first
-    seen on that day, `earlier` those first seen in the six days before and frequent since then. `returned`
-    holds errors that came back after a fix; `returned_count` counts them in the whole store, without the
-    filters.
+    `day` is the newest chosen day with calls, or None if no earlier day has calls. `on_day` holds errors
+    first seen on that day. `earlier` holds errors first seen in the six days before and frequent since then.
+    `returned` holds errors that came back after a fix. `returned_count` counts these errors in the whole
+    store, without the filters.
     """
 
     day: date | None
@@ -93,7 +93,7 @@ def _ask(*, limit: int = PER_PAGE, offset: int = 0, **parameters: Any) -> Sequen
 
 
 def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
-    """Draw a card with new and returned errors. Draws nothing if there are none."""
+    """Draw a card with new and returned errors. Draws nothing if there are no such errors."""
     if not recent.rows:
         return
     back = {row["signature_id"] for row in recent.returned}
@@ -174,7 +174,7 @@ def _draw_rows(
     ordered: bool = True,
     back: Set[str] = frozenset(),
 ) -> None:
-    """Draw a table of signatures. Those in `back` are marked as returned after a fix."""
+    """Draw a table of signatures. Signatures in `back` are marked as returned after a fix."""
     built = [_build_row(row, ordered=ordered, is_back=row["signature_id"] in back) for row in rows]
     heads = list(_HEADS)
     if known_errors.states:

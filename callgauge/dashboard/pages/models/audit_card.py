@@ -37,7 +37,7 @@ _STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not ca
 
 
 def draw_strategies(chosen: Mapping[str, Any]) -> None:
-    """Draw one row per model, host and strategy; rows with a problem come first."""
+    """Draw one row per model, host and strategy. Rows with a problem come first."""
     title = "Calling strategy: probe results and calls"
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):
@@ -81,7 +81,7 @@ _NO_PROBE = "These logs contain no probe; the verdict uses the calls only."
 
 
 def _name_use(used: StrategyUse) -> str:
-    """Return a name for a model with its host and strategy: gpt-4o on azure, native."""
+    """Return a name for a model with host and strategy, such as “gpt-4o on azure, native”."""
     model, host = filters.value_label("model", used.calls.name), used.calls.also
     place = "" if host == "unknown" else f" on {wording.one_line(host, 14)}"
     return f"{wording.one_line(model, 30)}{place}, {_name_strategy(used)}"
@@ -129,8 +129,8 @@ def _build_row(finding: AuditFinding, scale: IntervalScale) -> list[Cell]:
         Cell(wording.one_line(calls.also, 40)),
         Cell(_name_strategy(used)),
         _make_probe_cell(used),
-        # No link for other strategies: the Calls page cannot filter by strategy and would list too many
-        # calls.
+        # Other strategies get no link, because the Calls page cannot filter by strategy and would list too
+        # many calls.
         judged_rate_cell(calls, scale, calls_link(calls.rate, narrowed) if used.strategy == NATIVE else None),
     ]
 

@@ -1,6 +1,6 @@
 """Finds versions, prompts and hosts that a model used for the first time when a rate shifted.
 
-They are hints at the cause, not proof.
+Such first uses are hints at the cause of the shift, not proof.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
-    """Return for each shift what the model first used on the days when the shift may have begun."""
+    """Return for each shift what the model first used on the days on which the shift may have begun."""
     if not shifts:
         return {}
     models = tuple(sorted({shift.series for shift in shifts}))

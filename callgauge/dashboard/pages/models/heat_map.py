@@ -27,7 +27,7 @@ DEEPEST = 0.5  # strongest colour on which text stays legible
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """A table of one rate. The colour of each cell shows how bad its rate is.
+    """A table of one rate. The colour of each cell shows how bad the rate of the cell is.
 
     `cells` maps (row name, column name) to a slice. `columns_in_all` is the number of columns before the
     limit. `worst` is the largest badness (0 to 1) of a cell with enough observations.
@@ -51,7 +51,9 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` pairs of a colour's strength and the badness that it stands for, best first."""
+        """Return `steps` pairs for the legend: the strength of a colour and the badness that the colour
+        shows, best first.
+        """
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 
@@ -66,9 +68,9 @@ def badness(slice_: Slice) -> float | None:
 
 
 def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
-    """Build the heat map from slices. The `name` of a slice is its row, `also` is its column.
+    """Build the heat map from slices. The `name` of a slice is the row, and `also` is the column.
 
-    `columns` is the number of columns; those with most observations in these rows are kept.
+    At most `columns` columns are kept, those with most observations in these rows.
     """
     shown = set(rows)
     inside = [slice_ for slice_ in several if slice_.name in shown]
@@ -165,7 +167,6 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 
 
 def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
-    """Draw how many of the rows and columns are shown."""
     parts = [
         f"{drawn} of {in_all:,} {wording.plural_of(noun)}"
         for drawn, in_all, noun in (

@@ -50,7 +50,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
         if comparison.rows:
             _draw_table(rate, title, comparison, smallest)
             st.caption(_describe_reading(comparison))
-        # Both names are cut separately, so that a long model name leaves room for the host.
+        # Model and host are cut separately, so that a long model name leaves room for the host.
         named = [
             replace(
                 slice_,
@@ -139,7 +139,10 @@ def _build_row(
 
 
 def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
-    """Return the link that compares a host (B) with the other hosts (A); None if there are too many hosts."""
+    """Return the link that compares a host (B) with the other hosts (A).
+
+    Return None if there are too many hosts.
+    """
     if not 0 < len(against) <= _MOST_LINKED:
         return None
     model = row.slice.name

@@ -1,4 +1,6 @@
-"""The page Models: the best model by a rate, also by prompt, tool and host, and all other rates."""
+"""The page Models: the best model by a rate, the best model for each prompt, tool and host, and all other
+rates.
+"""
 
 from __future__ import annotations
 

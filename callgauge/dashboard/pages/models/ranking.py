@@ -76,7 +76,9 @@ class SliceRanking:
         return [row.slice for row in self.table.rows if not row.slice.is_solid]
 
     def describe_reading(self) -> str:
-        """Return which slice the differences refer to, and how the verdicts are corrected."""
+        """Return a sentence that says which slice the differences refer to, and how the verdicts are
+        corrected.
+        """
         if not self.table.reference.is_solid and self.is_compared:
             return f"What is compared with has too few sessions: it takes {RULE}. Choose another."
         if not self.table.pairs:
@@ -136,8 +138,8 @@ def _draw_table(ranking: SliceRanking, smallest: float) -> None:
         add(difference_column("Difference", reach), [tagged_difference_cell(row, reach) for row in rows])
         add(Column("Verdict", "tight"), [verdict_cell(row, smallest) for row in rows])
     for name in reversed(LEADING):
-        # If another rate replaces the chosen rate, the chosen rate is left out: its slices were measured
-        # differently.
+        # If another rate replaces the chosen rate, the chosen rate is left out, because its slices were
+        # measured differently.
         if name not in (rate.name, ranking.judged.asked.name):
             add(Column(RATES[name].title, "cell", RATES[name].meaning), _rate_cells(ranking, name))
     if costs := ranking.judged.context.costs:

@@ -20,8 +20,8 @@ FALLBACK = "json_fallback"
 class StrategyUse:
     """The calls of one model on one host with one calling strategy, and the probes of that model.
 
-    `calls` is the rate of parse errors; its `name` is the model, its `also` the host. `last_ok` says whether
-    the last probe succeeded; None when there was no probe or no clear result.
+    `calls` is the rate of parse errors, where `name` is the model and `also` is the host. `last_ok` says
+    whether the last probe succeeded. It is None when there was no probe or no clear result.
     """
 
     calls: Slice
@@ -37,7 +37,8 @@ class StrategyUse:
 class AuditFinding:
     """The result of the audit for one StrategyUse.
 
-    `tone` is None when nothing is wrong. Results are sorted by `weight`; the lowest is the most urgent.
+    `tone` is None when nothing is wrong. Results are sorted by `weight`. The lowest weight is the most
+    urgent.
     """
 
     used: StrategyUse
@@ -78,7 +79,7 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
-    """Return whether a model called through text (json_fallback) could be called natively."""
+    """Return whether a model that writes calls as text (json_fallback) could use native calls."""
     if used.last_ok:
         return AuditFinding(used, "The last probe passed: it may no longer need text calls.", "warn", 1)
     tried = native.calls if native else None

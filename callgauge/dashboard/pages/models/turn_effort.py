@@ -17,7 +17,9 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """A quantity per turn: its sum over the turns where it was measured, and the number of these turns."""
+    """A quantity per turn: the sum over the turns where the quantity was measured, and the number of these
+    turns.
+    """
 
     title: str
     meaning: str

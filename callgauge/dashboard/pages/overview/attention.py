@@ -1,6 +1,6 @@
 """Draws the card "Needs attention": changed rates, new errors and missed goals.
 
-An item stays until it is over or acknowledged.
+An item stays until the problem is over or a person acknowledges the item.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PROBLEM = "_memory_problem"
 
 
 def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
-    """Return what needs attention on the newest day with calls; None if no day has calls.
+    """Return what needs attention on the newest day with calls. Return None if no day has calls.
 
     The chosen days are ignored, because alerts do not depend on the days that the page shows.
     """
@@ -64,7 +64,7 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
     """Draw the card "Needs attention".
 
-    `goals` and `rates` map the name of a rate to its goal and its slice.
+    `goals` maps the name of a rate to the goal, and `rates` maps the name to the slice.
     """
     problem = None
     records, unread = _read_records()
@@ -225,7 +225,7 @@ def _ask_who(key: str) -> None:
         draw_author_field(f"by_{place}")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
         if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
-            st.rerun()  # runs the whole page, not only the popover
+            st.rerun()  # run the whole page, not only the popover
 
 
 def _acknowledge(key: str) -> None:

@@ -49,7 +49,7 @@ def read_baseline(
 ) -> Sequence[Slice] | None:
     """Return the headline rates and `rate` by model, on the days to compare with.
 
-    Returns None when there are no such days. For `related` see `make_slices`.
+    Returns None when there are no such days. `make_slices` describes `related`.
     """
     parameters = filters.baseline_parameters(chosen)
     if parameters is None:
@@ -59,7 +59,7 @@ def read_baseline(
 
 
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
-    """Return the cost of the chosen turns; None when the team's prices cannot be read."""
+    """Return the cost of the chosen turns. Return None when the team's prices cannot be read."""
     with suppress(MetricError):  # the filter bar shows the reason
         return summarise_costs(chosen, filters.baseline_parameters(chosen))
     return None
@@ -117,7 +117,7 @@ def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
 
 @contextmanager
 def _draw_card(title: str, figure: str, change: str | None, colour: Colour, *, few: bool) -> Iterator[None]:
-    """Draw a card; the `with` body draws the lines below the figure. With `few` the figure is pale."""
+    """Draw a card. The `with` body draws the lines below the figure. With `few` the figure is pale."""
     # shell.css makes figures with this key pale
     key = f"few_{title.lower().replace(' ', '_')}" if few else None
     with st.container(border=True, height="stretch", gap="xsmall", key=key):
@@ -159,7 +159,7 @@ def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def _list_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on its newest days that have observations and were over at the last load."""
+    """Return a rate on the newest days that have observations and that were over at the last load."""
     last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
     rates = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
@@ -167,7 +167,7 @@ def _list_points(by_day: Sequence[Slice]) -> list[float]:
 
 
 def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour]:
-    """Return the change in words and its colour. Only significant changes have a colour."""
+    """Return the change in words, and the colour of the change. Only significant changes have a colour."""
     if change is None or change.difference is None:
         return None, "off"
     standing = change.standing()

@@ -69,7 +69,7 @@ def show() -> None:
         with narrow:
             fault_cards.draw_layers(chosen)
         _draw_diagnostics(chosen, rates.get("defined"))
-        # This card comes last: it reads many days, and the rest of the page need not wait for it.
+        # This card comes last, because it reads many days and the rest of the page need not wait for it.
         with attention:
             draw_attention(chosen, goals, rates)
     with wide:

@@ -15,7 +15,7 @@ _HEIGHT = 44  # height in pixels, as in sparkline.css
 
 
 def draw_sparkline(key: str, values: Sequence[float], words: str) -> None:
-    """Draw two or more values as a line. `words` describe the line for screen readers."""
+    """Draw two or more values as a line. `words` describes the line for screen readers."""
     draw = st.components.v2.component(
         "sparkline",
         html="<div class='spark'></div>",

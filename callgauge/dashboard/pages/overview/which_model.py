@@ -70,7 +70,7 @@ def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: in
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
-    """Return the best models and the worst one, or all models if there are hardly more."""
+    """Return the best models and the worst model. If there are only few others, return all models."""
     return list(judged) if len(judged) <= _ROWS + 2 else [*judged[: _ROWS - 1], judged[-1]]
 
 

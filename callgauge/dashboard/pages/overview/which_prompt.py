@@ -16,7 +16,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 
-_PROMPTS = 3  # prompts on the card: the most used ones with at least two versions
+_PROMPTS = 3  # prompts on the card: the most used prompts with at least two versions
 
 
 def draw_which_prompt(
@@ -24,7 +24,8 @@ def draw_which_prompt(
 ) -> None:
     """Draw the card on prompts.
 
-    For each prompt it says whether the newest version is better by `rate`, and for which values it is worse.
+    For each prompt the card says whether the newest version is better by `rate`, and for which values this
+    version is worse.
     """
     with cards.draw_card("Prompts", "newest_prompts", "breakdown", height=height, verdict="difference"):
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)

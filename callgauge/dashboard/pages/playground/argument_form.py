@@ -19,14 +19,14 @@ _WAYS = {"text": "Text", "form": "Form"}
 
 
 def is_chosen() -> bool:
-    """Draw the choice between text and form; return True when the form is chosen."""
+    """Draw the choice between text and form. Return True when the form is chosen."""
     return choose_segment("Raw arguments as", "input", list(_WAYS), _WAYS.__getitem__) == "form"
 
 
 def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
     """Draw the form, filled with the parsed arguments. A changed input rewrites the raw arguments.
 
-    Without a tool, draw a hint instead.
+    If no tool is defined, draw a hint instead.
     """
     if tool is None:
         st.caption("The form needs a definition: paste one below, or load a stored one.")

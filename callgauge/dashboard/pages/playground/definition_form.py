@@ -1,6 +1,6 @@
 """Creates form fields for a tool definition, and raw arguments from a filled form.
 
-Invalid JSON values are written as typed; the parser reports them.
+Invalid JSON values are written as typed, and the parser reports the errors.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _HINTS = {
 class FormField:
     """One parameter of the form. `input` is the kind of input widget.
 
-    `value` is the initial value; None omits the parameter. For a selector, the `options` and the `value` are
-    JSON texts.
+    `value` is the initial value. If `value` is None, the parameter is omitted. For a selector, the `options`
+    and the `value` are JSON texts.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Draws the left side of the playground: where the texts come from, their editors, and the marked text."""
+"""Draws the left side of the playground: the choice of texts, the editors, and the marked text."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ _ALL = 2000
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundInputs:
-    """The inputs of the playground: raw text, definitions text, its tools, and the called tool.
+    """The inputs of the playground: the raw text, the text of the definitions, the defined tools, and the
+    called tool.
 
-    `which` is the index of the called tool in `tools.tools`, None without a tool. A whole reply has a
-    `dialect`, None to detect it. With `leaked`, only calls that should have been native calls are searched.
+    `which` is the index of the called tool in `tools.tools`, or None without a tool. For a whole reply,
+    `dialect` is the dialect, or None to detect the dialect. With `leaked`, only calls that should have been
+    native calls are searched.
     """
 
     raw: str
@@ -54,8 +56,8 @@ def draw_inputs(
 ) -> PlaygroundInputs:
     """Draw the editors of the two texts and return the inputs.
 
-    With `reply`, the text is a whole reply of a model. `draw_marks` draws it with the found calls, between
-    the two editors.
+    With `reply`, the first text is a whole reply of a model. Between the editors, `draw_marks` then draws
+    this reply with marks on the found calls.
     """
     _draw_origin(desk)
     above = st.container(gap="xsmall")
@@ -105,9 +107,10 @@ def _draw_definition(desk: EditorDesk, *, reply: bool) -> ParsedTools:
 
 
 def _choose_reply_options() -> tuple[str | None, bool]:
-    """Return the chosen dialect (None to detect it), and True to search only for leaked calls.
+    """Return the chosen dialect, and True to search only for leaked calls.
 
-    A leaked call is written as text instead of as a native call.
+    The dialect None means that the parser detects the dialect. A leaked call is written as text instead of as
+    a native call.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)

@@ -33,7 +33,7 @@ _TEXT_IS = {
 class PlaygroundTexts:
     """The texts of the two editors.
 
-    `notes` are sentences about the origin of the texts and their problems.
+    `notes` are sentences about the origin of the texts, and about problems with the texts.
     """
 
     raw: str = ""
@@ -71,7 +71,10 @@ def _is_writable(text: str) -> bool:
 
 
 def make_link_parameter(raw: str, definition: str) -> str:
-    """Return the link parameter that `read_link` reads. Raises LinkError when it would be too long."""
+    """Return the link parameter that `read_link` reads.
+
+    Raises LinkError when the parameter would be too long.
+    """
     return pack_text(json.dumps({"raw": raw, "definition": definition}, ensure_ascii=False))
 
 
@@ -92,7 +95,7 @@ def texts_of_call(call: Mapping[Any, Any], description: str | None) -> Playgroun
 
 
 def definition_text(name: str, description: str | None, definition: str | None) -> str:
-    """Return a stored definition as indented JSON; a definition that is not JSON stays unchanged."""
+    """Return a stored definition as indented JSON. A definition that is not JSON stays unchanged."""
     try:
         schema = json.loads(definition or "null")
         declared: dict[str, Any] = {"name": name, "description": description or ""}
@@ -104,7 +107,7 @@ def definition_text(name: str, description: str | None, definition: str | None) 
 
 
 def parse_tools(text: str) -> list[ToolDefinition]:
-    """Return the tools that a text defines; an empty list for a blank text.
+    """Return the tools that a text defines. Return an empty list for a blank text.
 
     Raises ToolDefinitionError, with a sentence as message, when the text cannot be read as tool definitions.
     """
@@ -113,7 +116,7 @@ def parse_tools(text: str) -> list[ToolDefinition]:
     if len(text) > LONGEST_DEFINITION:
         raise ToolDefinitionError(f"it has {len(text):,} characters; the limit is {LONGEST_DEFINITION:,}")
     try:
-        # Decode the text here: the catalog would treat text that is not JSON as a file path.
+        # Decode the text here, because the catalog would treat text that is not JSON as a file path.
         decoded = json.loads(text)
     except RecursionError:
         raise ToolDefinitionError("it is nested too deep") from None

@@ -1,7 +1,7 @@
 """Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-pydantic and json-repair are optional. No parser can block the page: each parser gets only texts that it
-parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
+pydantic and json-repair are optional. So that no parser can block the page, each parser gets only texts that
+it parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Verdict = Literal["parsed", "rejected", "not asked", "not installed"]
 PATIENCE = 2.0  # time limit for json-repair in seconds, including the start of its process
 # Longest text for each parser, in characters.
 _LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}
-_VALUE = 2_000  # characters of a value that are kept
+_VALUE = 2_000  # maximum number of characters of a value
 _REASON = 300
 _ERRORS = 3
 _REPAIR = (
@@ -40,8 +40,8 @@ _REPAIR = (
 class ParserReading:
     """The result of one parser for the text.
 
-    `value` is the parsed value as JSON, cut to a maximum length. `same` says whether it equals the arguments
-    of the lenient parser; None when one of the two parsers has no value.
+    `value` is the parsed value as JSON, cut to a maximum length. `same` says whether `value` equals the
+    arguments of the lenient parser. It is None when one of the two parsers has no value.
     """
 
     reader: str

@@ -1,4 +1,4 @@
-"""The page Playground: one tab parses a text, the other parses stored calls again."""
+"""The page Playground: one tab parses a text, and the other tab parses stored calls again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
-# On wide screens the texts stay visible next to a longer result. On other screens they are above the result.
+# On wide screens the texts stay visible next to a longer result. On other screens the texts are above the
+# result.
 _STYLE = """<style>
 @media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {
@@ -153,7 +154,6 @@ def _draw_examples(*, reply_wanted: bool) -> None:
 
 
 def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that save a regression case and clear the editors."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:

@@ -41,11 +41,12 @@ _RENAMED = "parameter_name_normalised"
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter of a call. When `name` is None, it is the text around all parameters.
+    """One parameter of a call. When `name` is None, the change is about the text around all parameters.
 
-    `declared` holds the declared types in words, None if undeclared. `sent` is the raw text of the value, or
-    JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` and `became` are None without
-    a value. `verdict` is one of the words above. `severity` is that of the worst diagnostic, or None.
+    `declared` holds the declared types in words, or None if the parameter is undeclared. `sent` is the raw
+    text of the value, or JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` and
+    `became` are None when there is no value. `verdict` is one of the words above. `severity` is the severity
+    of the worst diagnostic, or None.
     """
 
     name: str | None
@@ -90,7 +91,10 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
 
 
 def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> list[str]:
-    """Return the declared parameters that `changes` does not list. They are optional and were not sent."""
+    """Return the declared parameters that `changes` does not list.
+
+    These parameters are optional and were not sent.
+    """
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
     return [parameter.name for parameter in declared if parameter.name not in shown]
@@ -99,8 +103,8 @@ def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange])
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
     """Return one sentence on a result: the outcome and the number of problems of each kind.
 
-    It names the worst problems and contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1
-    repair.”
+    The sentence names the worst problems and contains log text. Example: “Failed: 2 errors (a and b are
+    invalid) and 1 repair.”
     """
     names = {
         word: [change.name for change in changes if change.name and change.verdict == word] for word in _KEPT
@@ -187,7 +191,10 @@ def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
 def _group_findings(
     diagnostics: Iterable[Diagnostic], names: Sequence[str]
 ) -> tuple[dict[str, list[Diagnostic]], list[Diagnostic]]:
-    """Group the diagnostics by parameter. Also return those about the text around all parameters."""
+    """Group the diagnostics by parameter.
+
+    Also return the diagnostics about the text around all parameters.
+    """
     by_name: dict[str, list[Diagnostic]] = {name: [] for name in names}
     around: list[Diagnostic] = []
     by_place = {render_path((None, name)): name for name in names}
@@ -218,7 +225,7 @@ def _describe_parameter(
     findings: Sequence[Diagnostic],
     raw: str | None,
 ) -> ParameterChange:
-    """Describe one parameter. `raw` is its raw text, None if unknown."""
+    """Describe one parameter. `raw` is the raw text of the value, or None if it is unknown."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = DROPPED
@@ -240,9 +247,9 @@ def _describe_parameter(
 
 
 def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
-    """Return the raw text of a value if a diagnostic covers the whole value; else None.
+    """Return the raw text of a value if a diagnostic covers the whole value. Otherwise return None.
 
-    Lists and objects are left out, because a diagnostic there may be about a key.
+    Lists and objects always give None, because a diagnostic there may be about a key.
     """
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
@@ -278,7 +285,9 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the raw text contains it except for whitespace."""
+    """Return a value of a repaired text, and whether the raw text contains the same value, except for
+    whitespace.
+    """
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True

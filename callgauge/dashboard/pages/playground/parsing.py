@@ -49,8 +49,8 @@ def parse_request(raw: str, definition: str, which: int | None) -> ToolCallReque
 def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
     """Return the calls in a model's reply.
 
-    `dialect` is the dialect of the reply, None if unknown. With `leaked`, only calls that should have been
-    native calls are found.
+    `dialect` is the dialect of the reply, or None if it is unknown. With `leaked`, only calls that should
+    have been native calls are found.
     """
     tools = parse_tools_cached(definition).tools
     catalog = ToolCatalog.from_definitions(tools) if tools else None

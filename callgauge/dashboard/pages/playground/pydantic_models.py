@@ -1,4 +1,5 @@
-"""Creates the pydantic model that a team would write for a tool definition, or says why it is impossible.
+"""Creates the pydantic model that a team would write for a tool definition, or says why no such model is
+possible.
 
 A model that checks less than the definition would make the comparison unfair. So a definition may only use
 JSON Schema keywords that pydantic checks with the same meaning.

@@ -41,9 +41,9 @@ _POLICIES = (
     (Policy.LENIENT, "notes and warnings, which are guesses"),
 )
 _PEER_TONES: dict[str, Tone] = {"parsed": "good", "rejected": "bad"}
-_NAMED = 12  # parameters that were not sent and are listed
-_SHORT = 1_000  # characters up to which the arguments are written on one line
-_REASONS = 3  # codes that are listed for a parameter; further ones are only counted
+_NAMED = 12  # maximum number of listed parameters that were not sent
+_SHORT = 1_000  # arguments up to this number of characters are written on one line
+_REASONS = 3  # codes that are listed for a parameter; further codes are only counted
 
 
 def draw_result(request: ToolCallRequest) -> None:
@@ -153,7 +153,6 @@ def _value_cell(text: str | None, *, exact: bool = True) -> Cell:
 
 
 def _draw_arguments(request: ToolCallRequest) -> None:
-    """Draw the typed arguments on as few lines as possible."""
     if request.arguments is None:
         st.caption("Typed arguments: none. A tool could not run on this text.")
         return
@@ -165,8 +164,8 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
     """Draw the diagnostics. Expanders contain the formatted arguments and the parser's steps.
 
-    `around` holds diagnostics on the reply around the arguments. They come last, because their positions
-    refer to the reply.
+    `around` holds diagnostics on the reply around the arguments. These diagnostics come last, because their
+    positions refer to the reply.
     """
     text = _raw_text(request)
     findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]
@@ -228,7 +227,10 @@ def _show_text(text: str) -> str:
 
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
-    """Draw an expander with the results of other parsers, which run only while it is open."""
+    """Draw an expander with the results of other parsers.
+
+    The parsers run only while the expander is open.
+    """
     others = draw_fold("Other parsers", "others")
     if others is None:
         return

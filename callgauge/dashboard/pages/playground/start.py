@@ -40,8 +40,8 @@ class EditorDesk:
     """The state of the playground's two editors in a browser session.
 
     `raw` and `definition` are the current texts. `raw_put` and `definition_put` are the texts that the page
-    last set; each new text increases a version number. `roads` and `known` hold the URL parameters from which
-    the texts came. `form` is the raw text that filled the form, None while a person edits the text itself.
+    last set. Each new text increases a version number. `roads` and `known` hold the URL parameters from which
+    the texts came. `form` is the raw text that filled the form, or None while a person edits the text itself.
     `form_by` holds the definition and the tool index of the form.
     """
 
@@ -96,9 +96,10 @@ def _editor_beginning(text: str, put_in: str) -> str:
 
 
 def open_desk() -> EditorDesk:
-    """Return the session's editors. They are filled again when the URL names other texts than before.
+    """Return the session's editors.
 
-    If the named texts cannot be read, the editors are empty and `problem` is the reason.
+    The editors are filled again when the URL names other texts than before. If the named texts cannot be
+    read, the editors are empty and `problem` is the reason.
     """
     desk: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
@@ -119,7 +120,7 @@ def open_desk() -> EditorDesk:
 
 
 def clear_desk() -> None:
-    """Empty both editors and remove the parameters that name their texts from the URL."""
+    """Empty both editors and remove the parameters that name the texts of the editors from the URL."""
     begin_with(None)
     open_desk().begin_with(PlaygroundTexts())
 
@@ -166,7 +167,10 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """Return the stored definition with the tool's description as `text`; None if none is stored."""
+    """Return the stored definition with the tool's description as `text`.
+
+    Return None if no definition is stored.
+    """
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

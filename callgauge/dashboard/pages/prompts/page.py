@@ -62,7 +62,7 @@ _RATES = (
 _SHOWN = 40
 _LONGEST = 60
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
-Pair = tuple[str, str]  # the ids of a version and of the version it is compared with
+Pair = tuple[str, str]  # the ids of a version and of its baseline
 
 
 def show() -> None:
@@ -106,9 +106,10 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Draw the selector of a prompt and return the chosen prompt; None when there are no prompts.
+    """Draw the selector of a prompt and return the chosen prompt. Return None when there are no prompts.
 
-    The default is the most used prompt with several versions, else the prompt with most observations.
+    The default is the most used prompt with several versions. If no prompt has several versions, the default
+    is the prompt with most observations.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -142,7 +143,7 @@ def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw selectors for a version and its baseline and return both.
+    """Draw selectors for a version and a baseline, and return the chosen pair.
 
     The default is the newest version and the version before it. Returns None when there is only one version.
     """
@@ -162,7 +163,7 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 
 def _shorten_version(version: str) -> str:
-    """Return the part of a name that distinguishes the versions of one prompt: @5 for triage@5."""
+    """Return the part of a name that distinguishes the versions of one prompt, such as @5 for triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
@@ -237,7 +238,6 @@ def _draw_alone(
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day on which each prompt was used, by prompt id."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
@@ -250,7 +250,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return the mix-adjusted comparison of each pair; None when there is no second version."""
+    """Return the mix-adjusted comparison of each pair. A pair without a second version gets None."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])
@@ -266,7 +266,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in order of first use, except the `hidden` oldest ones."""
+    """Draw all versions in order of first use, without the oldest `hidden` versions."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):

@@ -29,7 +29,7 @@ def make_drawing_data(
 ) -> Item:
     """Return the data for the timeline component.
 
-    `places` holds all positions of the session; `shown` is the window to draw. `target` is the position that
+    `places` holds all positions of the session. `shown` is the window to draw. `target` is the position that
     the link asks for.
     """
     drawing = _make_drawing(session, places, shown, target)
@@ -75,7 +75,7 @@ def _turn_link(session: ShownSession, places: Sequence[TimelinePlace], index: in
         return None
     number = places[index].turn
     first = timelines.find_place(places, AskedPlace(turn=number))
-    # If two turns have the same number, a link to the second one must name its position.
+    # If two turns have the same number, a link to the second turn must name its position.
     return session.link(turn=number) if first == index else session.link(**{"from": index + 1})
 
 

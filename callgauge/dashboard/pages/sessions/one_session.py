@@ -58,7 +58,7 @@ def show() -> None:
 
 
 def _draw_session_steps(session_id: str) -> None:
-    """Draw links to the previous and the next session in the list from which this session was opened."""
+    """Draw links to the previous and the next session in the list that contained the link to this session."""
     chosen = read_filters()
     listed = read_newest(SESSIONS, "session_page", chosen)
     file = _read_number("file")

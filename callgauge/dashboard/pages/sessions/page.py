@@ -1,6 +1,6 @@
 """The page Sessions: a list of matching sessions.
 
-With `?session=` in the URL, it shows one session as a timeline.
+With `?session=` in the URL, the page shows one session as a timeline.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _draw_filters() -> None:
 
 
 def _describe_sessions(listing: ListPage) -> str:
-    """Return a sentence on how many sessions match, and how many of the turns in them succeeded."""
+    """Return a sentence on how many sessions match, and how many of the turns in these sessions succeeded."""
     count = describe_count(listing, "session")
     if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
         return f"{count} match{'es' if listing.found == 1 else ''}."

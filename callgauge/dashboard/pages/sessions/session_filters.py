@@ -41,7 +41,7 @@ ORDERS = {
 
 
 def list_runs() -> dict[str, str]:
-    """Return the options of the filter by run; no options if no session has a run.
+    """Return the options of the filter by run. Return no options if no session has a run.
 
     The run in the URL is included, even if it is not one of the newest.
     """

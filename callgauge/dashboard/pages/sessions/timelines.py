@@ -1,7 +1,7 @@
 """Computes what the timeline of a session draws: windows, an overview, jumps, and retry sequences.
 
 A position (`TimelinePlace`) is one step, or a turn without steps. A session of any length is one list of
-positions; the page draws a window of that list.
+positions. The page draws a window of that list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Row = Mapping[Any, Any]
 WINDOW = 10  # positions per window: about two screens, with their texts
 WIDE = 60  # positions per window when a person asks for more
 CELLS = 240  # maximum number of cells in the overview, the strip that shows the whole session
-LANES = 8  # maximum number of retry sequences drawn side by side; calls of further ones only get a label
+LANES = 8  # maximum number of retry sequences drawn side by side; calls of further sequences only get a label
 _LEAD = 4  # positions that a window shows before the target
 _ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
 
@@ -32,9 +32,10 @@ class TimelinePlace:
 
     @property
     def worst_kind(self) -> str:
-        """The kind of the worst call: bad (failed by its arguments) or warn (failed otherwise).
+        """The kind of the worst call: bad if the arguments made the call fail, warn if the call failed for
+        another reason.
 
-        Else it is call (no call failed) or words (there was no call).
+        If no call failed, the kind is call. If there was no call, the kind is words.
         """
         layers = {call["fault_layer"] for call in self.calls} - {None}
         if layers:
@@ -43,7 +44,7 @@ class TimelinePlace:
 
 
 class AskedPlace(NamedTuple):
-    """What a link asks for: a call, else a step or a turn, else the start of a window."""
+    """The target of a link: a call, a step, a turn, or the start of a window."""
 
     call: str | None = None
     turn: int | None = None
@@ -62,7 +63,7 @@ class TimelineWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineJumps:
-    """The targets of the jump links: ids of failed calls, position indexes of turns, or None.
+    """The targets of the jump links: the ids of failed calls, the position indexes of turns, or None.
 
     `faults` is the number of failed calls in the session.
     """
@@ -79,7 +80,7 @@ class OverviewCell:
     """One cell of the overview: the positions `start` to `end` (half open).
 
     `kind` is the worst kind among these positions. `fault` is the id of the first failed call of that kind,
-    None when no call failed.
+    or None when no call failed.
     """
 
     start: int
@@ -93,8 +94,8 @@ class ThreadKnot(NamedTuple):
     """The part of a retry sequence's line that is drawn at one position.
 
     A line connects the attempts of a retry sequence. `above` and `below` say whether the line continues to
-    the position before or after. `fault` says whether an attempt here failed; None when the sequence has no
-    attempt here.
+    the position before or after. `fault` says whether an attempt at this position failed. It is None when the
+    sequence has no attempt at this position.
     """
 
     chain: str
@@ -148,7 +149,8 @@ def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | Non
 def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int = WINDOW) -> TimelineWindow:
     """Return a window of at most `size` positions.
 
-    It contains the position that the link asks for; otherwise it begins at `target.start`.
+    The window contains the position that the link asks for. If the link asks for none, the window begins at
+    `target.start`.
     """
     at = find_place(places, target)
     wanted = target.start if target.start is not None and at is None else (at or 0) - _LEAD
@@ -161,7 +163,8 @@ def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int
 def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
     """Return the targets of the jump links.
 
-    Jumps start at `call`, else at the position that the link asks for, else at the window's start.
+    Jumps start at `call`. If `call` is None, the jumps start at the position that the link asks for, else at
+    the window's start.
     """
     position = shown.at if shown.at is not None else shown.start
     order = [(index, row) for index, place in enumerate(places) for row in place.calls]
@@ -212,7 +215,8 @@ def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list
 class ChainAttempt:
     """A call of a retry sequence.
 
-    It has the number of the sequence in its turn, and the ids of the attempts before and after the call.
+    The fields are the number of the sequence in its turn, and the ids of the attempts before and after the
+    call.
     """
 
     chain: int
@@ -223,7 +227,7 @@ class ChainAttempt:
 def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
     """Return the attempts of all retry sequences with at least two attempts, by call id.
 
-    A sequence of one attempt is skipped, but it counts when the sequences of a turn are numbered.
+    A sequence of one attempt is skipped, but this sequence counts when the sequences of a turn are numbered.
     """
     numbers: dict[str, int] = {}
     attempts: dict[str, ChainAttempt] = {}
@@ -238,7 +242,7 @@ def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
 
 
 def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """Return for each position index what each column draws there; None where a column is empty.
+    """Return for each position index what each column draws there. Return None where a column is empty.
 
     A line in one column connects the attempts of one retry sequence. At most LANES lines are drawn side by
     side.

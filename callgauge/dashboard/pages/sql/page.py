@@ -33,8 +33,9 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
-_BEGUN = "_sql_begun"  # the text that the page last set in the editor, and its version
-_TOO_LONG = "_sql_too_long"  # an edited text that is too long for a link
+# session key of the text that the page last set in the editor, and of the text's version
+_BEGUN = "_sql_begun"
+_TOO_LONG = "_sql_too_long"  # session key of an edited text that is too long for a link
 _DONE = "_sql_done"
 _PAGE = "sql_page"
 _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
@@ -49,7 +50,7 @@ class StartingText(NamedTuple):
 
 
 class LastRun(NamedTuple):
-    """The last query of this session, the store file it read, and its result or error."""
+    """The last query of this session, the store file that the query read, and the result or error."""
 
     generation: str
     sql: str
@@ -90,7 +91,10 @@ def _read_text() -> tuple[str, str | None]:
 
 @cache
 def _list_starts() -> Mapping[str, StartingText]:
-    """Return the queries to start from by their URL name: shipped queries, then metrics without filters."""
+    """Return the queries to start from, by URL name.
+
+    Shipped queries come first, then metrics without filters.
+    """
     shipped = {
         f"query:{query.name}": StartingText(query.title, query.question, query.sql)
         for query in queries().values()
@@ -150,13 +154,16 @@ def _begin() -> None:
 
 
 def _run_edited() -> None:
-    """Run the current text of the editor. It may be newer than the text that the button was drawn for."""
+    """Run the current text of the editor.
+
+    The text may be newer than the text that the button was drawn for.
+    """
     text, version = st.session_state[_BEGUN]
     _run(edited_text(_KEY, text, version))
 
 
 def _run(text: str) -> None:
-    """Write the query into the URL. The page then runs the query, even if it has not changed."""
+    """Write the query into the URL. The page then runs the query, even if the query is the same."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)

@@ -35,7 +35,7 @@ def plot_result(
 ) -> QueryPlot:
     """Plot `heights` over `across` as bars or lines, with a colour for each value of `series`.
 
-    `kind` is `line` for lines; any other value means bars. `y` names the series when `series` is None.
+    `kind` is `line` for lines. Any other `kind` means bars. `y` names the series when `series` is None.
     """
     plotted = [
         _PlotPoint(place, float(height), "NULL" if name is None else str(name))
@@ -71,7 +71,7 @@ def plot_result(
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:
-    """Return the names of the series with the largest sums, as many as there are colours."""
+    """Return the names of the series with the largest sums, one for each colour."""
     sums: dict[str, float] = {}
     for point in points:
         sums[point.series] = sums.get(point.series, 0) + abs(point.height)
@@ -89,7 +89,7 @@ def _describe_left_out(others: int, unknown: int) -> str:
 
 
 def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return the x axis of a line chart, and a function that returns the position of a value on it."""
+    """Return the x axis of a line chart, and a function that returns the position of a value on this axis."""
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
     if all(isinstance(place, date) for place in places):

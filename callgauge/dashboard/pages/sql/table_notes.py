@@ -12,6 +12,6 @@ _SECTION = re.compile(r"^## (\w+)\n(.*?)^```sql", re.MULTILINE | re.DOTALL)
 
 @cache
 def read_table_notes() -> dict[str, str]:
-    """Return the notes by table name. The text is empty when a table has no notes."""
+    """Return the notes by table name. A table without notes has an empty text."""
     text = _PAGE.read_text(encoding="utf-8")
     return {name: note.strip() for name, note in _SECTION.findall(text)}

@@ -1,4 +1,6 @@
-"""URL keys of the page Tools, which ranks tools by failed calls and finds the parameters that cause them."""
+"""URL keys of the page Tools, which ranks tools by failed calls and finds the parameters that cause the
+failures.
+"""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -24,7 +24,7 @@ from callgauge.analysis.verdicts.tool_answers import EditEffect
 from callgauge.dashboard import store_queries, viewer
 from callgauge.dashboard.components.controls.replay_queue import open_queue
 
-MOST = 50_000  # maximum number of calls to replay; if more match, whole sessions are sampled evenly
+MOST = 50_000  # maximum number of calls to replay; if more calls match, whole sessions are sampled evenly
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())
@@ -33,7 +33,7 @@ def _session_replay() -> SessionReplay:
 
 
 def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest | None:
-    """Return a replay that shows what an edit changes; None if this viewer may not see content."""
+    """Return a replay that shows what an edit changes. Return None if this viewer may not see content."""
     if not viewer.sees_texts():
         return None
     calls = int(store_queries.ask("call_days", **chosen).most.sum())
@@ -51,14 +51,17 @@ def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest
 def read_effect(edit: DefinitionEdit, request: ReplayRequest) -> EditEffect | None:
     """Return the result of the replay.
 
-    Returns None until the replay is done, and when it could read no call.
+    Returns None until the replay is done, and when the replay could parse no call.
     """
     summary = open_queue().find_summary(request)
     return measure_effect(edit, summary, request.every) if summary else None
 
 
 def draw_progress(edit: DefinitionEdit, request: ReplayRequest) -> None:
-    """Start the replay if it has not run yet, and draw its progress. Draws nothing once it is done."""
+    """Start the replay if it has not run yet, and draw its progress.
+
+    Draws nothing when the replay is done.
+    """
     if open_queue().find_summary(request):
         return
     replay = _session_replay()

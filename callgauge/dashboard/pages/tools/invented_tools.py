@@ -1,4 +1,4 @@
-"""Lists tools that models called although no log offers them: the model invented the names."""
+"""Lists tools that models called although no log offers these tools. The models invented the names."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _LISTED = 50
 def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
     """Return the tools that were not offered in any of their calls.
 
-    `by_tool` holds the slices of the rate `unknown_tool`. If at least one log offers a tool, it is not
-    invented.
+    `by_tool` holds the slices of the rate `unknown_tool`. A tool that some log offers is not invented.
     """
     return [
         name
@@ -35,7 +34,7 @@ def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
 
 
 def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any]) -> None:
-    """Draw the expander with the invented tools; nothing if there are none.
+    """Draw the expander with the invented tools. Draw nothing if there are no such tools.
 
     `nameless` is the number of calls without a tool name.
     """

@@ -1,4 +1,4 @@
-"""Draws a table of MCP servers: calls, errors, rejections, latency, and what their definitions cost."""
+"""Draws a table of MCP servers: calls, errors, rejections, latency, and the cost of the definitions."""
 
 from __future__ import annotations
 
@@ -105,9 +105,10 @@ def _name_cell(name: str) -> Cell:
 
 
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
-    """Return two cells: how many of a server's tools were never called, and its definition tokens per step.
+    """Return two cells: how many of a server's tools were never called, and the server's definition tokens
+    per step.
 
-    Most steps offer all tools of a server. So the tool offered most often gives the number of steps.
+    Most steps offer all tools of a server. So the tool that is offered most often gives the number of steps.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

@@ -1,6 +1,6 @@
-"""The page Tools: a sentence on the worst tool, then the tools, most failures first.
+"""The page Tools: a sentence on the worst tool, then the tools, those with most failures first.
 
-With `?tool_open=` in the URL, it shows one tool.
+With `?tool_open=` in the URL, the page shows one tool.
 """
 
 from __future__ import annotations
@@ -219,7 +219,10 @@ def _build_row(tool: str, columns: Columns, scales: Mapping[str, IntervalScale],
 
 
 def _worst_cell(tool: str, row: Mapping[Hashable, Any] | None) -> Cell:
-    """Return a cell with the parameter that fails most. It links to the parameter on the page of the tool."""
+    """Return a cell with the parameter that fails most.
+
+    The cell links to the parameter on the page of the tool.
+    """
     if row is None:
         return Cell("–")
     return Cell(

@@ -1,4 +1,7 @@
-"""Draws the parameters with failures. The parameter in the URL is shown with its values and a fix."""
+"""Draws the parameters with failures.
+
+The parameter in the URL is shown with the sent values and a fix.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +69,9 @@ def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> De
 def draw_parameters(
     tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
 ) -> None:
-    """Draw one row for each parameter with failures. Those with failures in most calls come first.
+    """Draw one row for each parameter with failures. Parameters with failures in most calls come first.
 
-    `since` is the first counted day if there are too many calls to count all, else None.
+    `since` is the first counted day if there are too many calls to count all. Otherwise it is None.
     """
     listed = list(faults.parameters[:_SHOWN])
     more = len(faults.parameters) - len(listed)
@@ -156,7 +159,9 @@ def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
 
 
 def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
-    """Draw the parameter in the URL: the values that calls sent, who sent them, and a wider type to copy."""
+    """Draw the parameter in the URL: the values that calls sent, the models that sent these values, and a
+    wider type to copy.
+    """
     name = st.query_params.get(OPEN)
     if name is None:
         return

@@ -15,7 +15,7 @@ _LISTED = 50
 
 
 def draw_unused(offered: pd.DataFrame) -> None:
-    """Draw the expander with the unused tools; nothing if there are none."""
+    """Draw the expander with the unused tools. Draw nothing if there are no such tools."""
     unused = offered[(offered.steps > 0) & (offered.calls == 0)].to_dict("records")
     if not unused:
         return

@@ -214,7 +214,6 @@ def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
 
 
 def _draw_others(run: TrialRun, results: RunResults) -> None:
-    """Draw the other measures, with their difference from the reference variant."""
     others = [measure for measure in MEASURES.values() if measure is not run.primary]
     totals = {
         (name, measure.name): results.total(name, measure) for measure in others for name in run.arm_names

@@ -31,7 +31,7 @@ _CAPABILITIES = {
 
 
 def draw_conditions(run: TrialRun, results: RunResults) -> None:
-    """Draw the conditions of a trial run. Those that differ between variants come first."""
+    """Draw the conditions of a trial run. Conditions that differ between variants come first."""
     with cards.draw_card("Conditions", "trial_conditions", height=420):
         rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
         if not rows:
@@ -86,7 +86,7 @@ def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[s
 
 
 def _write_value(value: Any) -> str:
-    """Return an observed value as text, such as: temperature 0.7, max_tokens 1024."""
+    """Return an observed value as text, such as “temperature 0.7, max_tokens 1024”."""
     text = str(value)
     if not text.startswith("{"):
         return text
@@ -130,9 +130,9 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 
 
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
-    """Draw how often something other than the model may have made a variant look worse.
+    """Draw how often a cause other than the model may have made a variant look worse.
 
-    Causes are calls without a recorded result, missing replies and repeated requests.
+    The causes are calls without a recorded result, missing replies and repeated requests.
     """
     columns = [
         Column("Variant", "name"),
@@ -171,7 +171,7 @@ def _share_cell(k: int, n: int) -> Cell:
 
 
 def draw_probes(run: TrialRun) -> None:
-    """Draw the card with the capabilities of each model, and whether they were declared or probed."""
+    """Draw the card with the capabilities of each model, and how each capability is known."""
     with cards.draw_card("Model probes", "trial_probes", height=240):
         rows: Sequence[Row] = store_queries.ask("trial_probes", run=run.run).to_dict("records")
         if not rows:

@@ -131,7 +131,6 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
 
 
 def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
-    """Return one of the two boundary lines, with a point for each interim analysis."""
     y = [place(sign * (look.reach or 0.0)) for look in looks]
     return _line([look.tasks for look in looks], y) | {
         "name": "Decided beyond",

@@ -72,7 +72,10 @@ def _row(run: TrialRun, by: str, value: str, arms: Mapping[str, Mapping[Hashable
 
 
 def _calls_link(run: TrialRun, by: str, row: Mapping[Hashable, Any]) -> str | None:
-    """Return a link to the calls that a cell counts; None if no page can list exactly these calls."""
+    """Return a link to the calls that a cell counts.
+
+    Return None if no page can list exactly these calls.
+    """
     narrowed = {"run": run.run, "arm": str(row["arm"])}
     if by == "tool":
         return filters.page_link(

@@ -67,7 +67,10 @@ def show() -> None:
 
 
 def _read_run() -> str | None:
-    """Return the run that the URL opens, or else the only run in the filters; None otherwise."""
+    """Return the run that the URL opens.
+
+    If the URL opens none, return the only run in the filters, or None.
+    """
     runs = filters.chosen_filters().runs
     return st.query_params.get("trial") or (runs[0] if runs and len(runs) == 1 else None)
 

@@ -74,7 +74,7 @@ def draw_planning() -> None:
 
 def _choose_tool(measure: str, model: str) -> str:
     if measure == "right":
-        return _ALL  # a turn belongs to no single tool
+        return _ALL  # because a turn belongs to no single tool
     tools = make_slices(
         store_queries.ask("slices", rates=(_RATES[measure],), by="tool", **_narrow(model, _ALL))
     )
@@ -99,7 +99,7 @@ def _read_history(rate: str, model: str, tool: str) -> Slice | None:
 
 def _read_calls(model: str) -> float:
     """Return the mean number of calls per turn, over turns with at least one call."""
-    # The rate `emission` counts all calls, `retried` all turns with a call.
+    # The rate `emission` counts all calls, and `retried` counts all turns with a call.
     rows = store_queries.ask("slices", rates=("emission", "retried"), **_narrow(model, _ALL))
     counts = dict(zip(rows["rate"], rows["n"], strict=True))
     return (
@@ -110,7 +110,7 @@ def _read_calls(model: str) -> float:
 
 
 def _read_cost(model: str) -> tuple[float, str] | None:
-    """Return the mean cost of a turn, and the currency; None when too few turns have a price."""
+    """Return the mean cost of a turn and the currency. Return None when too few turns have a price."""
     try:
         costs = ask_costs(**_narrow(model, _ALL))
     except MetricError:

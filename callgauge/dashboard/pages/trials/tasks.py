@@ -55,7 +55,7 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
 
 
 def read_page_number() -> int:
-    """Return the page number in the URL; 1 when the URL has no number."""
+    """Return the page number in the URL. Return 1 when the URL has no number."""
     text = st.query_params.get("tasks_page")
     return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
@@ -74,7 +74,7 @@ def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
 def measure_disagreement(results: RunResults, task: str) -> float:
     """Return how much the variants differ on a task in the primary measure.
 
-    If they do not differ there, correctness decides.
+    If the variants do not differ in that measure, the correctness of the results counts.
     """
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
@@ -96,7 +96,10 @@ def _group(run: TrialRun, task: str) -> str | None:
 
 
 def _cell(several: Sequence[TriedTask]) -> Cell:
-    """Return the cell with a variant's trials of a task. It links to the trial with the worst result."""
+    """Return the cell with a variant's trials of a task.
+
+    The cell links to the trial with the worst result.
+    """
     if not several:
         return Cell("–", title="Not tried by this variant", values={"": None})
     first = min(several, key=_badness)

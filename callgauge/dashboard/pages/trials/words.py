@@ -46,7 +46,7 @@ _VERBS = {
 
 
 def write_value(measure: TrialMeasure, value: float | None) -> str:
-    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, $0.0012.
+    """Return a value of a measure with its unit, such as 4.1%, 1,204 tokens or $0.0012.
 
     Returns a dash when the value is None.
     """
@@ -55,7 +55,7 @@ def write_value(measure: TrialMeasure, value: float | None) -> str:
 
 
 def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
-    """Return an interval as text: 1.1–9.4%, 120–180."""
+    """Return an interval as text, such as 1.1–9.4% or 120–180."""
     if measure.is_share:
         return wording.fixed_interval(bounds, 1)
     return f"{write_bare(measure, bounds.low)}–{write_bare(measure, bounds.high)}"
@@ -69,7 +69,7 @@ def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
 
 
 def write_decision(run: TrialRun, decision: Decision) -> str:
-    """Return a decision in words, such as: better, equivalent within 5 points."""
+    """Return a decision in words, such as “better” or “equivalent within 5 points”."""
     if decision == "alike" and run.smallest:
         return f"equivalent within {write_size(run.primary, run.smallest)}"
     return {"go on": "still open", "withheld": "no verdict", "not decided": "no clear difference"}.get(

@@ -229,7 +229,9 @@ def _draw_changed(job: ReplayJob, summary: ReplaySummary) -> None:
 
 
 def _choose_flow(summary: ReplaySummary) -> tuple[str, str] | None:
-    """Draw the selector of changed calls, and return the chosen outcomes before and after; None means all."""
+    """Draw the selector of changed calls, and return the chosen outcomes before and after, or None for all
+    changed calls.
+    """
     moved = {
         f"{before}-{after}": (before, after, calls)
         for before, after, calls in summary.flows

@@ -26,7 +26,7 @@ _CHANGES = {
 _REPAIRED = frozenset({"coerced", "repaired"})
 _PASSED = _REPAIRED | {"clean"}
 _ALL = frozenset(Outcome)
-_NAMED = 3  # edits or codes that are listed; further ones are only counted
+_NAMED = 3  # edits or codes that are listed; further edits or codes are only counted
 _IN_HEADLINE = 2  # edits that the sentence itself lists
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 

@@ -1,4 +1,4 @@
-"""Draws the settings of a replay. The URL keeps their values."""
+"""Draws the settings of a replay. The URL keeps the chosen values."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _POLICIES = {
 
 
 def choose_settings() -> tuple[str, Scenario | None]:
-    """Draw the settings; return the chosen tool and the scenario.
+    """Draw the settings, and return the chosen tool and the scenario.
 
-    The tool is empty for all tools. The scenario is None when the settings are invalid.
+    The tool is empty if all tools are chosen. The scenario is None when the settings are invalid.
     """
     with st.grid(2, min_column_width=260, gap="medium"):
         tool = _choose_tool()
@@ -110,9 +110,9 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
-    """Draw the definition editor; return the newest stored definition and the edited one.
+    """Draw the definition editor, and return the newest stored definition and the edited definition.
 
-    Each is None if it does not exist. The edited one is also None if the text is unchanged.
+    A definition that does not exist is None. The edited definition is also None if the text is unchanged.
     """
     if not tool:
         return None, None
@@ -210,7 +210,7 @@ def _warn_of_other_tool(tool: str, edited: str | None) -> None:
 
 
 def _linked_text() -> str | None:
-    """Return the definition text in the URL; None if it is missing or damaged."""
+    """Return the definition text in the URL. Return None if the text is missing or damaged."""
     parameter = st.query_params.get(_TEXT)
     if parameter != st.session_state.get("_url_definition"):
         st.session_state["_url_definition"] = parameter

@@ -33,16 +33,17 @@ from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
 SIZED = 2_000_000  # number of newest calls that are counted by parser version
-MOST = 1_000_000  # maximum number of calls in a replay; if more match, whole sessions are sampled evenly
+# maximum number of calls in a replay; if more calls match, whole sessions are sampled evenly
+MOST = 1_000_000
 _RUN = "reading"
 _SETTINGS = "replay_settings"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSlice:
-    """How many calls match the filters, and how many of them each parser version has parsed.
+    """How many calls match the filters, and how many of these calls each parser version has parsed.
 
-    `sizes` covers the days from `since` on; all days when `since` is None.
+    `sizes` covers the days from `since` on, or all days when `since` is None.
     """
 
     calls: int
@@ -100,7 +101,7 @@ def _say_no_store() -> None:
 
 
 def _fold_settings(job: ReplayJob | None) -> None:
-    """Close the expander with the settings when a replay is done, because the answer repeats them."""
+    """Close the expander with the settings when a replay is done, because the answer repeats the settings."""
     done = job is not None and job.state == JobState.DONE
     if done and st.session_state.get("_replay_folded") is not job:
         st.session_state[_SETTINGS] = False
@@ -224,7 +225,7 @@ def _describe_days(request: ReplayRequest) -> str:
 def measure_slice(parameters: Mapping[str, Any]) -> ReplayedSlice:
     """Count the calls that match the filters.
 
-    Recent calls are counted in the store, older calls in the daily sums.
+    Recent calls are counted in the store. Older calls are counted in the daily sums.
     """
     days = store_queries.ask("call_days", **parameters)
     since = oldest_of_newest(days, SIZED)
