@@ -29,7 +29,7 @@ from callgauge.stats.over_time.window_changes import (
 MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07
 # minimum share of changes found in time, for changes of the size that the page calls visible
 LEAST_VISIBLE = 0.4
-WALKED = 28  # number of nights in a store without a change
+WALKED = 28  # number of nights to simulate in a store whose error rate does not change
 BEFORE = 49  # number of days before the first night
 _MODELS, _HOSTS, _PROMPTS, _TOOLS = 5, 2, 4, 5
 _RATES = {"parse_error": 0.05, "tool_rejected": 0.05, "execution": 0.1, "turn_success": 0.85}

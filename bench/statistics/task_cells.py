@@ -104,7 +104,11 @@ def cover_paired(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_same_calls(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage for a changed share, when the calls of 3 to 100 sessions are judged twice."""
+    """Simulate calls that two rules judge, and yield how often the interval of the difference contains the
+    truth.
+
+    One cell has 3 to 100 sessions.
+    """
     random = np.random.default_rng(seed)
     for sessions, sizes, (up, down), rho in product(_UNITS, _SIZES, _MOVES, (0.0, 0.05, 0.2, 0.5, 0.9)):
         named = sessions in (5, 20, 100) and rho in (0.05, 0.5) and up in (0.03, 0.2, 0.45)

@@ -114,7 +114,7 @@ def declared_url_keys() -> PageUrlKeys:
 
 
 def require_declared(key: str) -> None:
-    """Raise LookupError when the page does not declare `key`, because Reset would not know the key."""
+    """Raise LookupError when the page does not declare `key`. The button Reset removes only declared keys."""
     keys = declared_url_keys()
     if key not in (*keys.dropped, *keys.kept):
         raise LookupError(f"the page does not declare the URL key {key!r}: add it to its URL_KEYS")

@@ -41,9 +41,9 @@ class Goal:
 class ModelPrice:
     """The price of a model per million tokens. It applies from a day until the next price of the model.
 
-    `cached_input` and `cache_write` are for input tokens that were read from or written to a provider's
-    cache, or None without a separate price. `currency` is an ISO 4217 code. `source` says where the price was
-    published.
+    `cached_input` and `cache_write` are the prices of input tokens that were read from or written to a
+    provider's cache. They are None if the provider has no separate price. `currency` is an ISO 4217 code.
+    `source` says where the price was published.
     """
 
     model: str

@@ -57,10 +57,11 @@ def translator(about: About) -> Translator:
 
 
 class _Score:
-    """Translator of one score file.
+    """Translates one score file.
 
-    `_right` is the number of correct entries, and `_where` is the line that contains this number. Events for
-    the correct entries are made when the next failed entry names the model, or at the end of the file.
+    `_right` is the number of correct entries, and `_where` is the line that contains this number. Only failed
+    entries name the model. So the events for the correct entries are made at the next failed entry, or at the
+    end of the file.
     """
 
     def __init__(self, identity: str) -> None:

@@ -108,7 +108,7 @@ def _ignore_report(*_: object, **__: object) -> None:
 class Phase(IntEnum):
     """The part of the JSON text that must come next."""
 
-    VALUE = 0  # a value after a colon, or the whole value
+    VALUE = 0  # a value after a colon, or the outermost value
     FIRST_KEY = 1
     KEY = 2  # a key after a comma
     COLON = 3

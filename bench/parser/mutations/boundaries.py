@@ -44,7 +44,9 @@ def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mut
 
 
 def _calls() -> list[tuple[Tool, dict[str, Any]]]:
-    """Return the calls of the mutation tests, and the calls of the corpus that fit their definition."""
+    """Return the calls of the mutation tests, and the calls of the corpus whose arguments fit their tool's
+    definition.
+    """
     calls = written_calls() + [
         (entry.tool, entry.intended)
         for entry in read_corpus().malformed

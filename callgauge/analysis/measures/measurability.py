@@ -19,7 +19,7 @@ from callgauge.stats import Share
 TOLERANCE = 0.05
 """Two slices are measured in the same way if their measured shares differ by at most this much."""
 _ROUNDING = 1e-9
-_NAMED = 2  # maximum number of slices that a reason names
+_NAMED = 2  # maximum number of slices that the sentence about a missing measurement names
 _ALL = 0.995  # a share that is printed as 100 % counts as all
 
 

@@ -168,8 +168,8 @@ def _describe_text(faults: ToolFaults) -> str:
 
 
 def _describe_rate(count: FaultCount) -> str:
-    """Describe how many calls have an error, and of which models, such as "in 8.7% of calls, mostly by
-    heron".
+    """Describe the share of calls with an error, and the models that made most of them: "in 8.7% of calls,
+    mostly by heron".
     """
     rate = f"in {wording.rate(count.calls, count.n)} of calls"
     if len(count.by_slice) > 1:

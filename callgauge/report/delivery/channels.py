@@ -42,8 +42,9 @@ def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str
 def _post_by_apprise(address: str, report: MorningReport) -> str:
     """Send one plain-text message to an Apprise address, and return the service's name.
 
-    Apprise does not say why sending failed. The service may have rejected the message, or its response was
-    lost. So a failed attempt is *unknown* and is not repeated. Raises SendError.
+    Apprise does not say why sending failed: the service may have rejected the message, or only its response
+    was lost. So a failed attempt counts as *unknown*, and the message is not sent again, because it could
+    arrive twice. Raises SendError.
     """
     try:
         import apprise

@@ -105,7 +105,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
     """Draw models or tools, those with the largest share of given-up sequences first."""
     by_slice = recovery.group_by_slice(rows)
-    # Take the shares from the table of the pages Tools and Models, so that the intervals are the same.
+    # The pages Tools and Models use the same table, so they show the same intervals.
     shares = recovery.relate_recoveries(by_slice)
     shares |= {
         each.name: each.share

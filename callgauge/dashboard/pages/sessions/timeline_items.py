@@ -39,7 +39,7 @@ class ShownSession:
     kept: dict[str, Any]
 
     def metric_parameters(self) -> dict[str, Any]:
-        """Return the parameters that select this session in a metric."""
+        """Return the query parameters that restrict a metric to this session."""
         return {"session": self.session_id, "source": self.source}
 
     def keep(self, name: str, value: str | None) -> None:
