@@ -42,13 +42,13 @@ def is_loopback(address: str) -> bool:
 
 
 def hosts_from_environment() -> list[str]:
-    """Return the host names that `callgauge serve` allows; by default those of this machine."""
+    """Return the host names that `callgauge serve` allows. By default these are the names of this machine."""
     hosts = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
     return hosts or list(LOCAL_NAMES)
 
 
 def embedders_from_environment() -> list[str]:
-    """Return the origins that may frame the dashboard."""
+    """Return the origins that may show the dashboard in a frame."""
     return os.environ.get(EMBEDDING_VARIABLE, "").split()
 
 
@@ -87,7 +87,7 @@ def texts_are_shown() -> bool:
 
 
 def traces_from_environment() -> Path | None:
-    """Return the folder for traces that programs send; None if the server accepts no traces."""
+    """Return the folder for traces that programs send. Return None if the server accepts no traces."""
     folder = os.environ.get(TRACES_VARIABLE)
     return Path(folder) if folder else None
 

@@ -22,7 +22,9 @@ _PAUSE = 0.02  # seconds between two reads; a slow client must not keep this pro
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:
-    """The parts of a request that the front process needs. `size` is the length of its header in bytes."""
+    """The parts of a request that the front process needs. `size` is the length of the request's header in
+    bytes.
+    """
 
     method: str
     path: str
@@ -41,13 +43,15 @@ def is_for_first(path: str) -> bool:
 
 
 def read_worker(cookies: str) -> int | None:
-    """Return the number of the worker in a Cookie header."""
+    """Return the number of the worker in a Cookie header. Return None if the header contains no such
+    number.
+    """
     match = _COOKIE.search(cookies)
     return int(match[1]) if match else None
 
 
 async def read_first_request(connection: socket.socket) -> FirstRequest | None:
-    """Wait for a request's header and return the request; None if the client disconnects before.
+    """Wait for a request's header, and return the request. Return None if the client disconnects first.
 
     The bytes stay in the connection, so that a worker can read them.
     """

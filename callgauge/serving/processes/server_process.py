@@ -1,4 +1,5 @@
-"""Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it with exit code 0.
+"""Runs Streamlit's command line, as `python -m streamlit` does. Ctrl-C and SIGTERM end the process with exit
+code 0.
 
 After a stop signal, open requests get some seconds to finish, and then the process ends. This loses no data:
 pages mostly read, and each change of decisions and notes is written completely or not at all.
@@ -31,7 +32,7 @@ _LONGEST_STOP = 5.0  # seconds; systemd kills a process after 90, Kubernetes aft
 class GuardedServer(uvicorn.Server):
     """Uvicorn's server, which also closes idle connections, and stops soon after a signal.
 
-    In a worker, it takes connections from the front process.
+    In a worker, the server takes its connections from the front process.
     """
 
     _handed: HandedConnections | None = None

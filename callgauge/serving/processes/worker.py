@@ -88,7 +88,7 @@ class Worker:
                 self._process.kill()
 
     async def _run_once(self) -> tuple[int, bool]:
-        """Run one process until it ends; return its exit code, and whether it took connections."""
+        """Run one process until it ends. Return its exit code, and whether it took connections."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
             ours.setblocking(False)

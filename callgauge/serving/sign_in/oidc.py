@@ -1,7 +1,7 @@
 """Sign-in with OpenID Connect: the authorization code flow with PKCE, state and nonce. Uses Authlib.
 
-The server stores the state of each sign-in under a random id, which only this browser's cookie has. The first
-answer deletes the state.
+The server stores the state of each sign-in under a random id. Only the cookie of the browser that signs in
+contains this id. The first answer of the provider deletes the state.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class _Pending:
 
 
 class OidcProvider:
-    """An OpenID provider. `issuer` is its address; its configuration is published below this address."""
+    """An OpenID provider. `issuer` is the provider's address. The configuration is published below this
+    address.
+    """
 
     def __init__(
         self,
@@ -126,10 +128,10 @@ class OidcProvider:
         return self._made
 
     def _check_metadata(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the part of the provider's configuration that is used here.
+        """Return only the fields of the provider's configuration that are used here.
 
-        Authlib would take any other field as an option of its HTTP client (`proxy`, `verify`,
-        `follow_redirects`) or of the request (`code_challenge_method`). Raises ProviderRefusedError.
+        Authlib would take other fields as options of its HTTP client (`proxy`, `verify`, `follow_redirects`)
+        or of the request (`code_challenge_method`). Raises ProviderRefusedError.
         """
         if metadata.get("issuer") != self._issuer:
             raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")

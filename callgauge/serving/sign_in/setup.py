@@ -1,4 +1,4 @@
-"""Creates the gate of a server from its settings; reports mistakes before the server starts."""
+"""Creates the gate of a server from its settings. Reports mistakes before the server starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SignInSetupError(Exception):
 
 
 def users_file(settings: SignInSettings, folder: Path) -> UsersFile | None:
-    """Return the users file; None if the sign-in method uses no such file."""
+    """Return the users file. Return None if the sign-in method uses no users file."""
     if settings.method not in ("password", "link"):
         return None
     return UsersFile(settings.password_file or folder / FILE)
