@@ -1,7 +1,7 @@
-"""The session logs of a run: one for each trial, and `probes.jsonl` for the probes of its models.
+"""The session logs of a run: one log for each trial, and `probes.jsonl` for the probes of the models.
 
 The log of a trial stays in memory until the trial has ended. So the folder never contains half a
-conversation, which could be neither measured nor continued. Each model is probed once in a run.
+conversation, which could be neither measured nor continued. A run probes each model once.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class NoPrivacy:
 
 
 class TrialLog(SessionLog):
-    """A session log in memory; `save` writes it to its file in one step."""
+    """A session log in memory. `save` writes the log to its file in one step."""
 
     def __init__(self, path: Path, session_id: str, privacy: LogPrivacy) -> None:
         super().__init__(path, session_id)
@@ -78,7 +78,7 @@ class TrialLog(SessionLog):
 
 
 def read_saved_outcome(path: Path) -> TrialOutcome | None:
-    """Return the outcome at the end of a trial's log, or None if the log has none."""
+    """Return the outcome at the end of a trial's log. Return None if the log has no outcome."""
     try:
         last = path.read_bytes().splitlines()[-1]
         outcome = orjson.loads(last)["meta"]["outcome"]
