@@ -1,8 +1,8 @@
 """Record deliveries, so that two processes never send the same report, even if one of them is killed.
 
-A sender claims the delivery and records *sending* before each request. If the sender is killed then, the
-request may have arrived, so no process sends it again. If the sender is killed between two attempts, the
-state is *trying*, and another process may continue.
+A sender claims the delivery and records *sending* before each request. If the sender is killed in this state,
+the request may have arrived, so no process sends it again. Between two attempts the state is *trying*. If the
+sender is killed in this state, another process may continue.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 
 
 class TokenProblemError(Exception):
-    """Raised when a token cannot be created; the message says what to do."""
+    """Raised when a token cannot be created. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
