@@ -1,1 +1,1 @@
-"""The questions that programs can ask: their parameters, and how a published store file answers them."""
+"""The questions that programs can ask: their parameters, and the functions that answer them from a store."""
