@@ -77,7 +77,7 @@ def forget(
 
 
 class _Traces:
-    """What a store's folder has of deleted sessions outside its tables: notes, and ids in the access log.
+    """The traces of deleted sessions outside the store's tables: notes, and ids in the access log.
 
     `notes` is the number of deleted notes.
     """
@@ -89,7 +89,9 @@ class _Traces:
         self._ids: set[str] = set()
 
     def remove(self, sessions: Collection[str], calls: Collection[str]) -> None:
-        """Remove the traces of these sessions and calls; only count notes in a dry run. Raises StoreError."""
+        """Remove the traces of these sessions and calls. In a dry run, only count notes. Raises
+        StoreError.
+        """
         from callgauge.memory.memory_file import MemoryProblemError
         from callgauge.memory.notes import remove_notes
         from ingest.errors import StoreError
@@ -212,7 +214,7 @@ def verify(
 ) -> None:
     """Check that a store or a backup is complete and unchanged.
 
-    It compares bytes, tables, counts, decisions and notes. Exits with 1 if it is not.
+    The check compares bytes, tables, counts, decisions and notes. Exits with 1 if there is a difference.
     """
     from ingest.backup.verify import verify_backup, verify_store
     from ingest.errors import OptionError

@@ -18,7 +18,7 @@ from callgauge.memory.memory_file import MemoryFile, cut_text
 
 DeliveryState = Literal["trying", "sending", "sent", "failed", "unknown"]
 LONGEST = timedelta(minutes=15)
-"""A delivery without an update for this time belongs to a dead process. Senders have shorter timeouts."""
+"""A delivery that had no update for this time belongs to a dead process: senders have shorter timeouts."""
 
 _CLAIM = """
     INSERT INTO deliveries VALUES (?, ?, 'trying', ?, ?, '') ON CONFLICT DO UPDATE

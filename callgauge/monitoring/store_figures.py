@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_MODELS = 20
 OTHER = "other"
 SPANS = (1, 7, 28)
-"""Each span has so many days, up to the newest day with data."""
+"""The lengths of the spans in days. Each span ends on the newest day with data."""
 WATCHED = (*HEADLINES, "emission", "tool_rejected", "execution")
 """The rates that have a metric."""
 _LONGEST = 100  # A label has at most this many characters.

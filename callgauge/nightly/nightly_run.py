@@ -26,7 +26,7 @@ from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_st
 # An unfinished nightly run can be continued for this time, also past midnight.
 _SAME_NIGHT = timedelta(hours=12)
 UNREADABLE = "unreadable"
-"""The key of the unreadable files. They are not stored in the memory, because a reason may quote a log."""
+"""The key of the unreadable files. The memory does not store these, because a reason may quote a log."""
 _NOTHING_LOADED = "nothing has been loaded yet"
 
 

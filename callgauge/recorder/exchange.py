@@ -30,7 +30,7 @@ from callgauge.traces.intake import append_line
 from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 
 LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
-"""Request headers with the session, the prompt (`name@version`) and the task. They are not passed on."""
+"""Request headers with the session, the prompt (`name@version`) and the task; not sent to the server."""
 _KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
 # Query parameters of a URL that contain an API key.
 _KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")

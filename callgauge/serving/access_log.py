@@ -140,7 +140,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
         try:
             with os.fdopen(_open_private(new, os.O_TRUNC), "wb") as out:
                 out.writelines(result for _, result in lines)
-                # a server without the lock may have added these lines meanwhile
+                # copy the lines that a server without the lock has added meanwhile
                 out.writelines(map(change, old))
                 out.flush()
                 os.fsync(out.fileno())

@@ -105,8 +105,8 @@ class ServerGuard:
             return page == self._address
         if page == _read_place(f"{page.scheme}://{host}"):
             return True
-        # A proxy may send another host name than the browser. Another port of the browser's host is another
-        # server, but the browser sends the same cookies to both servers.
+        # A proxy may replace the host name that the browser sent. A page on another port comes from another
+        # server, which gets the same cookies, so only the default port is accepted.
         is_named = page.name in self._hosts and page.name not in LOCAL_NAMES
         return is_named and page.port == _PORTS[page.scheme] and page.name != _read_name(host)
 

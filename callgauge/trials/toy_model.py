@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 CARELESSNESS = {"toy-quick": 1.0, "toy-careful": 0.35}
-"""The factor by which each toy multiplies the rates below."""
+"""The factor by which each toy model multiplies the rates below."""
 DATE_SLIP = 0.40
 """The rate of dates in the task's format, when the tool definition does not show the date format."""
 TOLD_SLIP = 0.04  # The rate of date mistakes when the definition shows the date format.

@@ -109,7 +109,9 @@ def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Tests
 
 
 def _find_companion(made: Testset, output: Path) -> dict[Path, bytes]:
-    """Return the file to write next to the test set, such as a task file; {} if it already exists."""
+    """Return the file to write next to the test set, such as a task file. Return {} if no file is
+    needed.
+    """
     if made.shape.companion is None:
         return {}
     path = output.with_name(made.shape.companion)

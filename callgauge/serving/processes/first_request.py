@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 COOKIE = "callgauge_worker"
-"""The cookie with the number of a browser's worker, which has the state of its pages."""
+"""The cookie with the number of a browser's worker. Only this worker has the state of the browser's pages."""
 FIRST = 1
 """The worker that answers sign-ins and programs, so that one process counts them for limits."""
 MOST_BYTES = 65_536
-"""The maximum size of a header, in bytes, as in uvicorn. The first worker answers requests above it."""
+"""The maximum size of a header in bytes, as in uvicorn. Longer requests go to the first worker."""
 _OF_FIRST = ("/sign-in", "/sign-out", "/api/", "/mcp", "/metrics", "/v1/traces", "/healthz")
 _END = re.compile(rb"\n\r?\n")
 _COOKIE = re.compile(rf"(?:^|;)\s*{COOKIE}=([0-9]{{1,3}})\s*(?:;|$)")

@@ -63,7 +63,7 @@ class HandedConnections:
                 data, descriptors, _, _ = socket.recv_fds(self._channel, 1, 1, _CLOSE_ON_EXEC)
             except BlockingIOError:
                 return
-            except OSError:  # the front process has ended, and reports were unread
+            except OSError:  # the front process has ended without reading all reports
                 data, descriptors = b"", []
             if not data:  # the front process has ended; then standard input closes, and so this process ends
                 self.end()

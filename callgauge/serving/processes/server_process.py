@@ -87,7 +87,7 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 def _end_with_input() -> None:
     """Stop the server when standard input closes, which means that the parent process has ended."""
-    while os.read(0, 1024):  # sys.stdin has a lock; a thread that holds it makes the end of Python fail
+    while os.read(0, 1024):  # not sys.stdin: Python cannot end while a thread holds its lock
         pass
     signal.raise_signal(signal.SIGTERM)
     time.sleep(2 * _LONGEST_STOP)

@@ -159,7 +159,7 @@ class _Explained:
         from joserfc.errors import JoseError
 
         if isinstance(problem, (AuthlibBaseError, JoseError)):
-            # Anybody could have written the text of `error` into the address of our callback.
+            # Show only codes: anybody could have written a text into the address of our callback.
             error = str(getattr(problem, "error", ""))
             code = error if _ERROR_CODE.fullmatch(error) else "invalid"
             raise ProviderRefusedError(f"The provider's answer was not accepted ({code}).") from problem

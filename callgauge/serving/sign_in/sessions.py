@@ -24,7 +24,7 @@ KEY_FILE = "sign_in.key"
 ENDED_FILE = "signed_out.json"
 _LOCK = "signed_out.lock"
 _SHORTEST_SECRET = 32
-_MANY = 1_000  # A list of this many ended sessions keeps expired ones.
+_MANY = 1_000  # Up to this many ended sessions, the list keeps expired sessions.
 _PATIENCE = 1.0  # seconds to wait while another server writes the list
 
 

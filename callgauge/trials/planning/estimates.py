@@ -29,7 +29,7 @@ from lenient import ToolCatalog
 
 BYTES_A_TOKEN = 4
 OF_CALLS: frozenset[MeasureName] = frozenset({"refused", "mended"})
-"""The measures that are rates per call; the other measures count per trial."""
+"""The measures that are rates per tool call. All other measures count per trial."""
 _AMOUNTS = frozenset({"tokens", "cost"})
 _GUESSED_REPLIES = 2.0  # With tools, the model sends a call and then an answer.
 _GUESSED_WRITTEN = 100.0  # The guess for the tokens of one reply.

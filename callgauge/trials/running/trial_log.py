@@ -20,7 +20,7 @@ from callgauge.trials.results.run_folder import TrialOutcome, make_outcome
 from callgauge.trials.running.run_files import RunFiles
 
 TRIAL_END = "trial_end"
-"""The event after `session_end`. Its meta has the outcome, from which a lost line is written again."""
+"""The event after `session_end`. A lost ledger line is restored from the outcome in its `meta`."""
 FULL_QUESTIONS = 5  # A full probe asks this many questions about the JSON fallback.
 
 

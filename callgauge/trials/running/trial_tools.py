@@ -33,7 +33,7 @@ from lenient import ToolCatalog, ToolDefinition
 
 _RECORDED = ToolSource("recorded")
 SERVERS_OWN = "(servers)"
-"""The key of the definitions that servers list, for variants without their own definitions."""
+"""The key of the definitions that MCP servers list. Variants without definitions use these."""
 
 
 class ToolSourceError(RunError):
