@@ -193,11 +193,11 @@ def ingest(
     If a file changes (log rotation, a dump under the same name), its sessions are updated or continued. No
     other session is dropped.
 
-    Exits with 3 if there are new unreadable lines or files. The Data page lists them; later loads exit with
+    Exits with 3 if there are new unreadable lines or files, which the Data page lists. Later loads exit with
     0. Options on the command line override --config.
 
-    Ctrl-C stops after the current batch and publishes the files that were read completely. Press it twice to
-    stop immediately.
+    Ctrl-C stops after the current batch and publishes the files that were read completely. Ctrl-C twice stops
+    immediately.
     """
     source = SourceSettings(
         name="", paths=tuple(paths or ()), manifests=tuple(manifest or ()),

@@ -43,7 +43,7 @@ def forget(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Delete sessions from a store for good. Later loads do not bring them back; logs are not touched.
+    """Delete sessions from a store for good. Later loads do not restore the sessions. Logs are not touched.
 
     Also deletes the team's notes on these sessions, and their IDs in the access log. Exits with 1 if no
     session matches.
@@ -139,7 +139,7 @@ def retain(
 ) -> None:
     """Apply retention: delete old content and old calls. Daily sums stay; later loads restore nothing.
 
-    Also deletes stored reports that cover those days. Exits with 0 even if nothing is old enough.
+    Also deletes stored reports about the days of deleted data. Exits with 0 even if nothing is old enough.
     """
     from callgauge.nightly.stored_reports import remove_old_reports
     from ingest.backup.make_backup import read_record

@@ -182,10 +182,10 @@ def formats_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the log formats, or show which one reads a file.
+    """List the log formats, or show which format reads a file.
 
-    For a file, it also shows why the other formats do not read it.
-    Exits with 1 if no format reads one of the files.
+    For a file, the output also says why the other formats do not read it. Exits with 1 if no format reads one
+    of the files.
     """
     from ingest.formats import distribution_of, format_problems, formats
     from ingest.pipeline.reading.format_explanation import explain_files
@@ -203,7 +203,9 @@ def formats_(
 
 
 def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command. IngestError and Ctrl-C now end it with a one-sentence message."""
+    """Return the command with error handling: IngestError and Ctrl-C end the command with a one-sentence
+    message.
+    """
 
     @functools.wraps(command)
     def explain_errors(**words: Any) -> None:

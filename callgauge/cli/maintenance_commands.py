@@ -129,7 +129,7 @@ def models(
 ) -> None:
     """List the models of a store with their names in the logs.
 
-    It also applies the aliases of the store's naming.toml.
+    The command also applies the aliases of the store's naming.toml.
     """
     from ingest.maintenance.model_names import count_models_anew
 

@@ -85,7 +85,7 @@ def revoke(
     ],
     store: Store,
 ) -> None:
-    """Revoke a token. A running server rejects it within two seconds."""
+    """Revoke a token. A running server rejects the token within two seconds."""
     from callgauge.memory.tokens import TokenList
 
     _check_folder(store)

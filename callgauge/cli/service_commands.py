@@ -47,7 +47,7 @@ _COUNTED = ("files", "lines", "calls", "sessions", "backups")
 
 
 def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> None:
-    """List every mistake in a callgauge.toml. It also lists what is missing on this machine. Changes nothing.
+    """List every mistake in a callgauge.toml, and what is missing on this machine. Changes nothing.
 
     Exits with 0 if everything is in order, 1 if something is missing here (a file, a folder, a variable), 2
     if the file has mistakes.
@@ -144,12 +144,13 @@ def nightly(
 ) -> None:
     """Run the nightly job: load, retention, backup, report.
 
-    Each step is recorded. If you run it again on the same day, it continues at the first unfinished step.
+    Each step is recorded. If you run the command again on the same day, it continues at the first unfinished
+    step.
 
     Exits with 0 if everything is done, 1 if nothing could be done, 3 if everything is done but there are new
-    unreadable lines or files, 4 if a source or a later step failed, 130 if a signal stopped it.
+    unreadable lines or files, 4 if a source or a later step failed, 130 if a signal stopped the job.
 
-    Ctrl-C and SIGTERM stop it after the current batch. Data that was loaded by then is kept.
+    Ctrl-C and SIGTERM stop the job after the current batch. Data that was loaded by then is kept.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.memory.nights.night_lock import NightBusyError

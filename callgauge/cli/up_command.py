@@ -78,9 +78,9 @@ def up(
 ) -> None:
     """Load logs, open the dashboard, and load what is added.
 
-    Ctrl-C stops it. Without a PATH, choose among the logs of the agents on this machine and a sample, which
-    has a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves
-    this machine.
+    Ctrl-C stops the command. Without a PATH, you choose: the logs of an agent on this machine, or a sample in
+    a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this
+    machine.
 
     Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
     """

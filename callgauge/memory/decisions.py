@@ -24,8 +24,7 @@ SELECT_DECISIONS = "SELECT id, title, reason, link, figures, by, at FROM decisio
 
 @dataclass(frozen=True, slots=True)
 class FrozenSide:
-    """One side of a saved comparison: `k` hits among `n` calls, from `total` calls, with the rate's 95 %
-    interval.
+    """One side of a saved comparison. The rate is `k` / `n`, with a 95 % interval; `total` counts all calls.
 
     `name` describes the side in words. `parameters` are the metric parameters that select the side's calls.
     Days have the form YYYY-MM-DD.
@@ -45,8 +44,9 @@ class FrozenComparison:
     """A comparison of `of` with `against`, with the numbers at the time of the decision.
 
     `measure` is the name of a rate or of a trial measure. `sentence` is the verdict on the page.
-    `difference`, `low` and `high` are the difference with its 95 % interval, or None without data. `method`
-    says how the difference was computed. `run` is the trial run. It is empty for a comparison of logs.
+    `difference`, `low` and `high` are the difference with its 95 % interval. They are None if there is no
+    data. `method` says how the difference was computed. `run` is the trial run. It is empty for a comparison
+    of logs.
     """
 
     measure: str

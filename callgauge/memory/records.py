@@ -42,8 +42,8 @@ class ModelPrice:
     """The price of a model per million tokens. It applies from a day until the next price of the model.
 
     `cached_input` is for input tokens that were read from a provider's cache. `cache_write` is for input
-    tokens that were written to it. None means no separate price. `currency` is an ISO 4217 code. `source`
-    says where the price was published.
+    tokens that were written to the cache. None means no separate price. `currency` is an ISO 4217 code.
+    `source` says where the price was published.
     """
 
     model: str

@@ -35,7 +35,7 @@ class NightRun:
     """One process of a nightly run. When `stop()` returns True, a step ends as soon as no data is lost.
 
     `patience` decides whether to wait for a store that another load has locked. `on_write` is called before
-    each lasting write. Tests use it to kill the process at this moment.
+    each lasting write. Tests kill the process in this callback.
     """
 
     configuration: Configuration
@@ -81,8 +81,8 @@ class UnreadableFile:
     """A file that was read only partly or not at all. `lines` is the number of unreadable lines. None means
     the whole file.
 
-    `reason` continues a sentence that begins with the path. If `lines` is a number, it is the code and reason
-    of the first unreadable line.
+    `reason` continues a sentence that begins with the path. If `lines` is a number, `reason` is the code and
+    reason of the first unreadable line.
     """
 
     source: str

@@ -79,8 +79,8 @@ class PriceList:
         return dated[-1] if dated else None
 
     def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
-        """Yield all prices with their owner. The team's prices come first. They are sorted by model and
-        day.
+        """Yield all prices with their owner. The team's prices come first. Each owner's prices are sorted by
+        model and day.
         """
         for owner, prices in self._of_owner.items():
             for name in sorted(prices):

@@ -181,7 +181,7 @@ def shorten_address(address: str) -> str:
 
 
 def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
-    """Return a body as text. If the body is not UTF-8, return it in base64, as in HTTP archives (HAR 1.2)."""
+    """Return a body as text. If the body is not UTF-8, return base64, as in HTTP archives (HAR 1.2)."""
     raw = _unpack(body.join(), coding)
     try:
         return _drop_keys(raw.decode("utf-8"), keys)

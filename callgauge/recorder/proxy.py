@@ -1,4 +1,4 @@
-"""Passes requests to a server and answers back to the client, and records both.
+"""Passes requests to a server, passes the answers back, and records requests and answers.
 
 The bytes pass unchanged and without delay.
 """

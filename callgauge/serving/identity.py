@@ -18,9 +18,9 @@ WRITES_HEADER = "x-callgauge-writes"
 class User:
     """A person or a program that uses the server.
 
-    `name` is an e-mail address, a user name or a token's name; without sign-in it is empty. `may_write`
-    allows changes of the team's decisions and notes. Admins may also run SQL, export raw text, and delete
-    sessions.
+    `name` is an e-mail address, a user name or a token's name. It is empty if the server has no sign-in.
+    `may_write` allows changes of the team's decisions and notes. Admins may also run SQL, export raw text,
+    and delete sessions.
     """
 
     name: str

@@ -63,9 +63,9 @@ def write_sign_in(settings: SignInSettings) -> str:
 
 
 def sign_in_from_environment() -> SignInSettings:
-    """Return the sign-in settings; the method is `none` if the environment has no settings.
+    """Return the sign-in settings. The method is `none` if the environment has no settings.
 
-    Raises TypeError or ValueError for invalid settings, so that no server starts without its protection.
+    Raises TypeError or ValueError for invalid settings, so that no server starts without protection.
     """
     values: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
     settings: dict[str, Any] = {

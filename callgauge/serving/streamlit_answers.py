@@ -69,7 +69,7 @@ class _Answer:
 class CompressedAssets:
     """Compresses Streamlit's scripts and styles once, and keeps the result in memory.
 
-    Streamlit sends the files uncompressed, because it would compress them again for every visitor.
+    Streamlit sends the files uncompressed, to avoid compressing a file again for every visitor.
     """
 
     def __init__(self, app: ASGIApp) -> None:

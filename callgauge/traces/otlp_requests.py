@@ -30,10 +30,10 @@ class TraceRequestError(Exception):
 
 
 def read_traces(body: bytes, media_type: str, coding: str) -> bytes:
-    """Return the log line for the body of a request. Return b"" if it contains no span. Raises
-    TraceRequestError.
+    """Return the log line for the body of a request. Return b"" if the request contains no span.
 
     `media_type` is the Content-Type of the request. `coding` is the Content-Encoding, or "" if there is none.
+    Raises TraceRequestError.
     """
     plain = _unpack(body, coding.strip().lower())
     kind = media_type.partition(";")[0].strip().lower()

@@ -1,1 +1,3 @@
-"""The questions that programs can ask: their parameters, and the functions that answer them from a store."""
+"""The questions that programs can ask. Each question has parameters and a function that computes the
+answer.
+"""

@@ -244,7 +244,7 @@ def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     """Return error signatures: new signatures first, then by frequency.
 
-    A signature is an error without its variable text.
+    A signature is an error message whose variable text is removed.
     """
     ask = store.reader.ask
     chosen = choose_filters(ask, parameters)

@@ -29,7 +29,8 @@ TESTSET_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Testset:
-    """A test set. `found` counts the matching tool calls. `calls` counts the newest of them, which were read.
+    """A test set. `found` counts the matching tool calls. `calls` counts the calls that were read: the
+    newest.
 
     `is_complete` is False when not all matching tool calls were counted.
     """

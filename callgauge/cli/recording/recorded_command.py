@@ -1,4 +1,4 @@
-"""Run a command whose model requests are recorded. Pass signals to it, and return its exit code."""
+"""Run a command whose model requests are recorded. Pass signals to the command, and return its exit code."""
 
 from __future__ import annotations
 

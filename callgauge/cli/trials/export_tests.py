@@ -57,8 +57,8 @@ def export_tests(
 ) -> None:
     """Export calls as a test set for another tool.
 
-    Lists the calls that are left out, with the reason. For Inspect, also writes the task file
-    inspect_task.py next to FILE. Exits with 1 if no call becomes a test.
+    Lists the omitted calls and the reasons. For Inspect, also writes the task file inspect_task.py next to
+    FILE. Exits with 1 if no call becomes a test.
     """
     lists = {"model": model, "prompt": prompt, "tool": tool}
     single = {

@@ -79,8 +79,8 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
     """Return the rate that corresponds to the primary measure, and a text that says what the rate counts.
 
-    The rate counts the plan's tools. If those have too few tool calls, it counts all tools. The rate is None
-    if there are fewer than ENOUGH tool calls or turns.
+    The rate counts the plan's tools. If these tools have too few tool calls, the rate counts all tools. The
+    rate is None if there are fewer than ENOUGH tool calls or turns.
     """
     from callgauge.analysis.metrics import read_rows
 

@@ -268,7 +268,7 @@ class RunPrivacy:
         self._redacts = redacts
 
     def clean_server_text(self, text: str) -> str:
-        """Return a server's message without texts that look like secrets."""
+        """Remove texts that look like secrets from a server's message. Return the message."""
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
@@ -276,7 +276,9 @@ class RunPrivacy:
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event for the log. With --redact, its texts are redacted as in `ingest --redact`."""
+        """Return an event for the log. With --redact, the event's texts are redacted as in `ingest
+        --redact`.
+        """
         if not self._redacts:
             return event
         kept_fields = {name: event[name] for name in _AS_THEY_ARE}

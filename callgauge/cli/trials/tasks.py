@@ -105,7 +105,7 @@ def tasks(
 ) -> None:
     """Make trial tasks from failed calls. A task contains the turn up to the call.
 
-    Lists the calls that are left out, with the reason. Exits with 1 if no call becomes a task.
+    Lists the omitted calls and the reasons. Exits with 1 if no call becomes a task.
     """
     if not (failed or layer or signature or tool or session or run):
         render.fail(

@@ -96,7 +96,7 @@ class FrontProcess:
 
 
 class _Arrival:
-    """A new connection whose request header is not complete. WaitingConnections may close it."""
+    """A new connection whose request header is not complete. WaitingConnections may close the connection."""
 
     def __init__(self, address: Any, task: asyncio.Task[Any] | None) -> None:
         self._address = address

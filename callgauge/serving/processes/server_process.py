@@ -70,7 +70,7 @@ class GuardedServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop the server; called when a signal arrives."""
+        """Stop the server. uvicorn calls this method when a signal arrives."""
         if not self.should_exit:
             # An exception would not end the process: Python waits for the threads of pages that still
             # calculate.

@@ -20,7 +20,7 @@ _STOP_PATIENCE = 7.0  # seconds; a server needs at most 5 to stop
 
 
 class WorkerEndedError(Exception):
-    """Raised when a worker ends before it was ready for the first time. `code` is its exit code."""
+    """Raised when a worker ends before it was ready for the first time. `code` is the worker's exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"a worker has ended with {code}")

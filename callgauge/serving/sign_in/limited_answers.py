@@ -17,7 +17,7 @@ class AnswerTooLongError(ValueError):
 
 
 async def limit_answer(answer: Response) -> None:
-    """Limit the size of an answer's body. httpx calls this response hook before it reads the body.
+    """Limit the size of an answer's body. This response hook runs before httpx reads the body.
 
     Raises AnswerTooLongError for a compressed body, because a short compressed body could unpack to any size.
     """

@@ -320,7 +320,7 @@ class SignInRoutes:
         words: str,
         form: tuple[str, str, dict[str, str], tuple[str, ...]],
     ) -> Response:
-        """Return a page with a form. Only this browser can send the form, because the form must match a
+        """Return a page with a form that only this browser can send: the form must match the browser's
         cookie.
         """
         action, button, hidden, fields = form

@@ -38,7 +38,7 @@ class SignOutNotSavedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignInSession:
-    """A sign-in session. `id` is random. `until` is the time of its end, in seconds since 1970."""
+    """A sign-in session. `id` is random. `until` is the time when the session ends, in seconds since 1970."""
 
     id: str
     identity: Identity
@@ -46,7 +46,7 @@ class SignInSession:
 
 
 def read_secret(variable: str, folder: Path) -> str:
-    """Return the secret that signs cookies. Read it from the environment or a file, or create the file.
+    """Return the secret that signs cookies, from the environment or a file. Create the file if it is missing.
 
     Raises SecretError.
     """
@@ -98,8 +98,8 @@ class Signer:
 class Sessions:
     """Begins and ends sign-in sessions.
 
-    A file in `folder` lists sessions that ended early, until they would have expired. All servers of a store
-    use this file. Raises SecretError if the file cannot be read.
+    A file in `folder` lists the sessions that ended early. A session stays in this list until its normal
+    expiry. All servers of a store use this file. Raises SecretError if the file cannot be read.
     """
 
     def __init__(
@@ -160,9 +160,7 @@ class Sessions:
             raise SignOutNotSavedError(str(problem)) from problem
 
     def find_problem(self) -> str | None:
-        """Save ended sessions that are not saved yet. Return the reason if they cannot be saved, else
-        None.
-        """
+        """Save ended sessions that are not saved yet. Return the reason if saving fails, else None."""
         try:
             saved, now = read_ended(self._path.parent), self._clock()
             if any(session_id not in saved for session_id, until in [*self._ended.items()] if until > now):

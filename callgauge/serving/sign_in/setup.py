@@ -86,7 +86,7 @@ def gate_options(
 ) -> dict[str, Any]:
     """Return the arguments of a Gate for the store in `folder`.
 
-    Raises SignInSetupError, so that no server starts without its protection.
+    Raises SignInSetupError, so that no server starts without protection.
     """
     options: dict[str, Any] = {"settings": settings, "find_token": find_token}
     if settings.method == "none":

@@ -183,8 +183,8 @@ class UsersFile:
 
     @contextmanager
     def _change(self) -> Iterator[tuple[_Listing, Any]]:
-        """Hold the lock during the `with` block. Yield the content of the file and a function that replaces
-        it.
+        """Hold the lock during the `with` block. Yield the content of the file and a function that writes new
+        content.
         """
         try:
             with lock_file(

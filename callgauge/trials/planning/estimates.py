@@ -215,7 +215,7 @@ def _estimate_arm(plan: Plan, arm: TrialArm, tasks: Sequence[Task], history: His
 
 
 def _count_base(plan: Plan, arm: TrialArm, task: Task) -> tuple[int, bool]:
-    """Return the tokens of a request without messages, and whether the request offers tools."""
+    """Return the tokens of a request apart from its messages, and whether the request offers tools."""
     catalog = plan.definitions.get(arm.definitions or "") or ToolCatalog()
     offered = offered_tools(task, catalog)
     prompt = plan.prompts[arm.prompt].text if arm.prompt is not None else ""

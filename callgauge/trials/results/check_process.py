@@ -17,8 +17,8 @@ _START_SECONDS = 60.0
 
 
 class CheckProcess:
-    """A process that runs checks. The process starts at the first check. If it ends, the next check starts it
-    again.
+    """A process that runs checks. The first check starts the process. If it has ended, the next check starts
+    a new one.
 
     Modules of checks are imported from `folder` first. Thread-safe.
     """

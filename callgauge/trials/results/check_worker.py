@@ -1,6 +1,7 @@
-"""The process that runs users' check functions and patterns, because they may raise, hang or exit.
+"""Runs users' check functions and patterns in a separate process, because they may raise, hang or exit.
 
-`check_process` starts it. Standard input and output carry pickles, each after its length in eight bytes.
+`check_process` starts this process. Standard input and output carry pickles. Eight bytes before each pickle
+contain its length.
 """
 
 from __future__ import annotations

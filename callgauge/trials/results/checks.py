@@ -72,7 +72,9 @@ def check_turn(
 
 
 def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
-    """Return why `module:name` cannot be imported. Return None if it can. `folder` is searched first."""
+    """Return why `module:name` cannot be imported. Return None if the import works. `folder` is searched
+    first.
+    """
     ok, why = _process_of(folder).ask("find", named, seconds=seconds)
     return None if ok else why
 
@@ -239,7 +241,7 @@ def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose
 
 
 def _is_same_time(sent: str, wanted: str) -> bool:
-    """Return True when two timestamps are the same moment. If `wanted` has no offset, it is in UTC."""
+    """Return True when two timestamps are the same moment. A `wanted` without an offset is in UTC."""
     time, other = read_timestamp(sent) if is_timestamp(sent) else None, read_timestamp(wanted)
     if other is not None and other.tzinfo is None:
         other = other.replace(tzinfo=UTC)

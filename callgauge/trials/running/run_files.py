@@ -91,8 +91,8 @@ def ignore_write(_step: str) -> None:
 class RunFiles:
     """Writes lines and files, with known secrets replaced.
 
-    `on_write` gets the name of each lasting write before the write happens. Tests use it to kill the process
-    at this moment.
+    `on_write` gets the name of each lasting write before the write happens. Tests kill the process in this
+    callback.
     """
 
     def __init__(self, secrets: KnownSecrets, on_write: OnWrite = ignore_write) -> None:

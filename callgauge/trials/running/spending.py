@@ -91,7 +91,7 @@ class Spending:
         return self.earlier_seconds + self.clock.now() - self._began
 
     def open_trial(self, arm: str, first: Amount) -> TrialAccount:
-        """Return the account of a new trial. `first` is the maximum cost of its first request."""
+        """Return the account of a new trial. `first` is the maximum cost of the trial's first request."""
         account = TrialAccount(self.expected(arm, first))
         self._open.append(account)
         return account
@@ -108,7 +108,7 @@ class Spending:
         return first.at_least(self._dearest.get(arm, Amount()))
 
     def begin_request(self, account: TrialAccount, worst: Amount) -> str:
-        """Record a request before it is sent, and return its id. Raises FolderError."""
+        """Record a request before it is sent. Return the id of the request. Raises FolderError."""
         request = f"{self._process}.{next(self._numbers)}"
         account.in_flight = worst
         self._write({"request": request, "worst": worst._asdict()})
@@ -186,7 +186,7 @@ def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
 
 
 def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
-    """Return the total duration of all processes. A process lasts until the last time that it recorded."""
+    """Return the total duration of all processes. The last time that a process recorded counts as its end."""
     total = latest = 0.0
     for line in lines:
         if "begin" in line:
@@ -203,7 +203,7 @@ def worst_amount(read: float, most_written: float, price: TokenPrice | None) -> 
 
 @dataclass(slots=True)
 class TrialMeter:
-    """Meters the requests of one conversation, for `Endpoint.share`."""
+    """Reserves and books the cost of the requests of one conversation, for `Endpoint.share`."""
 
     spending: Spending
     account: TrialAccount
@@ -215,7 +215,9 @@ class TrialMeter:
     _read: float = 0.0
 
     async def begin(self, request: ChatRequest, size: int) -> None:
-        """Wait until the endpoint's limits allow the request, then reserve its maximum cost."""
+        """Wait until the endpoint's limits allow the request. Then reserve the maximum cost of the
+        request.
+        """
         self._size, self._read = size, self.rates.estimate_tokens(size)
         self.most_written = float(request.sampling.get("max_tokens", REPLY_TOKENS))
         await self.rates.take(self._read + self.most_written)
@@ -223,7 +225,7 @@ class TrialMeter:
         self._request = self.spending.begin_request(self.account, worst)
 
     def book(self, reply: Reply) -> None:
-        """Book the tokens that the endpoint reported. If it reports no tokens, book an estimate from the
+        """Book the tokens that the endpoint reported. If the endpoint reports none, book an estimate from the
         texts.
         """
         tokens = reply.tokens

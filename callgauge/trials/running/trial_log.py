@@ -25,18 +25,18 @@ FULL_QUESTIONS = 5  # A full probe asks this many questions about the JSON fallb
 
 
 class LogPrivacy(Protocol):
-    """Removes private data from the files of a run; API keys are removed elsewhere."""
+    """Removes private data from the files of a run, except API keys, which are removed elsewhere."""
 
     def clean_server_text(self, text: str) -> str:
-        """Return a server's message without texts that look like secrets."""
+        """Remove texts that look like secrets from a server's message. Return the message."""
         ...
 
     def clean_text(self, text: str) -> str:
-        """Return a text of the run without private data."""
+        """Remove private data from a text of the run. Return the text."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event of a session log without private data."""
+        """Remove private data from an event of a session log. Return the event."""
         ...
 
 

@@ -13,8 +13,8 @@ from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure. `parts` returns the numerator and the denominator (k and n) of a trial, or None without
-    data.
+    """One measure. `parts` returns the numerator and the denominator (k and n) of a trial, or None if there
+    is no data.
 
     `tried` says in words what n counts. If `is_share` is True, the measure is a share from 0 to 1. Other
     measures are amounts in `unit`.

@@ -89,8 +89,8 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of a run. A task counts in `whole_tasks` when each variant that still ran has ended all its
-    trials.
+    """The results of a run. `whole_tasks` counts the tasks whose trials have ended in all variants that are
+    still active.
 
     `next_look` is the value of `whole_tasks` at the next interim analysis, or None at the end of the run.
     `spent` and `caps` hold the known costs (USD), tokens and minutes. `held` has the settings that all

@@ -274,14 +274,14 @@ def _show(value: object) -> str:
 
 
 def report_run(root: Path) -> Report:
-    """Write the report of a run into its folder, and return it. Raises FolderError and OSError."""
+    """Write the report of a run into the run's folder. Return the report. Raises FolderError and OSError."""
     report = make_report(read_run(root))
     write_report(root, report)
     return report
 
 
 def write_report(root: Path, report: Report) -> None:
-    """Write both report files, each one atomically. Raises OSError."""
+    """Write report.json and report.md. Each file is replaced atomically. Raises OSError."""
     folder = RunFolder(root)
     data = {**report.to_data(), "answer": answer_lines(report)}
     _replace(folder.report, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -3,8 +3,8 @@
 
 A prompt is rendered with the test's variables. Only `{{ name }}` is supported, no filters or tags. Assertions
 on the answer or on the called tools become the task's expectation. Assertions that tool calls match their
-definitions are dropped, because every trial measures this. Any other assertion is an error, because the task
-would check less than the test.
+definitions are dropped, because every trial measures this. Any other assertion is an error: without it, the
+task would check less than the test.
 """
 
 from __future__ import annotations
