@@ -357,7 +357,7 @@ def _read_lines() -> Iterator[str]:
 
 def _read_line(question: str) -> str:
     if sys.stdin.isatty():
-        # asyncio only takes note of Ctrl-C, which does not end input().
+        # asyncio's handler only notes Ctrl-C and does not end input().
         is_main = threading.current_thread() is threading.main_thread()
         with handle_signals(["SIGINT"] if is_main else [], signal.default_int_handler):
             try:

@@ -262,7 +262,7 @@ def serve_loads(
             with _start_server(store, settings) as (server, url):
                 render.print_message(f"Callgauge on {url} (Ctrl-C stops it)")
                 if opens_browser and can_open_browser():
-                    # A slow browser or one in the terminal must not block the loads.
+                    # A slow browser, or a browser in the terminal, must not block the loads.
                     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
                 while not follows:
                     server.pause(1)

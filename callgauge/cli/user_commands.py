@@ -53,7 +53,7 @@ def add(
         bool, typer.Option("--without-password", help="Allow sign-in by link only.")
     ] = False,
 ) -> None:
-    """Add or change a user. Asks for the password, or reads it from standard input."""
+    """Add or change a user. Asks for the password at a terminal, else reads it from standard input."""
     from callgauge.serving.sign_in.users_file import tidy_name
 
     with _explain_problems():

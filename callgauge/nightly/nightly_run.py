@@ -337,6 +337,6 @@ def _run_step(name: StepName, run: NightRun) -> StepResult:
         return StepResult("failed", {"problem": str(problem)}, ends_night=name == "load")
     except Exception as mistake:
         traceback.print_exc()
-        # The message may quote a log, and the memory would keep the quote for ever.
+        # Do not store the message: it may quote a log, and the memory would keep the quote for ever.
         reason = f"{type(mistake).__name__}; see the output of the nightly run"
         return StepResult("failed", {"problem": reason})

@@ -154,7 +154,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
 def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
     try:
         event: Any = json.loads(line)
-    except ValueError:  # a full disk can cut a line
+    except ValueError:  # a full disk may have cut this line
         text = line.decode("utf-8", "replace")
         return b"" if any(name in text for name in ids) else line
     named = [name for name in _WITH_IDS if _names_one_of(event.get(name), ids)]

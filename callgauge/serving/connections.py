@@ -117,8 +117,8 @@ def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[
             self.forget_reader()
 
         def check_reader(self, before: int | None) -> None:
-            """Close the connection if its client has read too few of `before` waiting bytes. Otherwise check
-            again later.
+            """Close the connection if its client has read too few of the `before` waiting bytes. Otherwise
+            check again later.
             """
             left = self.transport.get_write_buffer_size()
             if before is not None and before - left < _LEAST_BYTES:

@@ -1,7 +1,7 @@
 """Checks the host, origin and route of each request, and sets the headers of every answer.
 
-The guard runs before Streamlit, which would also answer requests that the pages do not need: uploads, memory
-figures, an interface for agents, HTTP requests with any Host, and pages on other ports.
+The guard runs before Streamlit, because Streamlit also answers requests that the pages do not need. Examples
+are uploads, memory figures, an interface for agents, requests with any Host, and pages on other ports.
 """
 
 from __future__ import annotations

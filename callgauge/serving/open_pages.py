@@ -107,7 +107,8 @@ class OpenPage:
 def find_media(data: bytes) -> Iterator[str]:
     """Yield the names of the files that one of Streamlit's messages offers.
 
-    Other fields of a message may contain any address, such as the address of another user's file.
+    Only the fields that offer files are read. Other fields may contain any address, even that of another
+    user's file.
     """
     if b"/media/" not in data:
         return

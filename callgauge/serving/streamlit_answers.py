@@ -33,7 +33,7 @@ _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 @dataclass(slots=True)
 class _Answer:
-    """A complete answer of the application. An answer may never start, because the browser disconnects."""
+    """A complete answer of the application. If the browser disconnects, the answer may never start."""
 
     start: Message = field(default_factory=dict)
     body: bytes = b""

@@ -42,7 +42,7 @@ def find_store(named: str) -> Path:
         if link is None:
             return folder
         from ingest.store.shared.shared_folder import (
-            open_shared_folder,  # Importing the driver of the object storage takes 0.1 seconds.
+            open_shared_folder,  # A top-level import would delay every command by 0.1 seconds.
         )
 
         open_shared_folder(folder, link).fetch()

@@ -101,8 +101,8 @@ def run(
     """Run the trials of a plan, or continue an unfinished run.
 
     Exits with 0 if the run is complete, with 1 if no model could be reached, with 3 if it stopped early
-    (budget, --limit, an endpoint or the disk); the same command continues it. Ctrl-C waits for running
-    trials, Ctrl-C twice stops immediately; both exit with 130.
+    (budget, --limit, an endpoint or the disk). The same command continues a stopped run. Ctrl-C waits for
+    running trials, Ctrl-C twice stops immediately; both exit with 130.
     """
     plan, tasks = load_plan(plan_file)
     end = _run_plan(plan, tasks, out, store, limit=limit, is_new=anew, redacts=redact)

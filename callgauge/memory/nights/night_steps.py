@@ -56,7 +56,7 @@ class NightRecords:
     def list_steps(self, nights: int, until: date = date.max) -> Sequence[NightStep]:
         """Return the steps of the newest nightly runs. The newest run comes first, with its steps in order.
 
-        Ignores runs dated after `until`, because a clock may have been wrong.
+        Ignores runs dated after `until`, which come from a wrong clock.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)

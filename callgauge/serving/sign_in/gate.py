@@ -42,7 +42,7 @@ HEALTH = ("/healthz", "/_stcore/health")
 PROGRAMS = ("/api/", "/mcp", "/metrics")
 """Routes for programs, which send a token. They accept a browser's session, too."""
 MEDIA = "/media/"
-# paths of files and connections that pages use, not of pages
+# paths of files and connections that pages use, but not the paths of pages
 _PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")
 _STATIC = ("/static/", "/app/static/")
 _OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))

@@ -1,5 +1,5 @@
-"""Limits how many bytes of an identity provider's answer are read. Import this module late, because it needs
-httpx2.
+"""Limits how many bytes of an identity provider's answer are read. Import this module only for OpenID
+Connect, so that other servers do not load httpx2.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ MINUTES = 10
 _MOST_PENDING = 1_000
 _LEEWAY = 60  # seconds by which the clocks of provider and server may differ
 _MOST_SECONDS = 20.0  # limit for all requests of one step, even if the provider sends one byte per second
-_LONGEST_ADDRESS = 320  # characters of an e-mail address
+_LONGEST_ADDRESS = 320  # maximum number of characters in an e-mail address
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _ALGORITHM_LIST = "id_token_signing_alg_values_supported"
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")
@@ -94,7 +94,7 @@ class OidcProvider:
         with _Explained():
             async with asyncio.timeout(_MOST_SECONDS):
                 client = await self._client()
-                client.server_metadata.pop("jwks", None)  # a key may have been replaced or withdrawn
+                client.server_metadata.pop("jwks", None)  # load the keys again: a key may be new or withdrawn
                 token = await client.authorize_access_token(
                     Request({**scope, "session": pending.session}),
                     leeway=_LEEWAY,
@@ -175,7 +175,7 @@ def _read_claims(claims: Any) -> Identity:
         raise ProviderRefusedError("The provider sent no id token.")
     address = claims.get("email")
     name = address.lower() if isinstance(address, str) else ""
-    # `lower` turns the Kelvin sign into a k: another mailbox would become that of a listed person.
+    # `lower` turns the Kelvin sign into a k: another mailbox would count as a listed person's.
     if not _is_mail_address(name) or not unicodedata.is_normalized("NFKC", str(address)):
         raise ProviderRefusedError("The identity provider sent no e-mail address.")
     if claims.get("email_verified") is not True:

@@ -31,7 +31,7 @@ BYTES_A_TOKEN = 4
 OF_CALLS: frozenset[MeasureName] = frozenset({"refused", "mended"})
 """The measures that are rates per tool call. All other measures count per trial."""
 _AMOUNTS = frozenset({"tokens", "cost"})
-_GUESSED_REPLIES = 2.0  # With tools, the model sends a call and then an answer.
+_GUESSED_REPLIES = 2.0  # With tools, the model sends a tool call and then an answer.
 _GUESSED_WRITTEN = 100.0  # The guess for the tokens of one reply.
 _GUESSED_RESULT = 50.0  # The guess for the tokens of a tool result that the task does not record.
 _MOST_PROBES = 6  # A probe asks a model without declared capabilities at most this many questions.

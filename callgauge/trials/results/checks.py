@@ -1,8 +1,8 @@
 """Checks whether a trial is right, by comparing the trial's turn with the task's expectation.
 
 Arguments are compared by the rules of BFCL. Source: `ast_checker.py` of the Berkeley Function-Calling
-Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences: texts must be equal unless
-`is_loose` is True; numbers are compared by value; a null argument counts as left out; objects may contain
+Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences. Texts must be equal unless
+`is_loose` is True. Numbers are compared by value. A null argument counts as left out. Objects may contain
 objects.
 """
 

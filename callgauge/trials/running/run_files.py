@@ -17,7 +17,7 @@ from callgauge.trials.planning.plan import EndpointPlan, Plan
 from callgauge.trials.results.run_folder import FolderError, RunFolder, read_lock
 
 HIDDEN = "[key]"
-_SHORTEST = 8  # Shorter values may be placeholders such as `none` or `ollama`, which logs may contain.
+_SHORTEST = 8  # Shorter values may be placeholders, such as `none`, so they are not hidden.
 _DEPTH = 4  # A text may be nested as JSON within JSON this many times.
 OnWrite = Callable[[str], None]
 PART = ".part"

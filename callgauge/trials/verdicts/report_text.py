@@ -261,7 +261,8 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    """Return an amount of money with two decimals. Use more decimals if three digits need them.
+    """Return an amount of money with two decimals, or with more decimals if three significant digits need
+    them.
 
     Amounts below a billionth are rounding errors and count as 0.
     """
