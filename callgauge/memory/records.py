@@ -19,7 +19,9 @@ from callgauge.memory.views import SavedView
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An alert that somebody has seen. `alert` is the key of the alert. `by` is a name, or empty."""
+    """An alert that somebody has seen. `alert` is the key of the alert. `by` is the person's name, or
+    empty.
+    """
 
     alert: str
     note: str

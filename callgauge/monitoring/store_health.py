@@ -94,7 +94,7 @@ class HealthWatch:
         return self._opened[1]
 
     def _find_night(self) -> datetime | None:
-        """Return the end of the newest nightly load, which may have published no store file."""
+        """Return the end of the newest nightly load, even if this load published no store file."""
         try:
             steps = NightRecords(self._folder).list_steps(_NIGHTS, until=datetime.now(UTC).date())
         except MemoryProblemError:

@@ -63,9 +63,7 @@ class PriceList:
         }
 
     def match(self, model: str) -> PriceMatch | None:
-        """Return the prices of a model by its name in the logs. Return None if the two lists lack the
-        model.
-        """
+        """Return the prices of a model by its name in the logs. Return None if neither list has the model."""
         for owner, prices in self._of_owner.items():
             for name, how in _name_forms(model):
                 if name in prices:

@@ -195,7 +195,9 @@ def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
 
 
 def _unpack(raw: bytes, coding: str) -> bytes:
-    """Decompress a body by its Content-Encoding. A damaged body or an unknown coding stays unchanged."""
+    """Decompress a body by its Content-Encoding. A damaged body stays unchanged, and so does an unknown
+    coding.
+    """
     coding = coding.strip().lower()
     try:
         if coding in ("gzip", "x-gzip", "deflate"):

@@ -421,7 +421,7 @@ def _group_by_folder(folders: dict[str, list[ForeignFile]], most: int) -> list[F
 
 
 def _choose_shown_folders(folders: Collection[str], most: int) -> dict[str, str]:
-    """Return for each folder the folder that includes its count. This is the folder itself or a parent."""
+    """Return for each folder the folder under which its files are counted: the folder itself or a parent."""
     shown = {folder: folder for folder in folders}
     while len(names := set(shown.values())) > most and (deepest := max(map(_count_parts, names))) > 1:
         above = {name: posixpath.dirname(name) for name in names if _count_parts(name) == deepest}

@@ -81,7 +81,7 @@ class GuardedServer(uvicorn.Server):
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
-    """End with exit code 0. Uvicorn raises the stop signal again after its shutdown."""
+    """End with exit code 0 when uvicorn raises the stop signal again after its shutdown."""
     raise SystemExit(0)
 
 

@@ -121,7 +121,7 @@ class RunFiles:
 
 
 def drop_half_line(path: Path) -> None:
-    """Remove a half-written line at the end of a file, which a killed process left. Raises FolderError."""
+    """Remove the last line of a file if a killed process wrote it only in part. Raises FolderError."""
     with explain_full_disk(path):
         try:
             content = path.read_bytes()

@@ -16,7 +16,7 @@ _ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
 def read_messages(messages: Any) -> list[dict[str, Any]]:
-    """Return the messages in OpenAI's chat format. Raises ForeignTaskError.
+    """Convert messages to OpenAI's chat format. Raises ForeignTaskError.
 
     Arguments that Inspect could not parse keep their original text.
     """
