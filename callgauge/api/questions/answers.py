@@ -26,7 +26,7 @@ class Answer:
     """The answer to a question.
 
     `facts` has single values and sentences. `rows` is the table, or None for an answer without a table.
-    `text` is the answer for an agent in one or two sentences. Its only texts from logs are names.
+    `text` is the answer for an agent in one or two sentences. The only log texts in `text` are names.
     `has_log_text` is True when any field contains text from a log.
     """
 

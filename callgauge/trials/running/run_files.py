@@ -1,4 +1,6 @@
-"""Finds the folder of a run. Writes the run's files without secrets, safe from kills and full disks."""
+"""Finds the folder of a run, and writes the run's files. Secrets are removed. A kill or a full disk damages
+no file.
+"""
 
 from __future__ import annotations
 
