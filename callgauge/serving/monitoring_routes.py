@@ -1,5 +1,5 @@
-"""Routes for monitoring programs. `/healthz` needs no sign-in. `/metrics` needs a sign-in if the server has
-users.
+"""Routes for monitoring programs. `/healthz` needs no sign-in. `/metrics` needs a sign-in unless
+sign-in is disabled.
 """
 
 from __future__ import annotations
