@@ -41,7 +41,9 @@ Ask = Callable[[StoreAccess, Mapping[str, Any]], Answer]
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """One tool. `parameters` are those of its question; `extra` has the JSON Schemas of other arguments."""
+    """One tool. `parameters` are the parameters of the tool's question. `extra` maps other arguments to JSON
+    Schemas.
+    """
 
     name: str
     title: str
@@ -87,7 +89,6 @@ def _from_question(name: str, question: str, title: str, description: str, *left
 
 
 def _with_fewer_rows(parameter: Parameter, question: str) -> Parameter:
-    """Return the parameter `limit` with a smaller default, so that answers fit into an agent's context."""
     if parameter.name != "limit" or question not in _FEWER_ROWS:
         return parameter
     return replace(parameter, default=_FEWER_ROWS[question])
@@ -230,7 +231,7 @@ def find_tool(name: str) -> AgentTool:
 
 
 def write_structure(answer: Answer, generation: str) -> dict[str, Any]:
-    """Return an answer of the API as JSON values; long texts are cut."""
+    """Return an answer of the API as JSON values. Long texts are cut."""
     warning = {"log_text": LOG_TEXT} if answer.has_log_text else {}
     whole = {"generation": generation, **warning, **answer.to_json()}
     shortened: dict[str, Any] = json.loads(write_json(whole))
@@ -246,7 +247,8 @@ def _cut(value: Any) -> Any:
 
 
 def write_texts_of(answer: Answer, structure: Mapping[str, Any]) -> Sequence[str]:
-    """Return the texts of a tool result: the answer as a sentence, then JSON that is marked as data.
+    """Return the texts of a tool result. The answer as a sentence comes first, then JSON that is marked as
+    data.
 
     JSON escapes quotes and line breaks, so no log text can look like the end of the data.
     """

@@ -1,4 +1,4 @@
-"""Mount /api/v1 and /mcp on the web server. Their modules are imported at the first request."""
+"""Mount /api/v1 and /mcp on the web server. The modules of these routes are imported at the first request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def program_routes() -> list[BaseRoute]:
 
 
 class LateApp:
-    """Creates an application at its first request, because importing statistics and Arrow takes a second."""
+    """Creates an application at the first request to it, because importing statistics and Arrow takes a
+    second.
+    """
 
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make

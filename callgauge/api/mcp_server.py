@@ -91,7 +91,7 @@ def _declare(types: Any, tool: AgentTool) -> Any:
 async def answer_tool(
     store: SharedStore, name: str, arguments: Mapping[str, Any]
 ) -> tuple[Answer, dict[str, Any]]:
-    """Return the answer of a tool as text, and as JSON values. Raises ProblemError."""
+    """Return the answer of a tool: first as text, then as JSON values. Raises ProblemError."""
     tool = find_tool(name)
     parameters = tool.read(arguments)
 
@@ -103,7 +103,7 @@ async def answer_tool(
 
 
 def run_stdio(store: SharedStore) -> None:
-    """Serve MCP on standard input and output until the client closes them. Raises NoMcpError."""
+    """Serve MCP on standard input and output until the client closes the two streams. Raises NoMcpError."""
     server = make_server(store)
     from mcp.server.stdio import stdio_server
 
@@ -164,7 +164,6 @@ class McpEndpoint:
 
 
 def _check_request(request: Request) -> None:
-    """Raise ProblemError unless the client is authenticated and sends a message."""
     find_user(request)
     if request.method != "POST":
         raise ProblemError(405, "Agents send messages here by POST; nothing is sent on its own.")

@@ -148,7 +148,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 
 
 def write_reference() -> Iterator[str]:
-    """Yield the blocks of docs/reference/api.md after its title: each path with its parameters."""
+    """Yield the blocks of docs/reference/api.md after the title: each path with its parameters."""
     yield "## Filters"
     yield "Most addresses accept the filters of the pages. The default is the newest 28 days."
     yield _write_rows(FILTERS, {})
@@ -183,7 +183,6 @@ def _list_names(names: list[str]) -> str:
 
 
 def _write_rows(several: Sequence[Parameter], listed: Mapping[tuple[str, ...], str]) -> str:
-    """Return the table of parameters. `listed` says which earlier table has the same long list of values."""
     rows = "\n".join(_write_row(one, listed) for one in several)
     return f"| parameter | values | what it does |\n|---|---|---|\n{rows}"
 

@@ -1,4 +1,4 @@
-"""The routes of /api/v1: they check authentication and parameters, and choose the format of the answer."""
+"""The routes of /api/v1, which check authentication and parameters, and choose the format of the answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ _METHODS = ("GET", "HEAD")
 
 
 def make_application(store: SharedStore) -> Starlette:
-    """Return the application below /api/v1; the server has authenticated its requests."""
+    """Return the application below /api/v1. The server authenticates the requests before the application gets
+    them.
+    """
     document = write_json(make_document())
 
     async def openapi(request: Request) -> Response:
@@ -98,9 +100,9 @@ def make_application(store: SharedStore) -> Starlette:
 
 
 def find_user(request: Request) -> User:
-    """Return the user that the server authenticated. Raises ProblemError without one.
+    """Return the user that the server authenticated. Raises ProblemError if there is no user.
 
-    If sign-in is disabled, local requests need no token. Network requests always need one.
+    If sign-in is disabled, local requests need no token. Network requests always need a token.
     """
     user = read_headers(request.headers)
     if user is None or user == NETWORK_USER:

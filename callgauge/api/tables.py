@@ -51,7 +51,7 @@ class TableFile:
 
 
 def write_json(value: Any) -> bytes:
-    """Return a value as JSON. Times are ISO 8601 in UTC; NaN and infinity become null."""
+    """Return a value as JSON. Times are ISO 8601 in UTC. NaN and infinity become null."""
     try:
         return orjson.dumps(value, _to_plain, _OPTIONS)
     except TypeError:  # A definition or arguments may contain an integer of more than 64 bits.
@@ -69,7 +69,9 @@ def _to_plain(value: Any) -> Any:
 
 
 def _fit(value: Any) -> Any:
-    """Return a value in which integers of more than 64 bits are texts, and lone surrogates are escaped."""
+    """Replace integers of more than 64 bits in a value by texts, and escape lone surrogates. Return the new
+    value.
+    """
     if isinstance(value, Mapping):
         return {str(_fit(key)): _fit(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -98,7 +100,7 @@ def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
 def write_metric(
     connection: Connection, name: str, parameters: Mapping[str, Any], media_type: str, head: Mapping[str, Any]
 ) -> TableFile:
-    """Return the rows of a metric, read in batches.
+    """Return the rows of a metric, which are read in batches.
 
     `head` has the other members of the JSON answer. Raises MetricError and ProblemError.
     """

@@ -193,11 +193,11 @@ def ingest(
     If a file changes (log rotation, a dump under the same name), its sessions are updated or continued. No
     other session is dropped.
 
-    Exits with 3 if there are new unreadable lines or files. The Data page lists them; later loads exit with
+    Exits with 3 if there are new unreadable lines or files, which the Data page lists. Later loads exit with
     0. Options on the command line override --config.
 
-    Ctrl-C stops after the current batch and publishes the files that were read completely. Press it twice to
-    stop immediately.
+    Ctrl-C stops after the current batch and publishes the files that were read completely. Ctrl-C twice stops
+    immediately.
     """
     source = SourceSettings(
         name="", paths=tuple(paths or ()), manifests=tuple(manifest or ()),
@@ -246,7 +246,7 @@ def split_map(texts: Sequence[str]) -> dict[str, str]:
 def _read_configuration(
     file: Path, store: Path | None, settings: LoadSettings, source: SourceSettings
 ) -> Configuration:
-    """Return the file's configuration, overridden by the command line. Raises ConfigurationError."""
+    """Return the file's configuration. Command line options override it. Raises ConfigurationError."""
     from callgauge.configuration.configuration_file import read_configuration
 
     configuration = read_configuration(file)
@@ -281,7 +281,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
-    """Load all sources of a configuration, even if one of them fails. Exits."""
+    """Load all sources of a configuration, even if a source fails. Then exit."""
     from callgauge.nightly.source_loads import list_named, load_sources, load_words, source_words
     from ingest.errors import OptionError
 
@@ -326,7 +326,7 @@ def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
 
 
 def _join_codes(codes: Sequence[int]) -> int:
-    """Return one exit code for several loads: 3 if some but not all of them failed."""
+    """Return one exit code for several loads. The code is 3 if some loads failed, but not all."""
     if ExitCode.INTERRUPTED in codes:
         return ExitCode.INTERRUPTED
     if codes and set(codes) == {ExitCode.FAILED}:

@@ -55,8 +55,8 @@ def install_service(
 ) -> None:
     """Write files that run the server and the nightly job.
 
-    The files use the settings of a callgauge.toml. They contain names of environment variables, no secrets.
-    The command installs nothing; it prints the next steps.
+    The settings come from a callgauge.toml. Installs nothing; prints the next steps. The files contain names
+    of variables, no secrets.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.deployment.installation import DeploymentError, describe_installation
@@ -100,7 +100,7 @@ def _print_files(made: ServiceFiles) -> None:
 
 
 def _find_command() -> list[str]:
-    """Return the command that starts this Callgauge: its script next to Python, or `python -m callgauge`."""
+    """Return the command that starts this Callgauge: the script next to Python, or `python -m callgauge`."""
     program = Path(sys.executable).with_name("callgauge")
     return [str(program)] if program.is_file() else [sys.executable, "-m", "callgauge"]
 

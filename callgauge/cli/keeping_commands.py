@@ -43,7 +43,7 @@ def forget(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Delete sessions from a store for good. Later loads do not bring them back; logs are not touched.
+    """Delete sessions from a store for good. Later loads do not restore the sessions. Logs are not touched.
 
     Also deletes the team's notes on these sessions, and their IDs in the access log. Exits with 1 if no
     session matches.
@@ -77,7 +77,7 @@ def forget(
 
 
 class _Traces:
-    """What a store's folder has of deleted sessions outside its tables: notes, and ids in the access log.
+    """The traces of deleted sessions outside the store's tables: notes, and ids in the access log.
 
     `notes` is the number of deleted notes.
     """
@@ -89,7 +89,9 @@ class _Traces:
         self._ids: set[str] = set()
 
     def remove(self, sessions: Collection[str], calls: Collection[str]) -> None:
-        """Remove the traces of these sessions and calls; only count notes in a dry run. Raises StoreError."""
+        """Remove the traces of these sessions and calls. In a dry run, only count notes. Raises
+        StoreError.
+        """
         from callgauge.memory.memory_file import MemoryProblemError
         from callgauge.memory.notes import remove_notes
         from ingest.errors import StoreError
@@ -137,7 +139,7 @@ def retain(
 ) -> None:
     """Apply retention: delete old content and old calls. Daily sums stay.
 
-    Also deletes stored reports that cover those days. Exits with 0 even if nothing is old enough.
+    Also deletes stored reports about the days of deleted data. Exits with 0 even if nothing is old enough.
     """
     from callgauge.nightly.stored_reports import remove_old_reports
     from ingest.backup.make_backup import read_record
@@ -212,7 +214,7 @@ def verify(
 ) -> None:
     """Check that a store or a backup is complete and unchanged.
 
-    The command checks bytes, tables, counts, decisions and notes. Exits with 1 if something is wrong.
+    The check compares bytes, tables, counts, decisions and notes. Exits with 1 if there is a difference.
     """
     from ingest.backup.verify import verify_backup, verify_store
     from ingest.errors import OptionError

@@ -91,7 +91,7 @@ def parse(
     policy: Annotated[Policy, typer.Option(help="What the exit code accepts as success.")] = Policy.LENIENT,
     as_json: Json = False,
 ) -> None:
-    """List every repair and coercion of one call's arguments.
+    """List every repair and coercion of one tool call's arguments.
 
     Exits with 0 if the policy accepts the arguments, else with 1.
     """
@@ -112,7 +112,7 @@ def load_catalog(path: Path) -> ToolCatalog:
 
 
 def load_definition(path: Path, name: str | None) -> ToolDefinition:
-    """Return the tool definition `name` of a file, or its only one when `name` is None.
+    """Return the tool definition `name` of a file. If `name` is None, return the only definition of the file.
 
     Exits with a message if the definition does not exist, or if a name is needed.
     """
@@ -138,8 +138,8 @@ def lint(
 ) -> None:
     """Find what makes models fail in tool definitions.
 
-    Each file is checked by itself; each problem has a fix.
-    Exits with 1 if there is a warning or an error, with 0 if there are only notes or nothing.
+    Each file is checked separately. Each problem has a fix. Exits with 1 if there is a warning or an error,
+    else with 0.
     """
     subjects = [load_definition(file, name) if name is not None else load_catalog(file) for file in files]
     findings = list(zip(files, map(definition_findings, subjects), strict=True))
@@ -182,10 +182,10 @@ def formats_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the log formats, or show which one reads a file.
+    """List the log formats, or show which format reads a file.
 
-    For a file, it also shows why the other formats do not read it.
-    Exits with 1 if no format reads one of the files.
+    For a file, the output also says why the other formats do not read it. Exits with 1 if no format reads one
+    of the files.
     """
     from ingest.formats import distribution_of, format_problems, formats
     from ingest.pipeline.reading.format_explanation import explain_files
@@ -203,7 +203,9 @@ def formats_(
 
 
 def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command so that IngestError and Ctrl-C end it with a one-sentence message."""
+    """Return the command with error handling: IngestError and Ctrl-C end the command with a one-sentence
+    message.
+    """
 
     @functools.wraps(command)
     def explain_errors(**words: Any) -> None:
@@ -265,7 +267,7 @@ for explained in (
 def main() -> None:
     """Run the `callgauge` command line.
 
-    This process never draws the dashboard: `serve` replaces it by a Streamlit process.
+    This process never draws the dashboard: `serve` replaces this process by a Streamlit process.
     """
     leave_pandas_out()
     app(prog_name="callgauge")

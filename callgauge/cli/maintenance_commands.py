@@ -25,8 +25,8 @@ def lock_patience(
 ) -> Callable[[str], bool]:
     """Return a function that decides whether to keep waiting for a locked store.
 
-    Without `wait` and `at_most` the command does not wait. `at_most` is the limit in seconds; `wait` alone
-    has no limit. Waiting also ends when `stopped()` returns True.
+    `at_most` is the limit in seconds. If only `wait` is given, there is no limit. If neither is given, the
+    command does not wait. Waiting also ends when `stopped()` returns True.
     """
     if not wait and at_most is None:
         return lambda _who: False
@@ -51,8 +51,7 @@ def reparse(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Run the parser again on stored calls. Use it after an upgrade.
-    Needs no logs."""
+    """Run the parser again on stored calls, after an upgrade or with other definitions. Needs no logs."""
     from ingest.maintenance.reparse import reparse as judge_again
 
     report = judge_again(
@@ -91,7 +90,7 @@ def rejects(
 ) -> None:
     """List lines that could not be parsed, with file and line.
 
-    --retry reads them again.
+    --retry reads these lines again.
     """
     from ingest.maintenance import rejects as rejected
 

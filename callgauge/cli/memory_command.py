@@ -59,7 +59,10 @@ def read_import(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Merge a file into the team's decisions and notes, all or nothing. Newer entries stay."""
+    """Merge a file into the team's decisions and notes. After an error, nothing is merged.
+
+    Of two entries for the same thing, the newer entry stays.
+    """
     try:
         counts = import_memory(_open(store), file)
     except CheckedFileError as mistakes:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool
 
 T = TypeVar("T")
-_ATTEMPTS = 3  # There are few attempts because a user waits for the answer.
+_ATTEMPTS = 3  # There are only a few attempts, because a user waits for the answer.
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -105,9 +105,10 @@ def chat(
     server: Server = None,
     no_stream: NoStream = False,
 ) -> None:
-    """Talk to a model and see its answers as they arrive, and the diagnostics of each call.
+    """Talk to a model and see its answers as they arrive, and the diagnostics of each tool call.
 
-    Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 if the last turn failed.
+    Each line that you type is a turn. An empty line or Ctrl-D ends the conversation. Exits with 1 if the last
+    turn failed.
     """
     from callgauge.gateway import Gateway, open_mcp_servers
 
@@ -143,7 +144,7 @@ def chat(
 
 
 class _OutputClosedError(BaseException):
-    """The reader of the output went away. The gateway only passes on exceptions that are no `Exception`."""
+    """Raised when nobody reads the output any more. The gateway would catch a subclass of `Exception`."""
 
     def __init__(self, error: BrokenPipeError) -> None:
         super().__init__(str(error))
@@ -151,7 +152,7 @@ class _OutputClosedError(BaseException):
 
 
 def _stop_if_closed(show: Callable[[T], None]) -> Callable[[T], None]:
-    """Return a function that prints, and ends the conversation if nobody reads the output."""
+    """Return a function that prints. The function ends the conversation if nobody reads the output."""
 
     def show_or_stop(part: T) -> None:
         try:
@@ -163,7 +164,7 @@ def _stop_if_closed(show: Callable[[T], None]) -> Callable[[T], None]:
 
 
 async def _talk(gateway: Gateway, printer: render.ReplyPrinter) -> bool:
-    """Run a turn for each typed line; return whether the last one succeeded."""
+    """Run a turn for each typed line. Return whether the last turn succeeded."""
     from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
     is_ok = True
@@ -274,7 +275,7 @@ def _run(asking: Any, clean_up: Callable[[], None] = lambda: None) -> Any:
 def _read_tools(path: Path, end_line: Callable[[], None]) -> list[Tool]:
     """Return the tools of a file. Exits with a message if the file defines no tool.
 
-    `end_line` is called before the user is asked for the result of a call.
+    `end_line` is called before the user is asked for the result of a tool call.
     """
     from callgauge.gateway import Tool, ToolContext, tool
 
@@ -349,14 +350,14 @@ def _read_prompt(prompt: str) -> str:
 
 
 def _read_lines() -> Iterator[str]:
-    """Yield typed or piped lines until the first empty one."""
+    """Yield typed or piped lines up to the first empty line."""
     while line := _read_line("you> "):
         yield line
 
 
 def _read_line(question: str) -> str:
     if sys.stdin.isatty():
-        # asyncio only takes note of Ctrl-C, which does not end input().
+        # asyncio's handler only notes Ctrl-C and does not end input().
         is_main = threading.current_thread() is threading.main_thread()
         with handle_signals(["SIGINT"] if is_main else [], signal.default_int_handler):
             try:

@@ -1,4 +1,4 @@
-"""The command `callgauge prices`: store a team's prices, and list the current ones."""
+"""The command `callgauge prices`: store a team's prices, and list the current prices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def prices(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Store your own model prices, or list the current ones.
+    """Store your own model prices, or list the current prices.
 
     The list names the models without a price, too.
     """

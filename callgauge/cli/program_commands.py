@@ -39,7 +39,7 @@ def create(
     ] = "viewer",
     expires: Annotated[str, typer.Option(metavar="TIME", help="90d, 12h, 2027-01-31 or never.")] = "90d",
 ) -> None:
-    """Create a token and print it once. The store keeps only its hash."""
+    """Create a token and print it once. The store keeps only the token's hash."""
     from callgauge.memory.tokens import TokenList
     from ingest.time_ranges import read_expiry
 
@@ -85,7 +85,7 @@ def revoke(
     ],
     store: Store,
 ) -> None:
-    """Revoke a token. Servers reject the token within two seconds."""
+    """Revoke a token. A running server rejects the token within two seconds."""
     from callgauge.memory.tokens import TokenList
 
     _check_folder(store)

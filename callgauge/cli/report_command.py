@@ -55,8 +55,8 @@ def report(
 ) -> None:
     """Report what changed in a store, in at most five sentences.
 
-    Each sentence has its numbers and a link.
-    Exits with 1 if there is nothing to report on, or if a channel did not receive it.
+    Each sentence has its numbers and a link. Exits with 1 if there is nothing to report, or if a channel did
+    not receive the report.
     """
     from callgauge.report.content.morning_report import ReportError
     from callgauge.report.formats import FORMATS

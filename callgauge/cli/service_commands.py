@@ -47,7 +47,7 @@ _COUNTED = ("files", "lines", "calls", "sessions", "backups")
 
 
 def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> None:
-    """List every mistake in a callgauge.toml. It also lists what is missing on this machine. Changes nothing.
+    """List every mistake in a callgauge.toml, and what is missing on this machine. Changes nothing.
 
     Exits with 0 if everything is in order, 1 if something is missing here (a file, a folder, a variable), 2
     if the file has mistakes.
@@ -117,7 +117,7 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
 
 
 def _not_tried(place: str) -> str:
-    """Return " (not tested)" for a remote address, because only a backup writes to it."""
+    """Return " (not tested)" for a remote address. Only a backup would write to this address."""
     return " (not tested)" if is_address(place) else ""
 
 
@@ -144,12 +144,13 @@ def nightly(
 ) -> None:
     """Run the nightly job: load, retention, backup, report.
 
-    Each step is recorded. If you run it again on the same day, it continues at the first unfinished step.
+    Each step is recorded. If you run the command again on the same day, it continues at the first unfinished
+    step.
 
     Exits with 0 if everything is done, 1 if nothing could be done, 3 if everything is done but there are new
-    unreadable lines or files, 4 if a source or a later step failed, 130 if a signal stopped it.
+    unreadable lines or files, 4 if a source or a later step failed, 130 if a signal stopped the job.
 
-    Ctrl-C and SIGTERM stop it after the current batch. Data that was loaded by then is kept.
+    Ctrl-C and SIGTERM stop the job after the current batch. Data that was loaded by then is kept.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.memory.nights.night_lock import NightBusyError
@@ -207,7 +208,7 @@ def _night_data(result: NightResult) -> dict[str, Any]:
 
 
 def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for a step of the nightly job; after a load also one for each source."""
+    """Yield a line for a step of the nightly job. After a load, also yield a line for each source."""
     words = figures.get("reason") or _describe_figures(figures)
     yield render.escape_for_terminal(f"{name:<10} {outcome}{f': {words}' if words else ''}")
     for source in figures.get("sources", ()):
@@ -220,7 +221,7 @@ def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator
 
 
 def _describe_figures(figures: Mapping[str, Any]) -> str:
-    """Return the figures of a step or a source: `12 files, 34 calls, 1 unreadable line`.
+    """Return the figures of a step or a source as text: `12 files, 34 calls, 1 unreadable line`.
 
     Counts of 0 are omitted, except the first count.
     """

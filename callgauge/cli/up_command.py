@@ -78,9 +78,9 @@ def up(
 ) -> None:
     """Load logs, open the dashboard, and keep loading new log lines.
 
-    Ctrl-C stops it. Without a PATH, choose among the logs of the agents on this machine and a sample, which
-    has a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves
-    this machine.
+    Ctrl-C stops the command. Without a PATH, you choose: the logs of an agent on this machine, or a sample in
+    a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this
+    machine.
 
     Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
     """
@@ -114,7 +114,10 @@ def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = Fal
 
 
 def _choose_server(address: str | None, port: int | None) -> ServeSettings:
-    """Return the address and port to listen on; port 0 means any free port. Exits if public or in use."""
+    """Return the address and port to listen on. Port 0 means any free port.
+
+    Exits if the address is public or the port is in use.
+    """
     settings = ServeSettings()
     address = address or settings.address
     if not is_loopback(address):
@@ -146,14 +149,15 @@ def find_sample() -> Path:
 
 
 def list_sample_logs() -> list[str]:
-    """Return the sample's folders that are loaded at first."""
+    """Return the sample's folders that are loaded first."""
     return [str(find_sample() / name) for name in _SAMPLE_LOGS]
 
 
 def _choose_logs(*, is_sure: bool) -> FindLogs | None:
-    """Return a function that finds the logs to load, or None if the user chose the sample.
+    """Return a function that finds the logs to load. Return None if the user chose the sample.
 
-    With `is_sure`, the choice is all found agents, or the sample if there are none. Exits without a terminal.
+    If `is_sure` is True, the choice is all found agents. If there are none, the choice is the sample. Exits
+    if a choice is needed and there is no terminal.
     """
     from ingest.pipeline.survey import list_readable_logs, survey_machine
 
@@ -208,7 +212,7 @@ def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
 
 
 def choose_port(address: str) -> int:
-    """Return the first usual port that is free, else any free port."""
+    """Return the first usual port that is free. If all usual ports are in use, return any free port."""
     for port in _USUAL_PORTS:
         with suppress(OSError):
             return try_port(address, port)
@@ -231,8 +235,8 @@ def serve_loads(
 ) -> NoReturn:
     """Load logs, serve the store, and load again whenever files change, until Ctrl-C, SIGTERM or SIGHUP.
 
-    `words` has parameters of `ingest.pipeline.load.load`. Without `follows`, changes are not loaded. Exits
-    without serving if the first load reads nothing. Raises IngestError when the first load fails.
+    `words` has parameters of `ingest.pipeline.load.load`. If `follows` is False, changes are not loaded.
+    Exits without serving if the first load reads nothing. Raises IngestError when the first load fails.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources import discovery
@@ -258,7 +262,7 @@ def serve_loads(
             with _start_server(store, settings) as (server, url):
                 render.print_message(f"Callgauge on {url} (Ctrl-C stops it)")
                 if opens_browser and can_open_browser():
-                    # A slow browser or one in the terminal must not block the loads.
+                    # A slow browser, or a browser in the terminal, must not block the loads.
                     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
                 while not follows:
                     server.pause(1)
@@ -299,7 +303,10 @@ def _interrupt_on_signals() -> Iterator[None]:
 
 @contextmanager
 def _lock_store(store: Path) -> Iterator[None]:
-    """Lock a store for one `callgauge up`. Exits with a message if another one uses it. Raises StoreError."""
+    """Lock a store for one `callgauge up`. Raises StoreError.
+
+    Exits with a message if another `callgauge up` uses the store.
+    """
     from ingest.safe_files import lock_file
     from ingest.store.generations import prepare_store
 
@@ -315,7 +322,7 @@ def _lock_store(store: Path) -> Iterator[None]:
 
 
 def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: bool) -> LoadReport:
-    """Load the logs; wait while another process loads into the store. Raises IngestError.
+    """Load the logs. Wait while another process loads into the store. Raises IngestError.
 
     The first Ctrl-C ends the load after the current batch, and then the command.
     """
@@ -332,7 +339,7 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
 
 
 def _show_changes(report: LoadReport) -> None:
-    """Print one line for a load that changed the store, and the files that became unreadable."""
+    """Print one line for a load that changed the store. Print the files that became unreadable."""
     if report.generation:
         files = "1 new or changed file" if report.loaded == 1 else f"{report.loaded:,} new or changed files"
         render.print_message(f"loaded {files}: {report.calls:,} tool calls")
@@ -342,7 +349,9 @@ def _show_changes(report: LoadReport) -> None:
 
 
 def write_verdict(store: Path) -> str:
-    """Return the headline of the page Overview for all days of a store, or the reason for its absence."""
+    """Return the headline of the page Overview for all days of a store. If there is none, return the
+    reason.
+    """
     from ingest.processes import let_pandas_in
 
     let_pandas_in()

@@ -1,4 +1,4 @@
-"""The commands `callgauge users …`: who may sign in with a password or a link."""
+"""The commands `callgauge users …`, which decide who may sign in with a password or a link."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add(
         bool, typer.Option("--without-password", help="Allow sign-in by link only.")
     ] = False,
 ) -> None:
-    """Add or change a user. Asks for the password, or reads it from standard input."""
+    """Add or change a user. Asks for the password at a terminal, else reads it from standard input."""
     from callgauge.serving.sign_in.users_file import tidy_name
 
     with _explain_problems():
@@ -101,7 +101,7 @@ def list_(store: Store = None, config: Config = None) -> None:
 
 @users.command()
 def remove(name: Name, store: Store = None, config: Config = None) -> None:
-    """Remove a user. The user's open pages load no new data."""
+    """Remove a user. Pages that the user has open load no more data."""
     with _explain_problems():
         is_removed = _find_file(store, config).remove(name)
     if not is_removed:
@@ -143,7 +143,7 @@ def _find_address(config: Path | None) -> str:
 
 
 def _ask_password() -> str:
-    """Return a password, typed twice at a terminal, or the first line of standard input."""
+    """Ask for a password twice at a terminal. Elsewhere, read the first line of standard input."""
     from callgauge.serving.sign_in.users_file import LONGEST_PASSWORD, SHORTEST_PASSWORD
 
     if sys.stdin.isatty():

@@ -18,19 +18,19 @@ _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 class DeploymentError(Exception):
-    """Raised when these settings cannot become a service; the message has the reason and the next step."""
+    """Raised when a configuration cannot become a service. The message has the reason and the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
     """One Callgauge service. All paths are absolute.
 
-    `command` starts `callgauge`. The nightly job starts at `hour` and `minute`. `user` runs the service, or
-    None for the target's default user. `files` are other files that the configuration names. Only the
-    service's user may read `secret_files`. `writable` has the folders for reports and backups, `logs` the
-    local folders of the sources. `secrets` has the names of environment variables with secrets. `packages`
-    are additional packages of an image, for a sign-in provider and for remote addresses. `checkout` is the
-    folder of Callgauge's own files.
+    `command` starts `callgauge`. The nightly job starts at `hour` and `minute`. `user` runs the service; None
+    means the target's default user. `files` are other files that the configuration names. Only the service's
+    user may read `secret_files`. `writable` has the folders for reports and backups. `logs` has the local
+    folders of the sources. `secrets` has the names of environment variables with secrets. `packages` are
+    additional packages of an image, for a sign-in provider and for remote addresses. `checkout` is the folder
+    of Callgauge's own files.
     """
 
     command: tuple[str, ...]
@@ -53,7 +53,7 @@ class Installation:
     def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
         """Return the commands of the server and of the nightly job.
 
-        `config` is the path of the configuration if it is another one where the service runs.
+        `config` is the path of the configuration where the service runs. None means the path on this machine.
         """
         config_path = config or str(self.config)
         return [*self.command, "serve", "--config", config_path], [
@@ -145,7 +145,7 @@ def _list_logs(configuration: Configuration) -> Iterator[Path]:
 
 
 def _before_pattern(place: str) -> str:
-    """Return the folder that contains all matches of a pattern."""
+    """Return the deepest folder that contains all matches of a pattern."""
     parts = PurePosixPath(place).parts
     plain = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(PurePosixPath(*parts[:plain])) if plain else "."
@@ -177,7 +177,6 @@ def _unique(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _refuse_unwritable_names(described: Installation) -> None:
-    """Raise DeploymentError for names with line breaks or other unprintable characters."""
     paths = (described.config, described.store, *described.files, *described.secret_files)
     paths += (*described.writable, *described.logs)
     for word in (*described.command, described.image, *map(str, paths)):

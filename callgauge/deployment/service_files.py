@@ -1,7 +1,7 @@
 """Writes the service files of each target from the templates in this folder.
 
-Each value in a template goes through a filter of `_load_templates` that quotes it for the file format.
-Exceptions are numbers, and names that `describe_installation` has checked.
+Each value in a template passes a filter of `_load_templates`, which quotes the value for the file format.
+Numbers, and names that `describe_installation` has checked, need no filter.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FIRST_FOLDERS_OF_THE_IMAGE = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbi
 
 @dataclass(frozen=True, slots=True)
 class ServiceFiles:
-    """The files of one target by name, and the next steps. `comment` is the format of a comment line."""
+    """The files of one target by file name, and the next steps. `comment` is the format of a comment line."""
 
     files: Mapping[str, str]
     steps: Sequence[str]
@@ -69,7 +69,8 @@ def make_systemd_files(installation: Installation) -> ServiceFiles:
 
 
 def make_cron_files(installation: Installation) -> ServiceFiles:
-    """Return one line for /etc/cron.d if a user is named, else for the current user's crontab.
+    """Return one line for /etc/cron.d if a user is named. Otherwise return the line for the current user's
+    crontab.
 
     The line needs no flock, because the nightly job has its own lock. Raises DeploymentError.
     """
@@ -88,7 +89,7 @@ def make_cron_files(installation: Installation) -> ServiceFiles:
 
 
 def make_launchd_files(installation: Installation) -> ServiceFiles:
-    """Return two property lists for launchd: agents of the current user, or daemons if a user is named."""
+    """Return two property lists for launchd: daemons if a user is named, else agents of the current user."""
     folder = (Path("/") if installation.user else Path.home()) / "Library" / "Logs"
     values, files = _list_values(installation), {}
     for job, words in zip(("server", "nightly"), installation.commands(), strict=True):
@@ -125,7 +126,7 @@ def make_docker_files(installation: Installation) -> ServiceFiles:
 
 
 def make_compose_files(installation: Installation) -> ServiceFiles:
-    """Return a compose file and its Dockerfile, for the server and, if requested, the nightly job.
+    """Return a compose file and the Dockerfile for the server and, if requested, the nightly job.
 
     Raises DeploymentError.
     """
@@ -167,7 +168,7 @@ def make_kubernetes_files(installation: Installation) -> ServiceFiles:
 def find_place(installation: Installation, path: Path) -> PurePosixPath:
     """Return the path in the container for a path of this machine. Raises DeploymentError.
 
-    Files next to callgauge.toml get a shared folder; all other paths stay the same. So the same
+    Files next to callgauge.toml are in a shared folder. All other paths stay the same. So the same
     callgauge.toml works on the machine and in the container, with relative and absolute paths.
     """
     folder = installation.config.parent
@@ -195,7 +196,9 @@ def _name_checkout(installation: Installation) -> str:
 
 
 def _list_volume_mounts(installation: Installation, config_files: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """Yield the mounts of the volumes. Each mount has a single path, so that it hides no other files."""
+    """Yield the mounts of the volumes. Each mount covers only one file or folder, so that it hides no other
+    files.
+    """
     for number, path in enumerate((installation.store, *installation.writable)):
         part = "store" if number == 0 else f"folder-{number}"
         yield {"volume": "store", "target": find_place(installation, path), "part": part}
@@ -211,7 +214,7 @@ def _name_part(path: Path) -> str:
 
 
 def _name_keys(files: Iterable[Path]) -> dict[Path, str]:
-    """Return the key of each file in a config map: the file name, with a number if two files share it."""
+    """Return the key of each file in a config map: the file name, and a number after a repeated name."""
     times: Counter[str] = Counter()
     keys = {}
     for path in files:
@@ -306,9 +309,9 @@ def _quote_systemd_word(word: str) -> str:
 
 
 def write_files(files: Mapping[str, str], folder: Path, *, force: bool) -> list[Path]:
-    """Write each file completely or not at all; return the new and the changed files.
+    """Write each file completely or not at all. Return the new and the changed files.
 
-    Without `force`, write nothing if an existing file differs. Raises DeploymentError.
+    If an existing file differs and `force` is False, write nothing. Raises DeploymentError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ SELECT_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """A rule. `kind` says whether it fires above `bound`, below `bound`, or on a change of the rate.
+    """A rule. `kind` says whether the rule fires above `bound`, below `bound`, or on a change of the rate.
 
     `bound` is a share. A change rule fires when the change is at least `bound`; 0 means any change.
     `muted_until` is the last day on which the rule is hidden.
@@ -63,9 +63,9 @@ def save_rule(
     *,
     by: str = "",
 ) -> None:
-    """Save a rule; replaces a rule of the same name.
+    """Save a rule. A rule of the same name is replaced.
 
-    Raises ValueError without a name, or when the bound is not a share.
+    Raises ValueError for an empty name, or when the bound is not a share.
     """
     if not isfinite(bound) or not 0 <= bound <= 1:
         raise ValueError(f"the bound of a rule is a share from 0 to 1, not {bound}")
@@ -83,7 +83,7 @@ def save_rule(
 
 
 def mute_rule(file: MemoryFile, name: str, until: date | None) -> None:
-    """Hide a rule until the end of a day; None shows the rule again."""
+    """Hide a rule until the end of a day. None shows the rule again."""
     file.write(("UPDATE alert_rules SET muted_until = ? WHERE name = ?", [(write_day(until), name)]))
 
 

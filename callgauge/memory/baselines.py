@@ -1,4 +1,6 @@
-"""Baselines: named ranges of days, optionally for one slice, that other days are compared with."""
+"""Baselines: named ranges of days with which other days are compared. A baseline may be limited to one
+slice.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ SELECT_BASELINES = (
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A named range of days for comparisons; both ends are inclusive.
+    """A named range of days for comparisons. The first and the last day are included.
 
-    `slice` is the slice that the baseline is limited to. It is empty when the filters of the page choose the
+    `slice` is the slice to which the baseline is limited. It is empty when the filters of the page choose the
     slice.
     """
 
@@ -50,9 +52,9 @@ def read_baseline(row: Sequence[Any]) -> Baseline:
 def save_baseline(
     file: MemoryFile, name: str, days: tuple[date, date], kept_slice: KeptSlice | None = None, *, by: str = ""
 ) -> None:
-    """Save a range of days and an optional slice under a name; replaces a baseline of the same name.
+    """Save a range of days and an optional slice under a name. A baseline of the same name is replaced.
 
-    Raises ValueError without a name, or when the last day is before the first.
+    Raises ValueError for an empty name, or when the last day is before the first day.
     """
     first, last = days
     if not name.strip() or first > last:

@@ -1,4 +1,4 @@
-"""Decisions: what a team chose, why, and the comparison behind it with the numbers of that time."""
+"""Decisions: what a team chose, why, and the comparison on which the choice is based, with its numbers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SELECT_DECISIONS = "SELECT id, title, reason, link, figures, by, at FROM decisio
 
 @dataclass(frozen=True, slots=True)
 class FrozenSide:
-    """One side of a saved comparison: `k` hits of `n`, out of `total` calls, with its 95 % interval.
+    """One side of a saved comparison. The rate is `k` / `n`, with a 95 % interval; `total` counts all calls.
 
-    `name` describes the side in words. `parameters` are the metric parameters that select the side; days have
-    the form YYYY-MM-DD.
+    `name` describes the side in words. `parameters` are the metric parameters that select the side's calls.
+    Days have the form YYYY-MM-DD.
     """
 
     name: str
@@ -44,8 +44,9 @@ class FrozenComparison:
     """A comparison of `of` with `against`, with the numbers at the time of the decision.
 
     `measure` is the name of a rate or of a trial measure. `sentence` is the verdict on the page.
-    `difference`, `low` and `high` are the difference with its 95 % interval, or None without data. `method`
-    says how the difference was computed. `run` is the trial run, or empty for a comparison of logs.
+    `difference`, `low` and `high` are the difference with its 95 % interval. They are None if there is no
+    data. `method` says how the difference was computed. `run` is the trial run. It is empty for a comparison
+    of logs.
     """
 
     measure: str
@@ -94,7 +95,7 @@ def _read_figures(text: str) -> FrozenComparison | None:
 def record_decision(
     file: MemoryFile, title: str, reason: str, link: str, figures: FrozenComparison, *, by: str = ""
 ) -> None:
-    """Save a decision. Raises ValueError without a title, or when the link is too long."""
+    """Save a decision. Raises ValueError for an empty title, or when the link is too long."""
     row = {
         "id": make_id(),
         "title": cut_text(require_text(title, "a decision needs a text: what was decided")),

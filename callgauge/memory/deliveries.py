@@ -1,8 +1,8 @@
 """Record deliveries, so that two processes never send the same report, even if one of them is killed.
 
-A sender claims the delivery and records *sending* before each request. If the sender is killed then, the
-request may have arrived, so no process sends it again. If the sender is killed between two attempts, the
-state is *trying*, and another process may continue.
+A sender claims the delivery and records *sending* before each request. If the sender is killed in this state,
+the request may have arrived, so no process sends the report again. Between two attempts the state is
+*trying*. If the sender is killed in this state, another process may continue.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callgauge.memory.memory_file import MemoryFile, cut_text
 
 DeliveryState = Literal["trying", "sending", "sent", "failed", "unknown"]
 LONGEST = timedelta(minutes=15)
-"""A delivery without an update for this time belongs to a dead process. Senders have shorter timeouts."""
+"""A delivery that had no update for this time belongs to a dead process: senders have shorter timeouts."""
 
 _CLAIM = """
     INSERT INTO deliveries VALUES (?, ?, 'trying', ?, ?, '') ON CONFLICT DO UPDATE
@@ -34,7 +34,7 @@ _UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AN
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The delivery of one report to one channel. `told` is the response in words, without secrets."""
+    """The delivery of one report to one channel. `told` is the response in words, with secrets removed."""
 
     report: str
     channel: str

@@ -1,4 +1,4 @@
-"""Export the decisions and notes of a team as JSON, and merge such a file into another memory.
+"""Export the decisions and notes of a team as JSON, and merge an exported file into another memory.
 
 Machine records (nightly runs, deliveries, token hashes) are not exported.
 """
@@ -76,7 +76,7 @@ class _Bounded:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A day, or with `has_time` a time in UTC. `is_optional` allows null."""
+    """A day. If `has_time` is True, a time in UTC. If `is_optional` is True, null is allowed."""
 
     has_time: bool = False
     is_optional: bool = False
@@ -160,7 +160,7 @@ class _Table:
 
     @property
     def time(self) -> str | None:
-        """The column with the time at which a row was written, or None for prices."""
+        """The column with the time at which a row was written. None for prices."""
         return "at" if "at" in self.columns else None
 
 
@@ -264,9 +264,9 @@ _OF_JSON = ("slice", "figures")
 
 @dataclass(frozen=True, slots=True)
 class ImportCount:
-    """The number of new, replaced and skipped rows that an import had in one table.
+    """The number of new, replaced and skipped rows in one table of an import.
 
-    A row is skipped when the memory has the same row or a newer one.
+    A row is skipped when the memory has the same row or a newer row with the same key.
     """
 
     added: int
@@ -275,7 +275,7 @@ class ImportCount:
 
 
 def export_memory(file: MemoryFile) -> str:
-    """Return all decisions and notes as JSON; the rows of each table are sorted by key."""
+    """Return all decisions and notes as JSON. The rows of each table are sorted by key."""
     queries = [
         f"SELECT {_list(table.columns)} FROM {name} ORDER BY {_list(table.key)}"  # noqa: S608 - our names
         for name, table in _TABLES.items()
@@ -292,10 +292,11 @@ def _decode(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def import_memory(file: MemoryFile, path: Path) -> Mapping[str, ImportCount]:
-    """Merge the records of a file into the memory by key: all of them, or none after an error.
+    """Merge all records of a file into the memory by key. After an error, no record is merged.
 
-    Of two rows with the same key, the newer one stays. Prices have no time, so the imported ones stay. Raises
-    CheckedFileError with every mistake in the file, and MemoryProblemError when the memory cannot be written.
+    Of two rows with the same key, the newer row stays. Prices have no time, so imported prices replace stored
+    prices. Raises CheckedFileError, which lists every mistake in the file. Raises MemoryProblemError when the
+    memory cannot be written.
     """
     imported = _read_file(path)
     stored_rows = file.read_rows(
@@ -329,7 +330,9 @@ def _key_of(row: Mapping[str, Any], table: _Table) -> tuple[Any, ...]:
 
 
 def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]]) -> Statement:
-    """Return the statement that merges rows. It is correct even if the memory has changed since the read."""
+    """Return the statement that merges rows. The merge is correct even if the memory has changed since it was
+    read.
+    """
     columns = [column for column in table.columns if column not in table.key]
     newer = f" WHERE excluded.{table.time} > {name}.{table.time}" if table.time else ""
     query = (

@@ -39,7 +39,7 @@ def write_slice(kept_slice: KeptSlice) -> str:
 
 
 def read_slice(text: str) -> KeptSlice:
-    """Parse a slice that `write_slice` wrote; ignores unknown dimensions."""
+    """Parse a slice that `write_slice` wrote. Unknown dimensions are ignored."""
     read = json.loads(text)
     return {name: tuple(map(str, read[name])) for name in PARAMETERS if read.get(name)}
 
@@ -50,5 +50,5 @@ def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
 
 
 def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:
-    """Return the slice that a page's metric parameters describe, without days and unused filters."""
+    """Return the slice that a page's metric parameters describe. Days and unused filters are left out."""
     return {name: tuple(values) for name, key in PARAMETERS.items() if (values := parameters.get(key))}

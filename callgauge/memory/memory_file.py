@@ -1,7 +1,7 @@
 """Open a team's memory: one small SQLite file in the store's folder.
 
-The memory is not part of the published store file, so decisions and notes stay when a load publishes a new
-one.
+The memory is not part of the published store file. So decisions and notes stay when a load publishes a new
+store file.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ Statement = tuple[str, Sequence[Sequence[Any]]]
 
 
 class MemoryProblemError(Exception):
-    """Raised when the memory cannot be read or written; the message names the file and the next step."""
+    """Raised when the memory cannot be read or written. The message names the file and the next step."""
 
 
 class MemoryFile:
     """The memory of the team that uses the store in `folder`.
 
-    A missing file counts as empty; the first write creates it. Files of older versions are migrated. Every
-    method opens and closes the file, so several processes may use it. All methods raise MemoryProblemError.
+    A missing file counts as empty, and the first write creates the file. Files of older versions are
+    migrated. Every method opens and closes the file, so several processes may use it. All methods raise
+    MemoryProblemError.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
 
     def read_rows(self, *queries: str, values: Sequence[Any] = ()) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each query, from one snapshot; `values` are the parameters of each query."""
+        """Return the rows of each query, from one snapshot. `values` are the parameters of each query."""
         if not self.path.exists():
             return [[] for _ in queries]
         with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
@@ -59,7 +60,7 @@ class MemoryFile:
         return self.read_rows(*queries, values=values)
 
     def write(self, *statements: Statement) -> None:
-        """Execute all statements in one transaction: all, or none if one fails."""
+        """Execute all statements in one transaction. If one statement fails, no statement takes effect."""
         with suppress(OSError), new_files_like(self.path.parent):  # SQLite's own files get this file's mode
             self.path.touch()
         with self._open(f"{self.path.absolute().as_uri()}?mode=rw") as connection:
@@ -93,7 +94,7 @@ class MemoryFile:
 
 
 def make_insert(table: str, row: Mapping[str, Any], *, replaces: bool = False) -> Statement:
-    """Return the statement that inserts a row; a row with the same key is replaced."""
+    """Return the statement that inserts a row. A row with the same key is replaced."""
     verb = "INSERT OR REPLACE" if replaces else "INSERT"
     columns, marks = ", ".join(row), ", ".join("?" * len(row))
     return f"{verb} INTO {table} ({columns}) VALUES ({marks})", [tuple(row.values())]
@@ -114,7 +115,7 @@ def write_now() -> str:
 
 
 def write_day(day: date | None) -> str | None:
-    """Return a day in the format of the memory: YYYY-MM-DD, or NULL."""
+    """Return a day in the format of the memory, YYYY-MM-DD. Return None for None."""
     return day.isoformat() if day else None
 
 
@@ -141,8 +142,9 @@ def check_link(link: str) -> str:
 
 
 def require_text(text: str, otherwise: str) -> str:
-    """Return a text without spaces at its ends. Raises ValueError with the message `otherwise` if it is
-    empty.
+    """Return a text without spaces at its ends.
+
+    If the text is empty, raises ValueError with the message `otherwise`.
     """
     if not (stripped := text.strip()):
         raise ValueError(otherwise)

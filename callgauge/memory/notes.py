@@ -34,7 +34,7 @@ _PATIENCE = 5.0  # A writer waits this many seconds for another writer.
 class Note:
     """A note. `subject` is the value of the dimension, an id, or a date.
 
-    `day` is the day at which trends show a mark for the note, or None.
+    `day` is the day at which trends show a mark for the note. None means no mark.
     """
 
     id: str
@@ -55,7 +55,7 @@ def read_note(row: Sequence[Any]) -> Note:
 def add_note(
     file: MemoryFile, kind: SubjectKind, subject: str, text: str, *, day: date | None = None, by: str = ""
 ) -> None:
-    """Save a note. Raises ValueError without a text."""
+    """Save a note. Raises ValueError for an empty text."""
     row = {
         "id": make_id(),
         "subject_kind": kind,
@@ -69,9 +69,9 @@ def add_note(
 
 
 def change_note(file: MemoryFile, note: Note, text: str, *, day: date | None) -> None:
-    """Change the text and the day of a note; the author stays the same.
+    """Change the text and the day of a note. The author stays the same.
 
-    Raises ValueError without a text, and for a note about a day without a day.
+    Raises ValueError for an empty text, or when `day` is None for a note about a day.
     """
     note_text = cut_text(require_text(text, "a note has a text"))
     if note.kind == "day" and day is None:
@@ -89,9 +89,10 @@ def delete_note(file: MemoryFile, note: Note) -> None:
 def remove_notes(
     folder: Path, sessions: Collection[str], calls: Collection[str], *, dry_run: bool = False
 ) -> int:
-    """Remove the notes about these sessions and calls; return the number of notes.
+    """Remove the notes about these sessions and calls. Return the number of notes.
 
-    With `dry_run`, only count them. The file keeps no trace of the text. Raises MemoryProblemError.
+    If `dry_run` is True, only count the notes. The file keeps no trace of removed texts. Raises
+    MemoryProblemError.
     """
     file = MemoryFile(folder)
     leaving = {("session", cut_text(key)) for key in sessions} | {("call", cut_text(key)) for key in calls}
@@ -104,7 +105,7 @@ def remove_notes(
 
 
 def _overwrite_deleted(path: Path) -> None:
-    """Rewrite the file, because SQLite keeps deleted rows in its free space."""
+    """Rewrite the file, because SQLite's free space still contains the deleted texts."""
     try:
         with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("VACUUM")

@@ -1,6 +1,6 @@
 """The data classes for acknowledged alerts, goals and prices, and for all records of a memory together.
 
-Each record has its author and its time in UTC. Other records are defined in the modules that write them.
+Each record contains its author and its time in UTC. Other modules define the other records that they write.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from callgauge.memory.views import SavedView
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An alert that somebody has seen. `alert` is its key; `by` is a name, or empty."""
+    """An alert that somebody has seen. `alert` is the key of the alert. `by` is the person's name, or
+    empty.
+    """
 
     alert: str
     note: str
@@ -29,7 +31,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The target of a rate, from 0 to 1: an upper limit if lower is better, else a lower limit."""
+    """The target of a rate, from 0 to 1. It is an upper limit if lower is better, else a lower limit."""
 
     rate: str
     goal: float
@@ -58,7 +60,7 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class TeamRecords:
-    """All records of a team's memory; acknowledgements, goals and signature states are dicts by key."""
+    """All records of a team's memory. Acknowledgements, goals and signature states are dicts by key."""
 
     acknowledgements: Mapping[str, Acknowledgement] = field(default_factory=dict)
     goals: Mapping[str, Goal] = field(default_factory=dict)

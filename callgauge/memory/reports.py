@@ -1,4 +1,4 @@
-"""Keep the contents of each nightly report, so that the next one reports only changes."""
+"""Keep the contents of each nightly report, so that the next report contains only changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReportRecords:
         self._file = MemoryFile(folder)
 
     def read_last_before(self, night: date) -> ToldReport | None:
-        """Return the newest report of an earlier nightly run, or None."""
+        """Return the newest report of an earlier nightly run. Return None if there is no earlier report."""
         (rows,) = self._file.read_rows(
             "SELECT night, told FROM reports WHERE night < ? ORDER BY night DESC LIMIT 1",
             values=(night.isoformat(),),
@@ -36,7 +36,7 @@ class ReportRecords:
         return None
 
     def note(self, night: date, keys: Iterable[str]) -> None:
-        """Save the contents of a nightly report; replaces the report of the same nightly run."""
+        """Save the contents of a nightly report. The contents for the same nightly run are replaced."""
         self._file.write(
             (
                 "INSERT OR REPLACE INTO reports VALUES (?, ?, ?)",

@@ -16,10 +16,10 @@ SELECT_STATES = "SELECT signature, state, fixed_in, fixed_day, note, by, at FROM
 
 @dataclass(frozen=True, slots=True)
 class SignatureState:
-    """The triage status of an error signature; a signature without a status is new.
+    """The triage status of an error signature. A signature without a status is new.
 
-    `fixed_in` is the version with the fix, or empty. `fixed_day` is the day of the fix; errors on later days
-    count as returned.
+    `fixed_in` is the version with the fix, or empty. `fixed_day` is the day of the fix. If the error occurs
+    on a later day, it counts as returned.
     """
 
     signature: str
@@ -47,9 +47,9 @@ def set_state(
     note: str = "",
     by: str = "",
 ) -> None:
-    """Save the triage status of a signature; replaces the previous status.
+    """Save the triage status of a signature. The previous status is replaced.
 
-    Raises ValueError for a fix without a day.
+    Raises ValueError if the status is a fix and the day is missing.
     """
     is_fixed = state == "fixed"
     if is_fixed and fixed_day is None:
@@ -67,5 +67,5 @@ def set_state(
 
 
 def clear_state(file: MemoryFile, signature: str) -> None:
-    """Remove the triage status; the signature is then new again."""
+    """Remove the triage status. The signature is then new again."""
     file.write(("DELETE FROM signature_states WHERE signature = ?", [(signature,)]))

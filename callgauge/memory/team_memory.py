@@ -1,4 +1,4 @@
-"""Read a team's memory in one snapshot; write acknowledgements, goals and prices."""
+"""Read a team's memory in one snapshot. Write acknowledgements, goals and prices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ALL = (
 class TeamMemory:
     """The memory of the team that uses the store in `folder`.
 
-    Every method opens and closes the file. All raise MemoryProblemError.
+    Every method opens and closes the file. All methods raise MemoryProblemError.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -69,11 +69,11 @@ class TeamMemory:
         )
 
     def acknowledgements(self) -> Mapping[str, Acknowledgement]:
-        """Return the acknowledged alerts by their key."""
+        """Return the acknowledged alerts by the key of the alert."""
         return self.read().acknowledgements
 
     def acknowledge(self, alert: str, *, note: str = "", by: str = "") -> None:
-        """Record that somebody has seen an alert; a second call replaces the note."""
+        """Record that somebody has seen an alert. A second call replaces the note."""
         self._write(
             "INSERT OR REPLACE INTO acknowledgements VALUES (?, ?, ?, ?)",
             [(alert, cut_text(note), cut_text(by), write_now())],
@@ -83,7 +83,7 @@ class TeamMemory:
         self._write("DELETE FROM acknowledgements WHERE alert = ?", [(alert,)])
 
     def goals(self) -> Mapping[str, Goal]:
-        """Return the goals by the name of their rate."""
+        """Return the goals by the name of the rate."""
         return self.read().goals
 
     def set_goal(self, rate: str, goal: float, *, by: str = "") -> None:
@@ -106,7 +106,7 @@ class TeamMemory:
         return self.read().prices
 
     def replace_prices(self, prices: Iterable[ModelPrice]) -> None:
-        """Replace all prices of the team by these; if one is invalid, change nothing."""
+        """Replace all prices of the team by `prices`. If a price is invalid, change nothing."""
         rows = [(price.model, price.from_day.isoformat(), *astuple(price)[2:]) for price in prices]
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 

@@ -21,12 +21,12 @@ _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 
 
 class TokenProblemError(Exception):
-    """Raised when a token cannot be created; the message says what to do."""
+    """Raised when a token cannot be created. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """The stored data of a token, without its text.
+    """The stored data of a token. The text of the token is not stored.
 
     `expires` is None if the token never expires. `hash` is the SHA-256 of the text.
     """
@@ -49,7 +49,7 @@ class TokenList:
         self._file = MemoryFile(folder)
 
     def read(self) -> list[AccessToken]:
-        """Return all tokens sorted by name, including expired ones."""
+        """Return all tokens sorted by name, including expired tokens."""
         (rows,) = self._file.read_rows("SELECT name, role, expires, by, at, hash FROM tokens ORDER BY name")
         return [
             AccessToken(name, role, _read_time(expires) if expires else None, by, _read_time(at), digest)
@@ -85,7 +85,7 @@ class TokenList:
 
 
 def hash_token(text: str) -> str:
-    """Return the stored form of a token, its SHA-256."""
+    """Return the SHA-256 of a token, which is the stored form of the token."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -21,10 +21,11 @@ SELECT_VIEWS = "SELECT name, owner, page, query, shared, at FROM views ORDER BY 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A page with its filters. `page` is its name in the URL; `query` is the URL's text after the question
-    mark.
+    """A page with its filters. `page` is the page's name in the URL. `query` is the URL's text after the
+    question mark.
 
-    `shared` views are visible to the whole team, other views only to their owner. A name is unique per owner.
+    Views with `shared` are visible to the whole team. Other views are visible only to their owner. An owner
+    uses each name once.
     """
 
     name: str
@@ -45,7 +46,7 @@ def save_view(
 ) -> None:
     """Save an address under a name.
 
-    Raises ValueError without a name or for an address that is too long. Raises MemoryProblemError when the
+    Raises ValueError for an empty name or an address that is too long. Raises MemoryProblemError when the
     owner already uses the name.
     """
     row = {
@@ -60,7 +61,7 @@ def save_view(
 
 
 def rename_view(file: MemoryFile, view: SavedView, name: str) -> None:
-    """Rename a view. Raises ValueError without a name, MemoryProblemError when the name is in use."""
+    """Rename a view. Raises ValueError for an empty name, and MemoryProblemError when the name is in use."""
     new_name = cut_name(require_text(name, "a view has a name"))
     file.write(
         ("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(new_name, view.owner, view.name)])

@@ -40,7 +40,7 @@ class StoreFigures:
         self._counted: tuple[tuple[object, ...], Sequence[Metric]] | None = None
 
     def write(self) -> tuple[str, str | None]:
-        """Return the metrics as text, and the reason why the store cannot be opened, or None.
+        """Return the metrics as text. Also return the reason if the store cannot be opened, else None.
 
         A store that cannot be opened has `callgauge_store_open 0` and no other store metrics.
         """
@@ -48,7 +48,7 @@ class StoreFigures:
         return generate_latest(figures).decode(), problem
 
     def write_file(self, path: Path) -> str | None:
-        """Write the metrics to a file atomically. Return the reason why the store cannot be opened, or None.
+        """Write the metrics to a file atomically. Return the reason if the store cannot be opened, else None.
 
         Raises OSError.
         """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_MODELS = 20
 OTHER = "other"
 SPANS = (1, 7, 28)
-"""Each span has so many days, up to the newest day with data."""
+"""The lengths of the spans in days. Each span ends on the newest day with data."""
 WATCHED = (*HEADLINES, "emission", "tool_rejected", "execution")
 """The rates that have a metric."""
 _LONGEST = 100  # A label has at most this many characters.
@@ -131,7 +131,6 @@ def _find_days(length: int, newest: date, today: date) -> dict[str, date]:
 
 
 def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str]:
-    """Return the models with most calls in the longest span; all spans show these models."""
     counts = store.ask("slices", rates=("emission",), by="model", **_find_days(max(SPANS), newest, today))
     ranked = counts.sort_values(["total", "slice"], ascending=[False, True])
     return frozenset(ranked["slice"].head(MOST_MODELS))
@@ -140,7 +139,7 @@ def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str
 def _sum(
     rows: pd.DataFrame, models: frozenset[str], key: str, columns: tuple[str, ...]
 ) -> Mapping[tuple[str, str], list[int]]:
-    """Return the column sums for each model label and `key`. Models with the same label are added up."""
+    """Return the column sums for each model label and `key`."""
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(columns))
     for model, name, *numbers in rows[["slice", key, *columns]].itertuples(index=False):
         label = clean_label(model) if model in models else OTHER
@@ -164,6 +163,6 @@ def _labelled(name: str, meaning: str, label: str, values: Mapping[str, Any]) ->
 
 
 def to_seconds(moment: date) -> float:
-    """Return a day or a time as seconds since 1970. Without a time zone it is in UTC."""
+    """Return a day or a time as seconds since 1970. A time without a time zone is in UTC."""
     instant = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
     return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()

@@ -28,10 +28,11 @@ _NOT_OPEN = "The store cannot be opened; see the Data page or the log of the loa
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """The health of a store, without stored data and paths.
+    """The health of a store. It contains no stored data and no paths.
 
-    `loaded_at` is the end of the newest load, even if it found nothing new, or None. `limit` is the maximum
-    age. `reason` is a sentence about the problem, or None.
+    `loaded_at` is the end of the newest load, even if that load found nothing new. It is None before the
+    first load. `limit` is the maximum age of the newest load. `reason` is a sentence about the problem, or
+    None without a problem.
     """
 
     loaded_at: datetime | None
@@ -39,7 +40,7 @@ class StoreHealth:
     reason: str | None
 
     def describe(self) -> dict[str, object]:
-        """Return the health as JSON values. Times are ISO 8601 in UTC; durations are in seconds."""
+        """Return the health as JSON values. Times are ISO 8601 in UTC. Durations are in seconds."""
         description: dict[str, object] = {"reason": self.reason} if self.reason else {}
         if self.loaded_at is not None:
             description["last_load"] = self.loaded_at.isoformat(timespec="seconds")
@@ -48,9 +49,9 @@ class StoreHealth:
 
 
 class HealthWatch:
-    """Checks that the store in `folder` can be opened, and that its newest load is at most `hours` old.
+    """Checks that the store in `folder` can be opened, and that the newest load is at most `hours` old.
 
-    A published store file is opened once, because it never changes. Thread-safe.
+    A published store file is opened once, because the file never changes. Thread-safe.
     """
 
     def __init__(self, folder: Path, hours: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -93,7 +94,7 @@ class HealthWatch:
         return self._opened[1]
 
     def _find_night(self) -> datetime | None:
-        """Return the end of the newest nightly load. A load without new data publishes no store file."""
+        """Return the end of the newest nightly load, even if this load published no store file."""
         try:
             steps = NightRecords(self._folder).list_steps(_NIGHTS, until=datetime.now(UTC).date())
         except MemoryProblemError:

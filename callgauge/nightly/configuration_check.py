@@ -22,7 +22,8 @@ from ingest.store.generations import check_store_place, published_generation
 
 @dataclass(frozen=True, slots=True)
 class SourceOutlook:
-    """The current files of a source: their number, the number of unreadable files, and the newest time.
+    """The current files of a source: the number of files, the number of unreadable files, and the newest
+    time.
 
     `problem` says why the first unreadable file cannot be read.
     """
@@ -38,7 +39,7 @@ class SourceOutlook:
 class ConfigurationOutlook:
     """The files that a configuration would load on this machine.
 
-    `problems` lists what this machine lacks, in the order of the file.
+    `problems` lists what is missing on this machine, in the order of the configuration file.
     """
 
     sources: tuple[SourceOutlook, ...]
@@ -49,7 +50,7 @@ class ConfigurationOutlook:
 def check_configuration(
     configuration: Configuration, environment: Mapping[str, str] = os.environ
 ) -> ConfigurationOutlook:
-    """Return the files of all sources, and what is missing on this machine. Changes nothing."""
+    """Return the files of all sources, and a list of what is missing on this machine. Changes nothing."""
     lines = find_key_lines(configuration.path.read_text("utf-8-sig"))
     sources, problems = [], []
 
@@ -129,12 +130,11 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
 
 
 def _without_option(advice: str) -> str:
-    """Return a message about a store's location without the command line option that it mentions."""
     return advice.removesuffix(" with --store")
 
 
 def _can_write(folder: Path) -> bool:
-    """Return True when a folder is writable. For a new folder, its nearest existing parent counts."""
+    """Return True when a folder, or the nearest existing parent of a new folder, is writable."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
@@ -181,7 +181,6 @@ def _check_naming(source: SourceSettings, configuration: Configuration) -> None:
 
 
 def _look_at_source(source: SourceSettings, configuration: Configuration) -> SourceOutlook:
-    """Return the current files of a source. Raises InputError when it does not exist."""
     try:
         logs = find_logs(list_named(source), configuration.store)
     except NothingFoundError:

@@ -1,6 +1,7 @@
 """Run the nightly job: load the sources, apply retention, back up, report.
 
-Each step is recorded when it begins and when it ends; a second run continues at the first unfinished step.
+Each step is recorded when the step begins and when it ends. A second process continues at the first
+unfinished step.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_st
 # An unfinished nightly run can be continued for this time, also past midnight.
 _SAME_NIGHT = timedelta(hours=12)
 UNREADABLE = "unreadable"
-"""The key of the unreadable files. They are not stored in the memory, because a reason may quote a log."""
+"""The key of the unreadable files. The memory does not store these, because a reason may quote a log."""
 _NOTHING_LOADED = "nothing has been loaded yet"
 
 
@@ -34,7 +35,7 @@ class NightRun:
     """One process of a nightly run. When `stop()` returns True, a step ends as soon as no data is lost.
 
     `patience` decides whether to wait for a store that another load has locked. `on_write` is called before
-    each lasting write; tests kill the process there.
+    each lasting write. Tests kill the process in this callback.
     """
 
     configuration: Configuration
@@ -47,7 +48,7 @@ class NightRun:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """How a step ended, and the figures to store. `ends_night` skips all later steps."""
+    """How a step ended, and the figures to store. If `ends_night` is True, all later steps are skipped."""
 
     outcome: Outcome
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class StepResult:
 
 
 def skip_step(reason: str) -> StepResult:
-    """Return the result of a step without work, with the reason."""
+    """Return the result of a step that had nothing to do. `reason` says why."""
     return StepResult("skipped", {"reason": reason})
 
 
@@ -63,7 +64,7 @@ def skip_step(reason: str) -> StepResult:
 class SourceFigures:
     """The counts of one source's load.
 
-    `refused_files` and `refused_lines` count only what no earlier load reported.
+    `refused_files` and `refused_lines` count only files and lines that no earlier load reported.
     """
 
     name: str
@@ -77,10 +78,11 @@ class SourceFigures:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """A file that was read only partly or not at all. `lines` counts its unreadable lines; None means the
-    whole file.
+    """A file that was read only partly or not at all. `lines` is the number of unreadable lines. None means
+    the whole file.
 
-    `reason` continues a sentence that begins with the path, or is the code and reason of the first line.
+    `reason` continues a sentence that begins with the path. If `lines` is a number, `reason` is the code and
+    reason of the first unreadable line.
     """
 
     source: str
@@ -90,7 +92,7 @@ class UnreadableFile:
 
 
 def run_load(run: NightRun) -> StepResult:
-    """Load all sources. The step fails when one source fails; if all fail, no later step runs."""
+    """Load all sources. The step fails when one source fails. If all sources fail, no later step runs."""
     configuration = run.configuration
     if not configuration.sources:
         return skip_step("the file names no [sources]")
@@ -120,7 +122,6 @@ def run_load(run: NightRun) -> StepResult:
 
 
 def _list_unreadable(load: SourceLoad) -> Iterator[UnreadableFile]:
-    """Yield the newly unreadable files of a source, and files with new unreadable lines."""
     if load.report is not None:
         for file in load.report.rejected:
             if file.is_new:
@@ -193,7 +194,9 @@ def run_backup(run: NightRun) -> StepResult:
 
 
 def run_report(run: NightRun) -> StepResult:
-    """Make the report and send it to each channel that has not received it. Fails if one channel fails."""
+    """Make the report. Send it to each channel that has not received it. The step fails if one channel
+    fails.
+    """
     from callgauge.report.content.morning_report import ReportError  # This import loads pandas.
     from callgauge.report.nightly_report import send_nightly_report
 
@@ -228,8 +231,8 @@ class NightExit(IntEnum):
 class NightResult:
     """The steps of this process in order. `before` has the steps that earlier processes of the run finished.
 
-    `is_stopped` means that a signal ended the run. `problem` says why the run could not continue, or is
-    empty.
+    `is_stopped` means that a signal ended the run. `problem` says why the run could not continue. It is empty
+    if there was no problem.
     """
 
     night: date
@@ -263,10 +266,11 @@ def run_night(
     on_write: OnWrite = ignore_write,
     again: bool = False,
 ) -> NightResult:
-    """Run the unfinished steps of this nightly run, or all steps with `again`. Calls `on_step` after each.
+    """Run the unfinished steps of this nightly run. If `again` is True, run all steps. Call `on_step` after
+    each step.
 
-    A failed step does not stop the others unless its result has `ends_night`. Raises NightBusyError while
-    another process runs the nightly job, IngestError if the store's folder cannot be used, and
+    A failed step does not stop later steps unless its result has `ends_night`. Raises NightBusyError while
+    another process runs the nightly job. Raises IngestError if the store's folder cannot be used, and
     MemoryProblemError if not even the first step can be recorded.
     """
     prepare_store(configuration.store)
@@ -305,10 +309,10 @@ def run_night(
 
 
 def choose_night(now: datetime, newest: Sequence[NightStep]) -> tuple[date, dict[StepName, NightStep]]:
-    """Return the day of the nightly run that a start at `now` belongs to, and the run's steps so far.
+    """Return the day of the nightly run to which a start at `now` belongs, and the steps of this run so far.
 
-    `newest` has the steps of the newest run. A run is named by the local day on which it began. An unfinished
-    run is continued for twelve hours, also past midnight.
+    `newest` has the steps of the newest run. The day of a run is the local day on which the run began. An
+    unfinished run is continued for twelve hours, also past midnight.
     """
     today = now.astimezone().date()
     past = {step.step: step for step in newest}
@@ -333,6 +337,6 @@ def _run_step(name: StepName, run: NightRun) -> StepResult:
         return StepResult("failed", {"problem": str(problem)}, ends_night=name == "load")
     except Exception as mistake:
         traceback.print_exc()
-        # The message may quote a log, and the memory would keep the quote for ever.
+        # Do not store the message: it may quote a log, and the memory would keep the quote for ever.
         reason = f"{type(mistake).__name__}; see the output of the nightly run"
         return StepResult("failed", {"problem": reason})

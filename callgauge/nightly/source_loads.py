@@ -29,8 +29,8 @@ ShowProgress = Callable[[], AbstractContextManager["Callable[[Progress], None]"]
 class SourceLoad:
     """The result of loading one source. `problem` is a sentence if the load failed, else empty.
 
-    `report` is None after a failure, or when the source has no files. `is_fatal` means that the other sources
-    cannot be loaded either.
+    `report` is None after a failure, or when the source has no files. `is_fatal` means that no other source
+    can be loaded.
     """
 
     name: str
@@ -46,11 +46,11 @@ def load_sources(
     show_progress: ShowProgress,
     stop: Callable[[], bool],
 ) -> Iterator[SourceLoad]:
-    """Load the sources in file order and yield their results. A failed source does not stop the others.
+    """Load the sources in file order and yield the results. A failed source does not stop later sources.
 
-    `given` has parameters of `ingest.pipeline.load.load` that override the file. Ends early when the store
-    cannot be written, or when `stop()` returns True. Raises IngestError when the folder cannot be a store,
-    and MemoryProblemError.
+    `given` has parameters of `ingest.pipeline.load.load` that override the configuration file. Ends early
+    when the store cannot be written, or when `stop()` returns True. Raises IngestError when the folder cannot
+    be a store. Raises MemoryProblemError.
     """
     prepare_store(configuration.store)
     keep_aliases(configuration.store, configuration.aliases)
@@ -116,7 +116,7 @@ def list_named(source: SourceSettings) -> list[str]:
 def _load_source(
     configuration: Configuration, source: SourceSettings, options: Mapping[str, Any]
 ) -> SourceLoad:
-    from ingest.pipeline.load import load  # This imports DuckDB and Arrow, which take long.
+    from ingest.pipeline.load import load  # This import loads DuckDB and Arrow, which takes long.
 
     try:
         words = {**load_words(configuration.load), **source_words(source), **options}
@@ -136,7 +136,7 @@ def _describe_state(source: SourceSettings, loaded: SourceLoad) -> SourceState:
     now, report = datetime.now(UTC), loaded.report
     newest = report.newest if report else None
     if newest is None and report is not None and (report.turns or report.calls):
-        newest = now  # The logs have no times, so their data counts as new.
+        newest = now  # The logs have no times, so the data of the logs counts as new.
     return SourceState(
         source.name, newest and min(newest, now), now, now, source.silent_after, loaded.problem
     )

@@ -1,4 +1,6 @@
-"""Lists and removes the reports in the store's folder. They quote logs, so retention applies to them."""
+"""Lists and removes the reports in the store's folder. Retention applies to reports, because they quote
+logs.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ def list_report_nights(store: Path) -> list[date]:
 
 
 def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> int:
-    """Remove the reports about days before `before`; return the number of their nightly runs.
+    """Remove the reports about days before `before`. Return the number of nightly runs of these reports.
 
-    With `dry_run`, only count them. Reports in other folders and other files stay. Raises StoreError when a
-    file cannot be removed.
+    If `dry_run` is True, only count the nightly runs. Reports in other folders and other files stay. Raises
+    StoreError when a file cannot be removed.
     """
     # A report covers the days before its nightly run.
     old = {night: files for night, files in _find_files(store).items() if night <= before}

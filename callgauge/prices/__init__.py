@@ -1,4 +1,4 @@
-"""Finds the price of a model on a day, in the team's price list or in the built-in one."""
+"""Finds the price of a model on a day, in the team's price list or in the built-in price list."""
 
 from callgauge.prices.price_file import PriceFileError, read_price_file
 from callgauge.prices.price_list import (

@@ -23,7 +23,7 @@ _MOST_TOLD = 20  # An error message lists at most this many problems.
 
 
 class PriceFileError(Exception):
-    """Raised when a price file cannot be used; the message has one line per problem."""
+    """Raised when a price file cannot be used. The message has one line for each problem."""
 
 
 class _Entry(NamedTuple):
@@ -34,9 +34,9 @@ class _Entry(NamedTuple):
 def read_price_file(path: Path) -> list[ModelPrice]:
     """Return the prices of a CSV or JSON file, in order. Raises PriceFileError.
 
-    A CSV file begins with its column names; lines that begin with # are skipped. A JSON file is a list of
-    objects. Columns: model, from_day, input, output; optional: cached_input, cache_write, currency (default
-    USD), source.
+    A CSV file begins with its column names. Lines that begin with # are skipped. A JSON file is a list of
+    objects. Required columns: model, from_day, input, output. Optional columns: cached_input, cache_write,
+    currency (default USD), source.
     """
     try:
         text = path.read_text("utf-8-sig")

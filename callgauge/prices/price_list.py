@@ -1,4 +1,4 @@
-"""Finds the price of a model by its name: first the team's price, then the built-in one."""
+"""Finds the price of a model by its name. The team's price overrides the built-in price."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class Owner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PriceMatch:
-    """The prices of a model, oldest first. `model` is its name in the logs; `how` says how it matched."""
+    """The prices of a model, oldest first. `model` is the model's name in the logs. `how` says how this name
+    matched.
+    """
 
     model: str
     how: str
@@ -37,13 +39,16 @@ class PriceMatch:
     prices: tuple[ModelPrice, ...]
 
     def periods(self) -> Iterator[tuple[ModelPrice, date | None]]:
-        """Yield each price with the first day on which it no longer applies, or None for the last price."""
+        """Yield each price with the first day on which the price no longer applies. This day is None for the
+        last price.
+        """
         ends = [later.from_day for _, later in pairwise(self.prices)]
         yield from zip(self.prices, [*ends, None], strict=True)
 
 
 class PriceList:
-    """The prices of a team and the built-in prices. Currencies are never mixed; the team's currency is used.
+    """The prices of a team and the built-in prices. The currency is the team's; prices in other currencies
+    are not used.
 
     If the team has a price for a model, the built-in prices of the model never apply.
     """
@@ -58,7 +63,7 @@ class PriceList:
         }
 
     def match(self, model: str) -> PriceMatch | None:
-        """Return the prices of a model by its name in the logs, or None if neither list has the model."""
+        """Return the prices of a model by its name in the logs. Return None if neither list has the model."""
         for owner, prices in self._of_owner.items():
             for name, how in _name_forms(model):
                 if name in prices:
@@ -66,13 +71,15 @@ class PriceList:
         return None
 
     def find(self, model: str, day: date) -> ModelPrice | None:
-        """Return the price of a model on a day, or None."""
+        """Return the price of a model on a day. Return None if there is no price for that day."""
         matched = self.match(model)
         dated = [price for price in matched.prices if price.from_day <= day] if matched else []
         return dated[-1] if dated else None
 
     def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
-        """Yield all prices with their owner: the team's first, sorted by model and day."""
+        """Yield all prices with their owner. The team's prices come first. Each owner's prices are sorted by
+        model and day.
+        """
         for owner, prices in self._of_owner.items():
             for name in sorted(prices):
                 yield from ((owner, price) for price in prices[name])
@@ -81,7 +88,7 @@ class PriceList:
 def cost_of_tokens(
     price: ModelPrice, read: int | None, written: int | None, cached: int | None = None
 ) -> float | None:
-    """Return the cost of tokens in the price's currency, or None if the tokens were not counted.
+    """Return the cost of tokens in the price's currency. Return None if the tokens were not counted.
 
     `cached` tokens were read from a provider's cache and are included in `read`.
     """
@@ -116,7 +123,7 @@ def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice,
 
 
 def _name_forms(model: str) -> Iterator[tuple[str, str]]:
-    """Yield the names under which a list may have a model, and how each name was derived."""
+    """Yield each name under which a price list may have a model, and how the name was derived."""
     bare = model.rpartition("/")[2]
     yield model, "exact name"
     yield _DATE.sub("", model), "without its date"

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class ClientApi:
-    """One model API: the `variables` that its clients read, the provider's `server`, and the `route` name.
+    """One model API. `variables` are the environment variables that its clients read, and `server` is the
+    provider's server.
 
-    `version` is the path that a client's base URL must end with. Only OpenAI's clients need it; the others
-    add their version themselves.
+    `route` is the name of the API in the recorder's URLs. `version` is the path that a client's base URL must
+    end with. Only OpenAI's clients need `version`, because other clients add the version themselves.
     """
 
     route: str
@@ -31,8 +32,9 @@ _VERSION = re.compile(r"/v\d\w*$")
 
 
 def find_targets(environment: Mapping[str, str], server: str | None = None) -> dict[str, str]:
-    """Return the server of each route: `server`, or the value of an environment variable, or the provider's
-    server.
+    """Return the server of each route: `server` if it is given, else the value of an environment variable.
+
+    If neither exists, the server is the provider's own.
     """
     return {
         api.route: server
@@ -47,7 +49,7 @@ def name_recorder(
     """Return environment variables that send a command's requests to the recorder at `recorder`.
 
     `targets` is the result of `find_targets`. `is_one_server` means that all targets are the same base URL.
-    In that case its version is removed for clients that add their own version.
+    Then the version is removed from this URL for clients that add their own version.
     """
     variables: dict[str, str] = {}
     for api in CLIENT_APIS:

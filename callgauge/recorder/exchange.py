@@ -1,10 +1,10 @@
-"""Records each request with its answer as one line in a log; a thread writes one file per hour.
+"""Records each request with its answer as one line in a log. A thread writes one file per hour.
 
 A line has the log format `request_log`: `request` and `response` contain the original texts. Headers and the
 query of the URL are not stored. API keys of the request are removed from every text.
 
-The log must never break an agent. While it cannot be written (a full disk), requests pass unrecorded. A
-message reports this once, and another one reports when recording resumes.
+The log must never break an agent. While the log cannot be written (a full disk), requests pass unrecorded. A
+message reports this once, and another message reports when recording resumes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from callgauge.traces.intake import append_line
 from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 
 LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
-"""Request headers with the session, the prompt (`name@version`) and the task. They are not passed on."""
+"""Request headers with the session, the prompt (`name@version`) and the task; not sent to the server."""
 _KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
 # Query parameters of a URL that contain an API key.
 _KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")
@@ -49,7 +49,7 @@ class Memory:
         self._left = most
 
     def reserve(self, size: int) -> int:
-        """Reserve up to `size` bytes, and return how many were available."""
+        """Reserve up to `size` bytes. Return how many bytes were available."""
         granted = min(size, self._left)
         self._left -= granted
         return granted
@@ -70,7 +70,7 @@ class Captured:
         self._held = 0
 
     def take(self, piece: bytes) -> None:
-        """Count a piece of the body, and keep it if there is room."""
+        """Count a piece of the body, and store the piece if there is room."""
         self.size += len(piece)
         room = min(self._most - self._held, len(piece))
         if room <= 0 or self._held < self.size - len(piece):  # After a gap, later pieces are not kept.
@@ -86,11 +86,10 @@ class Captured:
         return self._held < self.size
 
     def join(self) -> bytes:
-        """Return the bytes that were kept."""
         return b"".join(self._kept)
 
     def free(self) -> None:
-        """Release the memory after the line has been written."""
+        """Release the memory of the body. Call this after the line has been written."""
         self._memory.free(self._held)
         self._held = 0
         self._kept.clear()
@@ -182,7 +181,7 @@ def shorten_address(address: str) -> str:
 
 
 def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
-    """Return a body as text, or in base64 if it is not UTF-8, as in HTTP archives (HAR 1.2)."""
+    """Return a body as text. If the body is not UTF-8, return base64, as in HTTP archives (HAR 1.2)."""
     raw = _unpack(body.join(), coding)
     try:
         return _drop_keys(raw.decode("utf-8"), keys)
@@ -196,8 +195,8 @@ def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
 
 
 def _unpack(raw: bytes, coding: str) -> bytes:
-    """Return a body decompressed by its Content-Encoding; unchanged if that is unknown or the body is
-    damaged.
+    """Decompress a body by its Content-Encoding. A damaged body stays unchanged, and so does an unknown
+    coding.
     """
     coding = coding.strip().lower()
     try:
@@ -218,7 +217,8 @@ def keep_readable_codings(accepted: str) -> str:
 
 
 class ExchangeLog:
-    """The log files of one recorder in a folder, such as `2026-11-24T19Z.8788.jsonl`, one per hour in UTC.
+    """The log files of one recorder in a folder, one file per hour in UTC, such as
+    `2026-11-24T19Z.8788.jsonl`.
 
     `name` is unique among the recorders that share a folder. Only the owner can read the files, because they
     contain conversations. `free` is called with each exchange that is no longer needed.
@@ -249,7 +249,9 @@ class ExchangeLog:
         self._thread.start()
 
     def take(self, exchange: PassingExchange) -> None:
-        """Put an exchange into the queue of the writer, without waiting. Called from the proxy's thread."""
+        """Put an exchange into the queue of the writer, without waiting. The proxy's thread calls this
+        method.
+        """
         try:
             self._waiting.put_nowait(exchange)
         except queue.Full:

@@ -1,4 +1,7 @@
-"""Passes requests to a server and answers back, without delay and with unchanged bytes, and records both."""
+"""Passes requests to a server, passes the answers back, and records requests and answers.
+
+The bytes pass unchanged and without delay.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +47,6 @@ _WENT_AWAY = "the client went away"
 
 
 class _Target(NamedTuple):
-    """A server: its origin, and the path before the API's own paths."""
-
     origin: str
     path: str
 
@@ -60,12 +61,12 @@ def _read_target(address: str) -> _Target:
 class RecordingProxy:
     """An ASGI application that passes requests to the server `target` and records them in `log`.
 
-    With a mapping of names to servers, the path `/NAME/…` goes to the server with that name.
+    If `target` maps names to servers, the path `/NAME/…` goes to the server with that name.
 
-    Only POST requests with a JSON body are recorded; all others just pass through. The path of `target` is
-    not added twice: `/v1` may be in the client's URL, in the target, or in both. With `is_local` the Host
-    header of a request must name this machine, so that web pages cannot use the proxy through their own host
-    name.
+    Only POST requests with a JSON body are recorded. All other requests just pass through. The path of
+    `target` is not added twice: `/v1` may be in the client's URL, in the target, or in both. If `is_local` is
+    True, the Host header of a request must name this machine. So web pages cannot use the proxy through their
+    own host name.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class RecordingProxy:
 
     @property
     def target(self) -> str:
-        """The URL of the server, without user and password."""
+        """The URL of the server, with user and password removed."""
         return ", ".join(shorten_address("".join(target)) for target in self._targets.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,7 +156,9 @@ class RecordingProxy:
     async def _forward_while_wanted(
         self, request: Request, send: Send, exchange: PassingExchange, is_recorded: bool
     ) -> None:
-        """Pass an exchange on; cancel it when the client disconnects, so that the server stops generating."""
+        """Pass an exchange on. If the client disconnects, cancel the request, so that the server stops
+        generating.
+        """
         is_read = asyncio.Event()
         passing = asyncio.create_task(self._forward(request, send, exchange, is_recorded, is_read))
         leaving = asyncio.create_task(_wait_for_leaving(request, is_read))
@@ -178,7 +181,9 @@ class RecordingProxy:
             exchange.problem = _WENT_AWAY
 
     def _find_address(self, request: Request) -> str | None:
-        """Return the URL that a request goes to, or None without a target. Path and query stay unchanged."""
+        """Return the URL that a request goes to. Return None if no server matches. Path and query stay
+        unchanged.
+        """
         raw = request.scope.get("raw_path") or request.url.path.encode()
         path = raw.decode("ascii", "replace")
         target = self._targets.get("")
@@ -268,7 +273,7 @@ class RecordingProxy:
 
 
 async def _wait_for_leaving(request: Request, is_read: asyncio.Event) -> None:
-    """Wait until the client has disconnected. While the request is read, its reader notices a disconnect."""
+    """Wait until the client has disconnected. Begin only when the whole request has been read."""
     await is_read.wait()
     while (await request.receive())["type"] != "http.disconnect":
         pass
@@ -282,7 +287,7 @@ def _is_model_request(request: Request) -> bool:
 def _pass_headers(
     headers: Iterable[tuple[bytes, bytes]], *, of_request: bool = False
 ) -> list[tuple[bytes, bytes]]:
-    """Return the headers to pass on. Removes Callgauge's own headers, and Brotli from Accept-Encoding."""
+    """Return the headers to pass on, without Callgauge's own headers. Remove Brotli from Accept-Encoding."""
     lowered = [(name.lower(), value) for name, value in headers]
     named = {
         token.strip().lower()
@@ -317,7 +322,7 @@ def _describe(error: Exception) -> str:
 
 
 async def _send_error(send: Send, status: int, message: str) -> bytes:
-    """Send an error in the format that model clients read, and return its body."""
+    """Send an error in the format that model clients read. Return the body of the error."""
     body = orjson.dumps({"error": {"message": message, "type": "callgauge_record"}})
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})

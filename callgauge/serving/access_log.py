@@ -33,7 +33,7 @@ _MOST_PARTS = 64  # maximum number of parts of an address that are compared with
 
 
 class AccessLog:
-    """Writes one line per event into a file in `folder`. Write errors stop no request."""
+    """Writes one line per event into a file in `folder`. A write error does not stop the request."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.path = folder / FILE
@@ -44,7 +44,7 @@ class AccessLog:
     def write(self, event: str, user: User | None = None, **fields: str | int | None) -> None:
         """Add a line with the time (UTC), the event, and all fields that are not None.
 
-        JSON escapes control characters, which could affect a terminal or an editor.
+        Control characters are escaped, because they could affect a terminal or an editor.
         """
         line = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "event": event}
         if user is not None:
@@ -86,7 +86,10 @@ class AccessLog:
 
 @contextmanager
 def _lock_log(folder: Path, patience: float) -> Iterator[None]:
-    """Hold the lock of a folder's access log. Raises TimeoutError after `patience` seconds, and OSError."""
+    """Hold the lock of a folder's access log during the `with` block. Raises OSError.
+
+    Raises TimeoutError if the lock is not free after `patience` seconds.
+    """
     until = time.monotonic() + patience
 
     def wait(owner: str) -> None:
@@ -99,16 +102,18 @@ def _lock_log(folder: Path, patience: float) -> Iterator[None]:
 
 
 def _open_private(path: Path, flags: int) -> int:
-    """Open a file for its owner only, or also for the group if the folder has the set-group-ID bit."""
+    """Open a file that only its owner may use. If the folder has the set-group-ID bit, the group may use it,
+    too.
+    """
     mode = path.parent.stat().st_mode
     with new_files_like(path.parent):
         return os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o660 if mode & stat.S_ISGID else 0o600)
 
 
 def remove_ids(folder: Path, ids: Collection[str]) -> int:
-    """Replace the ids of sessions and calls in a folder's access log; return the number of changed lines.
+    """Replace the ids of sessions and calls in a folder's access log. Return the number of changed lines.
 
-    Each file is replaced atomically. A running server loses no line. Raises OSError.
+    Each file is replaced atomically, so no line of a running server is lost. Raises OSError.
     """
     if not ids:
         return 0
@@ -123,7 +128,9 @@ def remove_ids(folder: Path, ids: Collection[str]) -> int:
 
 
 def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
-    """Apply `change` to each line of a file, replace the file if lines changed, and return their number."""
+    """Apply `change` to each line of a file. Replace the file if a line changed. Return the number of changed
+    lines.
+    """
     new = path.with_name(f"{path.name}.new")
     with path.open("rb") as old:
         lines = [(line, change(line)) for line in old]
@@ -133,7 +140,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
         try:
             with os.fdopen(_open_private(new, os.O_TRUNC), "wb") as out:
                 out.writelines(result for _, result in lines)
-                # a server without the lock may have added these lines meanwhile
+                # copy the lines that a server without the lock has added meanwhile
                 out.writelines(map(change, old))
                 out.flush()
                 os.fsync(out.fileno())
@@ -147,7 +154,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
 def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
     try:
         event: Any = json.loads(line)
-    except ValueError:  # a full disk can cut a line
+    except ValueError:  # a full disk may have cut this line
         text = line.decode("utf-8", "replace")
         return b"" if any(name in text for name in ids) else line
     named = [name for name in _WITH_IDS if _names_one_of(event.get(name), ids)]
@@ -157,7 +164,9 @@ def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
 
 
 def _names_one_of(value: object, ids: Collection[str]) -> bool:
-    """Return True if a value, or a part of it between slashes, is one of the ids. Ids may contain slashes."""
+    """Return True if a value is one of the ids, or contains an id between slashes. Ids may contain
+    slashes.
+    """
     if not isinstance(value, str):
         return False
     parts = value.split("/")[:_MOST_PARTS]
@@ -174,7 +183,7 @@ _LOGS: dict[Path, AccessLog] = {}
 
 
 def log_access(event: str, user: User | None = None, **fields: str | int | None) -> None:
-    """Write an event into the access log of the served store; do nothing if the server has no sign-in."""
+    """Write an event into the access log of the served store. Do nothing if the server has no sign-in."""
     folder = store_from_environment()
     if folder is not None and sign_in_from_environment().method != "none":
         _LOGS.setdefault(folder, AccessLog(folder)).write(event, user, **fields)

@@ -20,24 +20,25 @@ _OF_PROXIES = (
 
 
 def peer_address(scope: Scope) -> str:
-    """Return the address at the other end of the connection, or an empty text."""
+    """Return the address at the other end of the connection. Return '' if the address is unknown."""
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
 class ClientAddresses:
-    """Finds the client of a request: the other end of the connection, or the client that a trusted proxy
-    names.
+    """Finds the address of the client that sent a request.
 
-    `proxies` contains addresses and networks of trusted proxies, whose X-Forwarded-For counts. Raises
-    ValueError for other texts.
+    `proxies` contains addresses and networks of trusted proxies. Only their X-Forwarded-For headers are used.
+    Raises ValueError if an item is neither an address nor a network.
     """
 
     def __init__(self, proxies: Sequence[str] = ()) -> None:
         self._proxies = [ipaddress.ip_network(name, strict=False) for name in proxies]
 
     def find(self, scope: Scope) -> str:
-        """Return the client's address: the last address in X-Forwarded-For that is not a proxy."""
+        """Return the client's address. If trusted proxies passed the request on, read the address from
+        X-Forwarded-For.
+        """
         peer = peer_address(scope)
         if self.is_proxy(peer):
             for named in reversed(Headers(scope=scope).get("x-forwarded-for", "").split(",")):
@@ -65,12 +66,12 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 def is_of_this_machine(scope: Scope, proxies: ClientAddresses) -> bool:
     """Return True if a program on this machine made the request for itself, not as a proxy for a client.
 
-    A request through a proxy on this machine also comes from a loopback address, but has:
+    A request through a proxy on this machine also comes from a loopback address. A proxy is recognised by:
     - the address of a configured proxy;
-    - or another machine's host name, because most proxies keep the name that the browser used (DNS
-      rebinding also shows such a name);
-    - or the name of another host in Origin or Referer, if the proxy replaces the host name;
-    - or a header that only proxies add, or HTTP/1.0, the default of nginx.
+    - a Host header that names another machine (most proxies keep the browser's name; DNS rebinding also shows
+      such a name);
+    - an Origin or Referer header that names another host, if the proxy replaces the Host header;
+    - a header that only proxies add, or HTTP/1.0, the default of nginx.
     """
     headers, peer = Headers(scope=scope), peer_address(scope)
     if not is_loopback(peer) or proxies.is_proxy(peer) or scope.get("http_version") == "1.0":

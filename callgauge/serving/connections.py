@@ -1,9 +1,10 @@
-"""Closes idle connections, so that nobody can block the server by opening many of them.
+"""Closes idle connections, so that nobody can block the server by opening many connections.
 
-A connection waits from its start, and after each answer, until the header of the next request arrives. After
-some seconds the server closes it. If too many connections wait, the server closes the oldest.
+A connection waits from its start, and after each answer, until the header of the next request arrives. The
+server closes a connection that waits for too long. If too many connections wait, the server closes the oldest
+waiting connection.
 
-The server also closes a connection whose client hardly reads the answer, because waiting answers use memory.
+The server also closes a connection whose client hardly reads the answer, because unread answers use memory.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _USUAL_FILES = 1_024
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files to the hard limit of this process, and return it."""
+    """Raise this process's limit of open files to the hard limit. Return the new limit."""
     try:
         import resource
     except ImportError:  # this module is missing on Windows
@@ -43,7 +44,8 @@ class Waiting(Protocol):
 class WaitingConnections:
     """Keeps the connections that wait for a request, oldest first.
 
-    At most `most` may wait, and at most `each` per address. Each connection is closed after `seconds`.
+    At most `most` connections may wait, and at most `each` of them may have the same address. A connection
+    that waits for more than `seconds` is closed.
     """
 
     def __init__(self, most: int, each: int, seconds: float = WAITING_SECONDS) -> None:
@@ -54,7 +56,9 @@ class WaitingConnections:
         self._of_address: Counter[str] = Counter()
 
     def begin(self, transport: Waiting) -> None:
-        """Count a connection as waiting; close the oldest waiting connection if too many wait."""
+        """Count a connection as waiting. If too many connections wait, close the oldest waiting
+        connection.
+        """
         if transport in self._waiting:
             return
         peer = transport.get_extra_info("peername")
@@ -68,7 +72,9 @@ class WaitingConnections:
         self._of_address[address] += 1
 
     def end(self, transport: Waiting) -> None:
-        """Stop counting a connection: its request has arrived, or it is closed."""
+        """Stop counting a connection as waiting. Call this when a request has arrived or the connection is
+        closed.
+        """
         entry = self._waiting.pop(transport, None)
         if entry is not None:
             address, timer = entry
@@ -83,10 +89,7 @@ class WaitingConnections:
 
 
 def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
-    """Return a subclass of uvicorn's HTTP protocol whose connections wait until a header arrives.
-
-    The protocol closes connections whose client hardly reads.
-    """
+    """Return a subclass of uvicorn's HTTP protocol that closes idle connections and slow readers."""
 
     class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
         slow_reader: asyncio.TimerHandle | None = None
@@ -114,7 +117,9 @@ def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[
             self.forget_reader()
 
         def check_reader(self, before: int | None) -> None:
-            """Close the connection unless enough of `before` waiting bytes was read; check again later."""
+            """Close the connection if its client has read too few of the `before` waiting bytes. Otherwise
+            check again later.
+            """
             left = self.transport.get_write_buffer_size()
             if before is not None and before - left < _LEAST_BYTES:
                 self.transport.abort()

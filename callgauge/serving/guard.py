@@ -1,7 +1,7 @@
 """Checks the host, origin and route of each request, and sets the headers of every answer.
 
-The guard runs before Streamlit, which would also answer requests that the pages do not need: uploads, memory
-figures, an interface for agents, HTTP requests with any Host, and pages on other ports.
+The guard runs before Streamlit, because Streamlit also answers requests that the pages do not need. Examples
+are uploads, memory figures, an interface for agents, requests with any Host, and pages on other ports.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _METHODS = ("GET", "HEAD", "OPTIONS")  # not POST: pages use the websocket, and 
 _POSTED = ("/sign-in", "/sign-out", "/mcp", TRACES)
 _STATIC = ("/static/", "/app/static/")  # paths of scripts, styles and fonts, which are the same for all users
 _PORTS = {"http": 80, "https": 443}
-_PIECE_BYTES = 65_536  # of a body that is sent at once
+_PIECE_BYTES = 65_536  # The maximum number of bytes of a body that are sent in one message.
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -36,10 +36,10 @@ class ServerGuard:
     """Rejects requests that no page makes, and sets security headers on every answer.
 
     `hosts` contains the host names that the server accepts; `*` accepts any name. A page's Origin must equal
-    the host and port of the request. If a proxy changes the host, the Origin's name must be in `hosts`, its
-    port must be the default, and it must not name this machine. `address` is the server's public address
-    behind a proxy; no other Origin with this name is accepted. `embed_in` contains the origins that may show
-    the server in a frame.
+    the host and port of the request. If a proxy changes the host, the Origin must name a host in `hosts` with
+    the default port, but not this machine. `address` is the server's public address behind a proxy. Any other
+    Origin with the host name of `address` is rejected. `embed_in` contains the origins that may show the
+    server in a frame.
     """
 
     def __init__(
@@ -75,7 +75,9 @@ class ServerGuard:
             await _send_text(sending, *refused)
 
     def _find_refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the reason if the request is rejected, else None."""
+        """Return the status and the reason if the request is rejected. Return None if the request is
+        accepted.
+        """
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):
@@ -103,8 +105,8 @@ class ServerGuard:
             return page == self._address
         if page == _read_place(f"{page.scheme}://{host}"):
             return True
-        # A proxy may send another host name than the browser. Another port of the browser's host is another
-        # server, but the browser sends the same cookies to both servers.
+        # A proxy may replace the host name that the browser sent. A page on another port comes from another
+        # server, which gets the same cookies, so only the default port is accepted.
         is_named = page.name in self._hosts and page.name not in LOCAL_NAMES
         return is_named and page.port == _PORTS[page.scheme] and page.name != _read_name(host)
 
@@ -118,10 +120,10 @@ class _Place(NamedTuple):
 
 
 class _SendWithHeaders:
-    """Forwards messages to `send`, adds our headers to each answer, and divides long bodies.
+    """Forwards messages to `send`, adds our headers to each answer, and divides long bodies into pieces.
 
-    The server buffers what a client has not read yet. Small pieces keep this buffer small, because the next
-    piece waits until the client has read the buffer.
+    The server buffers the bytes that a client has not read yet. Pieces keep this buffer small, because the
+    next piece waits until the client has read the buffer.
     """
 
     def __init__(self, send: Send, headers: Iterable[tuple[str, str]], *, is_static: bool) -> None:
@@ -152,8 +154,8 @@ class _SendWithHeaders:
 def _is_asked_by_another(headers: Headers) -> bool:
     """Return True if a page of another site made the request, even if the request has no Origin header.
 
-    For example, an image request has no Origin. That page could not read the answer, but could start queries.
-    Links and frames in `embed_in` are allowed, because they are navigations.
+    For example, a request for an image has no Origin. The other site's page could not read the answer, but
+    could start queries. Navigations are allowed: links, and frames in pages of `embed_in`.
     """
     fetch_site = headers.get("sec-fetch-site")
     return fetch_site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
@@ -169,8 +171,8 @@ def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], 
     """Return the headers of every answer.
 
     `page` is Streamlit's first page, whose inline scripts are allowed by their hashes. Streamlit writes
-    styles into pages, so styles need `unsafe-inline`. Its charts and tables start workers from `blob:` and
-    compile WebAssembly. No script uses `eval`, and no file comes from another server.
+    styles into pages, so styles need `unsafe-inline`. Streamlit's charts and tables start workers from
+    `blob:` and compile WebAssembly. No script uses `eval`, and no file comes from another server.
     """
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
@@ -208,7 +210,7 @@ def read_first_page(static: Path) -> str:
 
 
 def _read_name(host: str) -> str | None:
-    """Return the name in a Host header; None if it is invalid."""
+    """Return the name in a Host header. Return None if the header is invalid."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port  # `port` raises ValueError if the text is not a number
@@ -220,7 +222,7 @@ def _read_name(host: str) -> str | None:
 
 
 def _read_place(address: str) -> _Place | None:
-    """Return the origin in an address or an Origin header; None if the text is invalid."""
+    """Return the origin in an address or an Origin header. Return None if the text is invalid."""
     try:
         parts = urlsplit(address)
         port = parts.port

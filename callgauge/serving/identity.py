@@ -18,9 +18,9 @@ WRITES_HEADER = "x-callgauge-writes"
 class User:
     """A person or a program that uses the server.
 
-    `name` is an e-mail address, a user name or a token's name; without sign-in it is empty. `may_write`
-    allows changes of the team's decisions and notes. Admins may also run SQL, export raw text, and delete
-    sessions.
+    `name` is an e-mail address, a user name or a token's name. It is empty if the server has no sign-in.
+    `may_write` allows changes of the team's decisions and notes. Admins may also run SQL, export raw text,
+    and delete sessions.
     """
 
     name: str
@@ -50,7 +50,7 @@ def write_headers(user: User) -> list[tuple[bytes, bytes]]:
 
 
 def read_headers(headers: Mapping[str, str]) -> User | None:
-    """Return the user that the guard wrote into the headers, or None."""
+    """Return the user that the guard wrote into the headers. Return None if the headers contain no user."""
     role = headers.get(ROLE_HEADER)
     if role not in ("viewer", "admin"):
         return None
@@ -62,6 +62,6 @@ def read_headers(headers: Mapping[str, str]) -> User | None:
 
 
 def read_bearer(headers: Mapping[str, str]) -> str | None:
-    """Return the token of `Authorization: Bearer TOKEN`; None for any other header."""
+    """Return the token of `Authorization: Bearer TOKEN`. Return None for any other header."""
     scheme, blank, token = headers.get("authorization", "").partition(" ")
     return token.strip() if blank and scheme.lower() == "bearer" else None

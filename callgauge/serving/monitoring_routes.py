@@ -1,4 +1,6 @@
-"""Routes for monitoring programs: `/healthz` needs no sign-in, `/metrics` needs one if the server has it."""
+"""Routes for monitoring programs. `/healthz` needs no sign-in. `/metrics` needs a sign-in unless
+sign-in is disabled.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,6 @@ _READ = ("GET", "HEAD")
 
 
 class PlainAnswer(NamedTuple):
-    """The status, media type and text of a route's answer."""
-
     status: int
     media_type: str
     text: str
@@ -30,8 +30,8 @@ class PlainAnswer(NamedTuple):
 class HealthRoute:
     """Answers `/healthz` before all other checks, for any Host and without sign-in.
 
-    The answer has no data of the store. `check` returns whether the server is healthy, and more JSON fields;
-    it may block.
+    The answer contains no data from the store. `check` returns whether the server is healthy, and a dict of
+    more JSON fields. `check` may block.
     """
 
     def __init__(self, app: ASGIApp, check: Callable[[], tuple[bool, dict[str, object]]]) -> None:
@@ -52,7 +52,7 @@ class HealthRoute:
 
 
 class MetricsRoute:
-    """Answers `/metrics` for signed-in users; on a server without sign-in, only for requests from this
+    """Answers `/metrics` for signed-in users. A server without sign-in answers only requests from this
     machine.
 
     `write` returns the answer, and may block.

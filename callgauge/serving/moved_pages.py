@@ -17,8 +17,8 @@ Query = Sequence[tuple[str, str]]
 class MovedPage:
     """The new address of a page.
 
-    `to` is the new page. `renamed` and `values` map old to new URL keys and values. `added` has more keys,
-    which renamed keys may replace.
+    `to` is the new page. `renamed` maps old URL keys to new keys. `values` maps old values of these keys to
+    new values. `added` contains more keys of the new URL. A renamed key replaces an added key.
     """
 
     to: str
@@ -55,7 +55,7 @@ def find_page(name: str, query: Query) -> tuple[str, Query]:
 
 
 class MovedPages:
-    """Redirects requests for moved pages and keeps their query, so that old links work."""
+    """Redirects requests for moved pages, so that old links work. The new address keeps the query."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -24,7 +24,7 @@ _NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # websocket close codes
 class SentMedia:
     """Remembers which files pages offered to each user, because only this user may download such a file.
 
-    A user whose role changed counts as another user, so a viewer does not get the files of a former admin.
+    A user whose role changed counts as another user. So a former admin cannot download an admin's files.
     """
 
     def __init__(self, most: int = 20_000) -> None:
@@ -44,9 +44,9 @@ class SentMedia:
 class OpenPage:
     """Checks and forwards the messages between a websocket and Streamlit.
 
-    Before each message, `is_admitted` returns whether the user still has access. `may_send` returns whether
-    the page may send a message of this size. `note_media` gets the name of each file that a message to the
-    page offers.
+    `is_admitted` is called before each message, and returns whether the user still has access. `may_send`
+    returns whether the page may send a message of this size. `note_media` gets the name of each file that a
+    message offers to the page.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class OpenPage:
         self._is_closed = False
 
     async def receive(self) -> Message:
-        """Return the page's next message, or a disconnect message if the page may not send it.
+        """Return the page's next message. Return a disconnect message if the page may not send the message.
 
-        Streamlit's pages send only bytes, and Streamlit fails at a text frame.
+        Text frames are rejected, because they make Streamlit fail. Streamlit's pages send only bytes.
         """
         message = await self._receive()
         if message["type"] != "websocket.receive" or self._is_closed:
@@ -107,8 +107,8 @@ class OpenPage:
 def find_media(data: bytes) -> Iterator[str]:
     """Yield the names of the files that one of Streamlit's messages offers.
 
-    Addresses in other texts do not count: a user could type the address of another user's file to get access
-    to the file.
+    Only the fields that offer files are read. Other fields may contain any address, even that of another
+    user's file.
     """
     if b"/media/" not in data:
         return
@@ -124,9 +124,9 @@ def find_media(data: bytes) -> Iterator[str]:
 
 
 def leave_folder_out(data: bytes) -> bytes:
-    """Return a message from Streamlit without the path of Callgauge's installation folder.
+    """Remove the path of Callgauge's installation folder from a message of Streamlit, and return the message.
 
-    The first message of a run contains the full path of the script.
+    The first message of each script run contains the full path of the script.
     """
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data

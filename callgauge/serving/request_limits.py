@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 
 class RateLimit:
-    """Allows each key `most` requests; an empty bucket refills within `seconds` (token bucket).
+    """Allows each key `most` requests in `seconds`, with a token bucket.
 
     Only the last `keys` keys are remembered. A forgotten key starts with a full bucket.
     """
@@ -36,14 +36,14 @@ class RateLimit:
         return may
 
     def give_back(self, key: Hashable) -> None:
-        """Remove one counted request of a key."""
+        """Subtract one counted request from a key."""
         if key in self._left:
             left, then = self._left[key]
             self._left[key] = (left + 1, then)
 
 
 class OpenCount:
-    """Counts the open connections of each key: at most `each` per key, and `most` in total."""
+    """Counts the open connections. Each key may have at most `each`, and all keys together at most `most`."""
 
     def __init__(self, each: int, most: int) -> None:
         self._each = each
@@ -51,7 +51,9 @@ class OpenCount:
         self._open: Counter[Hashable] = Counter()
 
     def begin(self, key: Hashable) -> bool:
-        """Return True and count one more if the key may open it. The caller must call `end` later."""
+        """Return True and count a connection if the key may open one more. The caller must call `end`
+        later.
+        """
         if self._open[key] >= self._each or self._open.total() >= self._most:
             return False
         self._open[key] += 1
@@ -64,8 +66,8 @@ class OpenCount:
 
 
 class SlowTurns:
-    """Serves one request per key at a time, each after a pause of `seconds`; at most `most` requests may
-    wait.
+    """Serves one request per key at a time. Each request first waits for `seconds`. At most `most` requests
+    may wait.
     """
 
     def __init__(self, seconds: float, most: int = 20) -> None:

@@ -42,13 +42,13 @@ def is_loopback(address: str) -> bool:
 
 
 def hosts_from_environment() -> list[str]:
-    """Return the host names that `callgauge serve` allows; by default those of this machine."""
+    """Return the host names that `callgauge serve` allows. By default these are the names of this machine."""
     hosts = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
     return hosts or list(LOCAL_NAMES)
 
 
 def embedders_from_environment() -> list[str]:
-    """Return the origins that may frame the dashboard."""
+    """Return the origins that may show the dashboard in a frame."""
     return os.environ.get(EMBEDDING_VARIABLE, "").split()
 
 
@@ -63,9 +63,9 @@ def write_sign_in(settings: SignInSettings) -> str:
 
 
 def sign_in_from_environment() -> SignInSettings:
-    """Return the sign-in settings; the method is `none` if the environment has no settings.
+    """Return the sign-in settings. The method is `none` if the environment has no settings.
 
-    Raises TypeError or ValueError for invalid settings, so that no server starts without its protection.
+    Raises TypeError or ValueError for invalid settings, so that no server starts without protection.
     """
     values: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
     settings: dict[str, Any] = {
@@ -87,7 +87,7 @@ def texts_are_shown() -> bool:
 
 
 def traces_from_environment() -> Path | None:
-    """Return the folder for traces that programs send; None if the server accepts no traces."""
+    """Return the folder for traces that programs send. Return None if the server accepts no traces."""
     folder = os.environ.get(TRACES_VARIABLE)
     return Path(folder) if folder else None
 

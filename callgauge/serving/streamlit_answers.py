@@ -33,7 +33,7 @@ _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 @dataclass(slots=True)
 class _Answer:
-    """A complete answer of the application. The answer never starts if the browser disconnects."""
+    """A complete answer of the application. If the browser disconnects, the answer may never start."""
 
     start: Message = field(default_factory=dict)
     body: bytes = b""
@@ -69,7 +69,7 @@ class _Answer:
 class CompressedAssets:
     """Compresses Streamlit's scripts and styles once, and keeps the result in memory.
 
-    Streamlit sends the files uncompressed, because it would compress them again for every visitor.
+    Streamlit sends the files uncompressed, to avoid compressing a file again for every visitor.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -89,7 +89,9 @@ class CompressedAssets:
             await answer.send(send)
 
     async def _find_compressed(self, coding: str, scope: Scope, receive: Receive) -> _Answer | None:
-        """Return the compressed answer, or the answer unchanged if it is no whole file; None without one."""
+        """Return the compressed answer. An incomplete answer stays unchanged. Return None if the answer never
+        started.
+        """
         key = (scope["path"], coding)
         if key in self._kept:
             return self._kept[key]
@@ -107,7 +109,7 @@ class CompressedAssets:
 
 
 def _chosen_coding(scope: Scope) -> str | None:
-    """Return the content coding for the answer to a request; None if the answer stays unchanged."""
+    """Return the content coding for the answer to a request. Return None if the answer stays unchanged."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     path, headers = scope["path"], Headers(scope=scope)
@@ -160,7 +162,9 @@ class FirstPage:
 
 
 def _early_scripts() -> list[str]:
-    """Return the names of the scripts for the elements in EARLY, and of the scripts that these import."""
+    """Return the names of the scripts for the elements in EARLY, and of all scripts that those scripts
+    import.
+    """
     names: list[str] = []
     left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
     while left:

@@ -33,7 +33,7 @@ class TokenFinder:
         self._read_at: float | None = None
 
     def find(self, text: str) -> User | None:
-        """Return the user of a valid token; None if the token is invalid or the list cannot be read.
+        """Return the user of a valid token. Return None if the token is invalid or the list cannot be read.
 
         Tokens that may only send traces have no user.
         """
@@ -65,7 +65,7 @@ _finders: dict[str, TokenFinder] = {}
 
 
 def find_token(text: str) -> User | None:
-    """Return the user of a token of the served store; None if the token is invalid."""
+    """Return the user of a token of the served store. Return None if the token is invalid."""
     finder = _find_finder()
     return finder.find(text) if finder else None
 
@@ -73,7 +73,7 @@ def find_token(text: str) -> User | None:
 def check_sender(scope: Scope) -> None:
     """Raise TraceRequestError if the client may not send traces.
 
-    A request needs a token, except from this machine to a server without sign-in.
+    Every client needs a token, except a program on the machine of a server without sign-in.
     """
     token = read_bearer(Headers(scope=scope))
     if token is not None:
@@ -92,7 +92,7 @@ def check_sender(scope: Scope) -> None:
 
 
 def _find_finder() -> TokenFinder | None:
-    """Return the token finder of the served store; None if no store is served."""
+    """Return the token finder of the served store. Return None if no store is served."""
     folder = os.environ.get("CALLGAUGE_STORE")
     if not folder:
         return None

@@ -24,7 +24,7 @@ _LOG = logging.getLogger("callgauge.traces")
 
 class TraceFolder:
     """The folder of the traces, with one file per UTC day: `traces-2026-11-29.jsonl`. Only the owner can read
-    them.
+    the files.
     """
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -33,17 +33,17 @@ class TraceFolder:
         self._lock = threading.Lock()
 
     def append(self, line: bytes) -> None:
-        """Append a complete line, or nothing after an error. Raises OSError."""
+        """Append a complete line. After an error, nothing is appended. Raises OSError."""
         with self._lock:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             append_line(self.folder / f"traces-{self._now():%Y-%m-%d}.jsonl", line)
 
 
 class TraceIntake:
-    """ASGI middleware that answers POST /v1/traces; other requests go to `app`.
+    """ASGI middleware that answers POST /v1/traces. Other requests go to `app`.
 
-    `folder` is where traces are written; None disables the endpoint. `check` raises TraceRequestError when a
-    request may not send traces; `check` may block.
+    Traces are written into `folder`. None disables the endpoint. `check` raises TraceRequestError when the
+    client of a request may not send traces; `check` may block.
     """
 
     def __init__(self, app: ASGIApp, folder: TraceFolder | None, check: Callable[[Scope], None]) -> None:
@@ -101,7 +101,6 @@ async def _read_body(request: Request) -> bytes:
 
 
 async def _answer(send: Send, status: int, message: str, *, is_json: bool) -> None:
-    """Answer with an empty ExportTraceServiceResponse, or with a google.rpc.Status that has a message."""
     text = message.encode()
     if is_json:
         media_type, body = JSON, json.dumps({"message": message} if message else {}).encode()
@@ -117,8 +116,9 @@ async def _answer(send: Send, status: int, message: str, *, is_json: bool) -> No
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a complete line to a file that only its owner can read, or nothing after an error. Raises
-    OSError.
+    """Append a complete line to a file that only its owner can read. After an error, nothing is appended.
+
+    Raises OSError.
     """
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     try:

@@ -17,12 +17,12 @@ PROTOBUF, JSON = "application/x-protobuf", "application/json"
 MOST_BYTES = 64 << 20
 """The maximum size of a request, both before and after decompression."""
 _IDS = ("traceId", "spanId", "parentSpanId")
-# These are window sizes for zlib; with 47 it detects zlib or gzip itself.
+# These are window sizes for zlib. With 47, zlib itself detects the formats zlib and gzip.
 _WINDOW = {"gzip": 31, "x-gzip": 31, "deflate": 47}
 
 
 class TraceRequestError(Exception):
-    """Raised for a request that cannot be stored; `status` is the HTTP status of the answer."""
+    """Raised for a request that cannot be stored. `status` is the HTTP status of the answer."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -30,9 +30,10 @@ class TraceRequestError(Exception):
 
 
 def read_traces(body: bytes, media_type: str, coding: str) -> bytes:
-    """Return the log line for the body of a request; b"" if it has no span. Raises TraceRequestError.
+    """Return the log line for the body of a request. Return b"" if the request contains no span.
 
-    `media_type` is the Content-Type of the request, `coding` its Content-Encoding or "".
+    `media_type` is the Content-Type of the request. `coding` is the Content-Encoding, or "" if there is none.
+    Raises TraceRequestError.
     """
     plain = _unpack(body, coding.strip().lower())
     kind = media_type.partition(";")[0].strip().lower()

@@ -80,7 +80,8 @@ definitions = ["old", "new"]
 def write_demo(folder: Path, port: int) -> None:
     """Write the demo files that do not exist yet. `port` is the port of the toy model. Raises OSError.
 
-    No file is ever half written, and the plan is written last. After an error a new folder is removed again.
+    Each file is written completely or not at all, and the plan is written last. After an error, a folder that
+    this call created is removed.
     """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +109,7 @@ def _demo_files(port: int) -> tuple[tuple[str, str], ...]:
 
 
 def toy_port(plan: Plan) -> int | None:
-    """Return the port of the plan's toy model on this machine, or None when the plan has no toy model."""
+    """Return the port of the plan's toy model on this machine. Return None when the plan has no toy model."""
     for endpoint in plan.endpoints.values():
         parts = urlsplit(endpoint.url)
         if endpoint.name == "toy" and parts.hostname == "127.0.0.1":

@@ -1,7 +1,7 @@
 """The toy model of `callgauge trial demo`: a script that makes seeded random mistakes, not a language model.
 
 The script reads the task with a regular expression and fills in the arguments. It makes fewer date mistakes
-when the tool definition shows the date format. Its results say nothing about real models.
+when the tool definition shows the date format. The toy model's results say nothing about real models.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 CARELESSNESS = {"toy-quick": 1.0, "toy-careful": 0.35}
-"""The factor by which each toy multiplies the rates below."""
+"""The factor by which each toy model multiplies the rates below."""
 DATE_SLIP = 0.40
 """The rate of dates in the task's format, when the tool definition does not show the date format."""
 TOLD_SLIP = 0.04  # The rate of date mistakes when the definition shows the date format.
@@ -60,7 +60,7 @@ def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Slips:
-    """Decides at random whether a mistake happens; the model, the task and the step number are the seed."""
+    """Decides at random whether a mistake happens. The seed is the model, the task and the step number."""
 
     def __init__(self, model: str, task: str, number: int, share: float | None = None) -> None:
         self._seed = f"{model}\n{task}\n{number}"
@@ -127,7 +127,7 @@ def _reply(body: Mapping[str, Any], text: str, calls: Sequence[tuple[str, str]] 
 
 @contextmanager
 def serve_toy(port: int = 0) -> Iterator[int]:
-    """Serve the toy on the loopback address during the `with` block; yield the port. Raises OSError."""
+    """Serve the toy model on the loopback address during the `with` block. Yield the port. Raises OSError."""
     with ThreadingHTTPServer(("127.0.0.1", port), _Handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, name="toy model", daemon=True)

@@ -1,1 +1,3 @@
-"""The questions that programs can ask: their parameters, and how a published store file answers them."""
+"""The questions that programs can ask. Each question has parameters and a function that computes the
+answer.
+"""

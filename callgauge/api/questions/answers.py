@@ -25,9 +25,9 @@ LOG_TEXT = (
 class Answer:
     """The answer to a question.
 
-    `facts` has single values and sentences. `rows` is the table, if there is one. `text` is the answer for an
-    agent in one or two sentences; its only log texts are names. `has_log_text` is True when any part comes
-    from a log.
+    `facts` has single values and sentences. `rows` is the table, or None for an answer without a table.
+    `text` is the answer for an agent in one or two sentences. The only log texts in `text` are names.
+    `has_log_text` is True when any field contains text from a log.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def first_row(frame: pd.DataFrame) -> Row | None:
 
 
 def describe_slice(slice_: Slice) -> Row:
-    """Return a rate with its counts and 95 % interval. Neither k nor n includes `unmeasured`."""
+    """Return a rate with its counts and 95 % interval. `unmeasured` is part of neither k nor n."""
     bounds = slice_.share.interval
     return {
         "k": slice_.share.k,

@@ -1,4 +1,6 @@
-"""Questions about calls, sessions and errors: lists with a cursor, and single items with all details."""
+"""Questions about tool calls, sessions and errors. Lists are divided by a cursor; single items have all
+details.
+"""
 
 from __future__ import annotations
 
@@ -112,13 +114,13 @@ SIGNATURES_ASKED = (
 
 
 def ask_calls(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a page of matching calls: the newest first, or sorted by a column."""
+    """Return a page of matching tool calls. The newest calls come first, or a column decides the order."""
     chosen = {parameter.name: parameters[parameter.name] for parameter in CALL_CHOICES}
     return _read_list(store, CALLS, parameters, chosen, "call")
 
 
 def ask_sessions(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a page of matching sessions: the newest first, or sorted by a column."""
+    """Return a page of matching sessions. The newest sessions come first, or a column decides the order."""
     narrowed = {name: parameters[name] for name in ("turns", "chain", "attempt", "search")}
     return _read_list(store, SESSIONS, parameters, narrowed | {"run": parameters["path_run"]}, "session")
 
@@ -162,7 +164,7 @@ def _write_cursor(offset: int, store: StoreAccess) -> str:
 def _read_cursor(text: str | None, store: StoreAccess) -> int:
     """Return the offset of a cursor.
 
-    Rejects cursors of another published store file, because rows would be skipped or repeated.
+    Rejects a cursor from another published store file, because the next page would skip or repeat rows.
     """
     if not text:
         return 0
@@ -179,7 +181,9 @@ def _read_cursor(text: str | None, store: StoreAccess) -> int:
 
 
 def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one call: raw arguments, outcome, diagnostics with positions, and the neighbouring calls."""
+    """Return one tool call: raw arguments, outcome, diagnostics with positions, and the neighbouring
+    calls.
+    """
     ask = store.reader.ask
     call = first_row(ask("call", call=parameters["call"]))
     if call is None:
@@ -200,7 +204,7 @@ def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one session: its properties, its turns with their messages, and its calls in order."""
+    """Return one session: its properties, its turns with their messages, and its tool calls in order."""
     ask, name = store.reader.ask, parameters["session"]
     sessions = list_rows(ask("session", session=name))
     if parameters["source"]:
@@ -238,8 +242,9 @@ def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return error signatures, which are errors without their variable parts: new ones first, then by
-    frequency.
+    """Return error signatures: new signatures first, then by frequency.
+
+    A signature is an error message whose variable text is removed.
     """
     ask = store.reader.ask
     chosen = choose_filters(ask, parameters)
@@ -262,7 +267,9 @@ def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def _read_json(text: Any) -> Any:
-    """Return the parsed value of a stored JSON text, or the text itself if it is nested too deeply."""
+    """Return the parsed value of a stored JSON text. Return the text itself if the value is nested too
+    deeply.
+    """
     try:
         return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):

@@ -39,7 +39,7 @@ _LISTS = (
 
 @cache
 def metric_parameters(name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a metric by name. All are optional; without a filter, all values count."""
+    """Return the parameters of a metric by name. All are optional. A missing filter selects all values."""
     metric = metrics()[name]
     return tuple(
         Parameter(name, _find_kind(metric, name), f"${name} of the metric; all without it.", longest=100_000)
@@ -48,12 +48,11 @@ def metric_parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def _find_session_filters(metric: Metric) -> set[str]:
-    """Return the filters that only sessions have, if the metric uses the filters of the pages."""
+    """Return the filters that exist only for sessions, if the metric uses the filters of the pages."""
     return set(SESSION_FILTERS) if "sources" in metric.parameters else set()
 
 
 def _find_kind(metric: Metric, name: str) -> Kind:
-    """Return the kind of a parameter, which follows from its use in the metric's SQL."""
     if name in _LISTS or re.search(
         rf"(?:list_contains\(|unnest\(|list_has_any\()\${name}\b|\${name}::VARCHAR\[\]", metric.sql
     ):

@@ -24,9 +24,9 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 class Parameter:
     """One parameter of a question.
 
-    `kind` is the type; a parameter of the type `texts` may occur several times. `choices` are the allowed
-    values; `low` and `high` limit a number. `default` replaces a missing value. `is_in_path` means that the
-    value is part of the path.
+    `kind` is the type. A parameter of the type `texts` may occur several times. `choices` are the allowed
+    values. `low` and `high` limit a number. `default` replaces a missing value. `is_in_path` means that the
+    value is a segment of the URL path.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Parameter:
     longest: int = _LONGEST
 
     def read(self, values: Sequence[str]) -> Any:
-        """Return the value of the received texts. Raises ProblemError."""
+        """Convert the received texts to the parameter's value. Raises ProblemError."""
         if len(values) > _MOST:
             raise ProblemError(400, f"{self.name} was given {len(values)} times; at most {_MOST} are read.")
         if self.kind != "texts" and len(values) > 1:
@@ -119,7 +119,9 @@ def _to_plain(value: Any) -> Any:
 
 
 def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, Any]:
-    """Return the value of each declared parameter, or its default. Raises ProblemError."""
+    """Return the value of each declared parameter. A missing value becomes the default. Raises
+    ProblemError.
+    """
     by_name = {parameter.name: parameter for parameter in declared}
     for name in query:
         if name not in by_name:
@@ -136,7 +138,7 @@ def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, An
 def write_texts(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return tool arguments as the texts of a query string. Raises ProblemError.
 
-    Models may send a number as text, or one value instead of a list; both are accepted.
+    A model may send a number as text, or a single value instead of a list. These forms are accepted.
     """
     return {
         name: [_write_text(name, each) for each in (value if isinstance(value, list) else [value])]

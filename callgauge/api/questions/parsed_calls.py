@@ -33,7 +33,7 @@ def list_accepting_policies(request: ToolCallRequest) -> list[str]:
 
 
 def code_data(code: Code) -> dict[str, Any]:
-    """Return the meaning of a diagnostic code, with the parser's result for its example."""
+    """Return the meaning of a diagnostic code, and the parser's result for the example of the code."""
     facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
     return {**facts, "example": request_data(run_example(code))}
 

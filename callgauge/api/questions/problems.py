@@ -31,7 +31,7 @@ class ProblemError(Exception):
         self.more = more
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as RFC 9457 defines it; `more` adds members such as `did_you_mean`."""
+        """Return the problem as RFC 9457 defines it. `more` adds members such as `did_you_mean`."""
         return {
             "type": "about:blank",
             "title": TITLES.get(self.status, "No answer"),

@@ -85,7 +85,7 @@ COMPARISON_ASKED = (_RATE, _SMALLEST, *arm_parameters("A"), *arm_parameters("B")
 
 
 def ask_rates(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return rates with k, n and interval, in total or for each value of one or two dimensions."""
+    """Return rates with k, n and interval. The rates are totals, or are split by one or two dimensions."""
     chosen = choose_filters(store.reader.ask, parameters)
     names = parameters["rate"] or tuple(RATES)
     frame = store.reader.ask(
@@ -182,7 +182,6 @@ def ask_ranking(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def _find_costs(store: StoreAccess, by: str, chosen: ChosenFilters) -> list[Cost]:
-    """Return the cost of each ranked value; empty if the team's prices cannot be read."""
     with suppress(MemoryProblemError):
         prices = TeamMemory(store.folder).read().prices
         return find_ranked_costs(store.reader.ask, prices, by, chosen.parameters)
@@ -190,7 +189,7 @@ def _find_costs(store: StoreAccess, by: str, chosen: ChosenFilters) -> list[Cost
 
 
 def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chosen: ChosenFilters) -> Slice:
-    """Return the slice that others are compared with: the one with this name or label, else the most used."""
+    """Return the slice with the name or label `wanted`. The default is the most used slice."""
     if not wanted:
         return choose_reference(several)
     for slice_ in several:
@@ -200,7 +199,7 @@ def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chos
 
 
 def _describe_worst(rows: list[Row], is_good: bool) -> str:
-    """Return the rates in words, the worst first. Values with too little data are marked."""
+    """Return the rates in words, the worst rate first. Values with too little data are marked."""
     measured = [row for row in rows if row["n"]]
     measured.sort(key=lambda row: (not row["enough"], row["share"] if is_good else -row["share"]))
     parts = [
@@ -212,8 +211,9 @@ def _describe_worst(rows: list[Row], is_good: bool) -> str:
 
 
 def ask_comparison(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the verdict whether side B is better than side A, with the numbers and sentences of the page
-    Compare.
+    """Return the verdict whether side B is better than side A.
+
+    The answer also has the numbers and sentences of the page Compare.
     """
     chosen = choose_filters(store.reader.ask, parameters)
     arms = _read_arm("A", parameters, chosen, store), _read_arm("B", parameters, chosen, store)
@@ -340,7 +340,9 @@ def _list_strata(breakdown: Breakdown, chosen: ChosenFilters, smallest: float) -
 def _compare_all(
     a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float
 ) -> list[Row]:
-    """Return every rate of both sides with the difference and the verdict, corrected for multiple tests."""
+    """Return every rate of the two sides with the difference and the verdict, corrected for multiple
+    tests.
+    """
     both = [name for name in RATES if name in a.rates and name in b.rates]
     compared = compare_pairs([(b.rates[name], a.rates[name]) for name in both], family="rates")
     by_rate = dict(zip(both, compared, strict=True))

@@ -1,4 +1,4 @@
-"""The filters of questions: those of the pages' filter bar. They accept values and labels."""
+"""The filters of questions, which are also in the pages' filter bar. A filter accepts values and labels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ChosenFilters:
     """The chosen filters.
 
     `parameters` are the metric parameters. `labels` has the labels of all values in the store. `newest` is
-    the newest day with data, without any filter.
+    the newest day with data, regardless of the filters.
     """
 
     first: date | None
@@ -73,7 +73,9 @@ class ChosenFilters:
         }
 
     def describe_nothing(self) -> str:
-        """Return the answer when no call matches. It mentions days that are after the newest data."""
+        """Return the answer when no call matches. The answer mentions chosen days that are after the newest
+        data.
+        """
         is_after = self.first is not None and self.newest is not None and self.first > self.newest
         newest = f" The newest data is of {self.newest}, before these days." if is_after else ""
         return f"Nothing was counted with these filters.{newest}"
@@ -127,7 +129,7 @@ def read_labels(choices: pd.DataFrame) -> Labels:
 
 
 def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tuple[str, ...] | None:
-    """Return the values for texts that are values or labels. Raises ProblemError for unknown texts."""
+    """Return the values for `texts`. A text is a value or a label. Raises ProblemError for unknown texts."""
     if not texts:
         return None
     by_value = labels.get(name, {})

@@ -1,8 +1,8 @@
-"""Opens the newest published store file for programs, which share it, and limits the time of questions.
+"""Opens the newest published store file for programs, and limits the time of their questions.
 
-Each question runs in a thread. Only a few run at the same time, and only a few may wait. A question is
-interrupted when it takes too long or its client has disconnected. Nothing stays open between questions, so
-the store file can be replaced at any time.
+All programs share the opened file. Each question runs in a thread. Only a few questions run at the same time,
+and only a few may wait. A question is interrupted when it takes too long or the client has disconnected.
+Nothing stays open between questions, so the store file can be replaced at any time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Interruptible:
 
 @dataclass(slots=True)
 class StoreAccess:
-    """The metrics of one published store file. `connection` is its DuckDB connection."""
+    """The metrics of one published store file. `connection` is the DuckDB connection to the file."""
 
     folder: Path
     reader: StoreReader
@@ -98,7 +98,7 @@ class SharedStore:
         question: Callable[[StoreAccess], _T],
         wait_until_left: Callable[[], Awaitable[None]] | None = None,
     ) -> _T:
-        """Return the result of a question, which runs in a thread. Raises ProblemError.
+        """Run a question in a thread, and return the result. Raises ProblemError.
 
         `wait_until_left` returns when the client has disconnected.
         """
@@ -166,7 +166,6 @@ class SharedStore:
 
     @contextmanager
     def _lease(self) -> Iterator[tuple[Path, Connection]]:
-        """Yield the published store file and a connection, which is closed after its last user."""
         try:
             path = published_generation(str(self.folder) if self.folder else None)
             status = path.stat()

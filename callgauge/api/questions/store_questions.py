@@ -123,7 +123,7 @@ def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the meaning and the reason of a diagnostic code, with the parser's result for an example."""
+    """Return the meaning and the reason of a diagnostic code, and the parser's result for an example."""
     name = parameters["code"].split(":")[0]
     if name in DEFINITION_CODES:
         of_lint = DEFINITION_CODES[name]
@@ -153,7 +153,7 @@ def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_sql(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the rows of an SQL query. It runs in a separate process with its own limits."""
+    """Return the rows of an SQL query. The query runs in a separate process with its own limits."""
     try:
         result = query_runs.run(store.reader.path, parameters["query"], texts=texts_are_shown())
     except query_runs.SandboxBusyError as busy:

@@ -1,4 +1,4 @@
-"""The question for a test set: selected calls as a file for an evaluation or training tool."""
+"""The question for a test set: selected tool calls as a file for an evaluation or training tool."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ TESTSET_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Testset:
-    """A test set. `found` counts the matching calls; `calls` counts the newest ones, which were read.
+    """A test set. `found` counts the matching tool calls. `calls` counts the calls that were read: the
+    newest.
 
-    `is_complete` is False when the count of matching calls was stopped early.
+    `is_complete` is False when not all matching tool calls were counted.
     """
 
     shape: TestsetShape
@@ -41,7 +42,7 @@ class Testset:
     is_complete: bool
 
     def describe(self) -> list[str]:
-        """Return sentences about the tests in the file, and about the omitted calls with the reason."""
+        """Return sentences about the tests in the file. Say why tool calls were left out."""
         matching = f"{'' if self.is_complete else 'at least '}{wording.plural(self.found, 'call')}"
         newest = f"the newest {self.calls:,} of " if self.calls < self.found else ""
         sentences = [f"{wording.plural(self.file.lines, 'test')} from {newest}{matching}"]

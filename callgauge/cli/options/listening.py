@@ -10,7 +10,7 @@ from callgauge.serving.processes.server_child import bind_port
 
 
 def open_port(address: str, port: int) -> socket.socket:
-    """Return a socket that listens on a port. Exits with a message if no server can listen on it."""
+    """Return a socket that listens on a port. Exits with a message if no server can listen on the port."""
     try:
         opened = bind_port(address, port)
         opened.listen(2048)  # early connections wait until the server runs

@@ -1,6 +1,6 @@
 """The option `--store` of all commands: a folder, or the address of a shared store.
 
-A shared store has a folder on each machine that works with it; the commands work in that folder.
+Each machine has a folder for the shared store. The commands work in this folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def find_store(named: str) -> Path:
-    """Return the folder of the store named on the command line; fetch a shared store's published store file.
+    """Return the folder of the store named on the command line. Fetch the published store file of a shared
+    store.
 
     Exits with a message if the shared store cannot be used and the folder has no earlier data.
     """
@@ -41,7 +42,7 @@ def find_store(named: str) -> Path:
         if link is None:
             return folder
         from ingest.store.shared.shared_folder import (
-            open_shared_folder,  # Importing the driver of the object storage takes 0.1 seconds.
+            open_shared_folder,  # A top-level import would delay every command by 0.1 seconds.
         )
 
         open_shared_folder(folder, link).fetch()

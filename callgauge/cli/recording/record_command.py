@@ -67,12 +67,12 @@ def record(
         int, typer.Option(min=1, max=1024, help="Megabytes to record of one body; longer bodies still pass.")
     ] = 32,
 ) -> None:
-    """Record an agent's requests to a model, and pass them on unchanged.
+    """Record an agent's requests, and pass them on unchanged.
 
-    With a command, the environment variables of OpenAI's, Anthropic's and Gemini's clients name the recorder,
-    and the exit code is the command's. Without a command, set the agent's base URL to the printed address.
-    Keys and headers are not recorded. Ctrl-C finishes running requests; Ctrl-C twice
-    stops immediately.
+    A COMMAND runs with environment variables that lead the clients of OpenAI, Anthropic and Gemini to the
+    recorder. The exit code is that of COMMAND. Without COMMAND, set the agent's base URL to the printed
+    address. Keys and headers are not recorded. Ctrl-C finishes running requests; Ctrl-C twice stops
+    immediately.
     """
     if command:
         code = _record_command(command, to, log, port or 0, address, most_mb << 20, load_into)
@@ -140,7 +140,7 @@ def _record_command(
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """A recorder with an open port; `run` serves until its server ends."""
+    """A recorder with an open port. `run` serves until the recorder's server ends."""
 
     proxy: RecordingProxy
     written: ExchangeLog

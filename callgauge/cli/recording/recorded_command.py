@@ -1,4 +1,4 @@
-"""Run a command with recorded model requests; pass signals to it, and return its exit code."""
+"""Run a command whose model requests are recorded. Pass signals to the command, and return its exit code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def check_command(command: Sequence[str]) -> None:
 
 @contextmanager
 def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
-    """Serve in a thread during the `with` block. `stop` makes `run` return after the current requests."""
+    """Serve in a thread during the `with` block. After `stop`, `run` returns when the current requests have
+    ended.
+    """
     thread = threading.Thread(target=run, name="callgauge-recorder-server", daemon=True)
     thread.start()
     try:
@@ -42,7 +44,9 @@ def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterat
 
 
 def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Run a command with these environment variables. Return its exit code, or 128 plus its signal."""
+    """Run a command with these environment variables. Return the command's exit code, or 128 plus its
+    signal.
+    """
     passed_on = _PassedSignals()
     with handle_signals(_PASSED_ON, passed_on):
         try:
@@ -55,9 +59,10 @@ def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
 
 
 class _PassedSignals:
-    """Passes signals of this process to a child, except those that a terminal already sends to both.
+    """Passes signals of this process to a child process.
 
-    Signals that arrive before `Popen` has returned are sent afterwards.
+    Signals that the terminal itself sends to the two processes are not passed. Signals that arrive before
+    `Popen` has returned are sent afterwards.
     """
 
     def __init__(self) -> None:
@@ -73,14 +78,14 @@ class _PassedSignals:
             self._child.send_signal(number)
 
     def pass_to(self, child: subprocess.Popen[bytes]) -> None:
-        """Send all later signals to this child, and also those that have already arrived."""
+        """Send all later signals to this child process. Also send the signals that have already arrived."""
         self._child = child
         for number in self._early:
             child.send_signal(number)
 
 
 def _is_in_foreground() -> bool:
-    """Return True when the terminal sends its signals to this process and its children."""
+    """Return True when the terminal sends signals to this process and its children."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:
@@ -94,6 +99,6 @@ def _is_in_foreground() -> bool:
 
 
 def load_recorded(log: Path, store: Path) -> int:
-    """Load the recorded log into a store with `callgauge ingest`; return its exit code."""
+    """Load the recorded log into a store with `callgauge ingest`. Return the exit code of this command."""
     command = [sys.executable, "-m", "callgauge", "ingest", str(log), "--store", str(store)]
     return subprocess.run(command, check=False).returncode

@@ -92,8 +92,8 @@ _EXCERPT = 72  # This many characters of raw text are shown around a diagnostic.
 def request_text(request: ToolCallRequest) -> str:
     """Return the results of parsing a tool call as text.
 
-    The outcome and the arguments come first. Then each diagnostic follows, with the part of the raw arguments
-    that it is about.
+    The outcome and the arguments come first. Then comes each diagnostic, with the raw arguments that it
+    concerns.
     """
     lines = [
         f"outcome    {request.outcome}",
@@ -117,9 +117,9 @@ def request_text(request: ToolCallRequest) -> str:
 
 
 def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
-    """Yield a part of the raw text around a span, and a line with carets under the span.
+    """Yield an excerpt of the raw text around a span, and a line with carets under the span.
 
-    Each character takes one column. Yields nothing without a span.
+    Each character takes one column. Yields nothing if there is no span.
     """
     if start is None or end is None:
         return
@@ -166,7 +166,7 @@ def lint_json(results: LintResults) -> str:
 
 
 def lint_text(results: LintResults) -> str:
-    """Return the lint results as text; if there are several files, under the name of each one."""
+    """Return the lint results as text. Several files get a heading with each file's name."""
     if len(results) == 1:
         return definition_findings_text(results[0][1])
     return "\n\n".join(
@@ -203,7 +203,7 @@ def definition_code_text(code: DefinitionCode) -> str:
 
 
 def codes_text() -> str:
-    """Return a list of all diagnostic codes as text, one per line, grouped by stage."""
+    """Return a list of all diagnostic codes as text, one code per line, grouped by stage."""
     width = max(map(len, CODES))
     lines = []
     for stage in Stage:
@@ -235,9 +235,10 @@ def code_text(code: Code) -> str:
 
 
 def claims_text(claims: Sequence[FormatClaim]) -> str:
-    """Return the format that reads each file, as text.
+    """Return as text which format reads each file.
 
-    Each file also shows its container, the keys of its first object, and why other formats do not read it.
+    The text also shows each file's container, the keys of its first object, and why other formats do not read
+    it.
     """
     lines = []
     for claim in claims:

@@ -24,7 +24,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 class CommandGroup(TyperGroup):
-    """Help text that lists the commands in the groups of `GROUPS`, then the exit codes."""
+    """Help text that lists the commands in the groups of `GROUPS`, and then the exit codes."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """Return the command names in the order of the groups. Names without a group come last."""
@@ -53,5 +53,5 @@ def grouped_commands(group: TyperGroup) -> Iterator[tuple[str, list[tuple[str, C
 
 
 def describe(command: Command) -> str:
-    """Return the first sentence of a command's help, never shortened."""
+    """Return the first sentence of a command's help. The sentence is never shortened."""
     return str(command.get_short_help_str(limit=1_000))

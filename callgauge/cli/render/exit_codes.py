@@ -1,4 +1,4 @@
-"""The exit codes of all commands; `callgauge --help` and docs/reference/commands.md print their meanings."""
+"""The exit codes of all commands. `callgauge --help` and docs/reference/commands.md print their meanings."""
 
 from enum import IntEnum
 

@@ -52,7 +52,7 @@ class Pace:
         self._marks: deque[tuple[float, int]] = deque()
 
     def rate_at(self, done: int) -> float | None:
-        """Return the bytes per second after `done` bytes were read, or None in the first moments."""
+        """Return the bytes per second after `done` bytes were read. Return None in the first half second."""
         now = self._clock()
         self._marks.append((now, done))
         while len(self._marks) > 2 and now - self._marks[0][0] > _WINDOW:
@@ -64,7 +64,7 @@ class Pace:
 def progress_figures(now: Progress, rate: float | None) -> str:
     """Return the progress as text: share, speed, time left, finished files, unreadable lines.
 
-    `rate` is in bytes per second; with None, speed and time left are omitted.
+    `rate` is in bytes per second. If it is None, speed and time left are omitted.
     """
     share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
     parts = [f"{share:3d} % of {format_size(now.bytes_total)}"]
@@ -78,7 +78,7 @@ def progress_figures(now: Progress, rate: float | None) -> str:
 
 
 def current_file(now: Progress, width: int) -> str:
-    """Return the name of the current file; a long name loses its beginning to fit `width` characters."""
+    """Return the name of the current file. A name longer than `width` characters loses its beginning."""
     shown = escape_for_terminal(now.name) if now.files_done < now.files_total else "writing the store"
     return shown if len(shown) <= width else f"…{shown[1 - width :]}"
 
@@ -104,7 +104,7 @@ def format_duration(seconds: float) -> str:
 def show_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Iterator[Tell]:
     """Yield a function that shows the progress of a load on `stream` (default: stderr).
 
-    A progress bar is removed at the end of the `with` block. `quiet` shows nothing.
+    A progress bar disappears at the end of the `with` block. If `quiet` is True, nothing is shown.
     """
     stream = stream or sys.stderr
     if quiet:
@@ -161,8 +161,8 @@ def _print_lines(stream: TextIO) -> Tell:
 def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]] = ()) -> str:
     """Return the final lines of a load as text.
 
-    First comes a table of the files that were read, then the unreadable files with advice. `rates` come last:
-    titles and figures of the whole store.
+    The text begins with a table of the files that were read. Then come the unreadable files with advice.
+    `rates` come last: titles and figures of the whole store.
     """
     rows = list(_report_figures(report)) if report.loaded else []
     width = max((len(name) for name, _ in rows), default=0)
@@ -199,7 +199,9 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 
 
 def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
-    """Yield a line for each unreadable file, and one for each kind and folder of files that are not logs."""
+    """Yield a line for each unreadable file. Yield one line for each kind and folder of files that are not
+    logs.
+    """
     foreign = [file for file in files if file.foreign]
     if len(foreign) <= _FEW_FOREIGN:  # A file with data may still be a log, but a text file never is.
         foreign = [file for file in foreign if file.foreign is ForeignKind.TEXT]
@@ -216,7 +218,7 @@ def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Ite
 def outlook_text(outlook: LoadForecast) -> str:
     """Return the forecast of a dry run as text.
 
-    It has one line for each action and format, then the files that cannot be read.
+    The text has one line for each action and format. Then come the files that cannot be read.
     """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
@@ -276,7 +278,7 @@ class ForeignFile:
 
 @dataclass(frozen=True, slots=True)
 class ForeignGroup:
-    """The files of one kind in a folder that are not logs; with `below`, subfolders are included.
+    """The files of one kind in a folder that are not logs. If `below` is True, subfolders are included.
 
     `example` is the first file, sorted by path.
     """
@@ -332,7 +334,7 @@ def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[
 
 
 def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]:
-    """Yield a line for each agent, readable ones first, and one for each unreadable folder.
+    """Yield a line for each agent, readable agents first. Yield a line for each unreadable folder.
 
     `now` is a time in the user's time zone.
     """
@@ -366,8 +368,8 @@ def _describe_day(moment: datetime, now: datetime) -> str:
 def describe_store_rates(store: Path) -> list[tuple[str, str]]:
     """Return the title and the figures of each headline rate over all days of a store.
 
-    Omits rates that were not measured. Without tool definitions, *Needed repair* is replaced by the rate of
-    repaired JSON. Raises UnshownStoreError or MetricError.
+    Omits rates that were not measured. If the store has no tool definitions, the rate of repaired JSON
+    replaces the rate *Needed repair*. Raises UnshownStoreError or MetricError.
     """
     # These modules import DuckDB, which `callgauge --help` does not need.
     from callgauge.analysis import wording
@@ -396,9 +398,9 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
 
 
 def group_foreign_files(files: Iterable[ForeignFile], most: int) -> list[ForeignGroup]:
-    """Group files that are not logs by kind and folder; the kinds are in the order of `ForeignKind`.
+    """Group files that are not logs by kind and folder. The kinds are in the order of `ForeignKind`.
 
-    If more than `most` folders have such files, the deepest ones are counted in their parent folder.
+    If more than `most` folders have such files, the files of the deepest folders count for the parent folder.
     """
     by_kind: dict[ForeignKind, dict[str, list[ForeignFile]]] = {kind: {} for kind in ForeignKind}
     for file in files:
@@ -419,7 +421,7 @@ def _group_by_folder(folders: dict[str, list[ForeignFile]], most: int) -> list[F
 
 
 def _choose_shown_folders(folders: Collection[str], most: int) -> dict[str, str]:
-    """Return for each folder the folder in whose count it is included: itself, or a parent."""
+    """Return for each folder the folder under which its files are counted: the folder itself or a parent."""
     shown = {folder: folder for folder in folders}
     while len(names := set(shown.values())) > most and (deepest := max(map(_count_parts, names))) > 1:
         above = {name: posixpath.dirname(name) for name in names if _count_parts(name) == deepest}

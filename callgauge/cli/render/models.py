@@ -29,7 +29,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """The probe results of one model in the table. `cost` is in USD, or None without a price."""
+    """The probe results of one model in the table. `cost` is in USD. It is None if the model has no price."""
 
     model: str
     probe: Probe
@@ -37,7 +37,7 @@ class ProbeRow:
 
 
 def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
-    """Yield the tables, then the reasons why a feature is missing or unknown."""
+    """Yield the tables, and then the reasons why a feature is missing or unknown."""
     columns = [_write_column(row) for row in rows]
     labels = [label for label in columns[0] if any(column[label] != _NOT_ASKED for column in columns)]
     first = max(map(len, labels)) + 2
@@ -53,7 +53,7 @@ def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
 
 
 def _split(widths: Sequence[int], room: int) -> Iterator[range]:
-    """Yield ranges of columns that fit into one table, each with at least one column."""
+    """Yield ranges of columns that fit into one table. Each range has at least one column."""
     start = used = 0
     for at, width in enumerate(widths):
         if at > start and used + width > room:
@@ -112,7 +112,7 @@ def _yes_or_no(value: bool | None) -> str:
 
 
 def _step_lines(step: TurnStep) -> Iterator[str]:
-    """Yield the lines of one step: its calls, each with its diagnostics and its result."""
+    """Yield the lines of one step: its tool calls, each with diagnostics and a result."""
     if step.fault is not None and not step.calls:
         yield f"  ✗ {shorten_line(step.fault)}"
     for call in step.calls:
@@ -140,7 +140,7 @@ class ReplyPrinter:
         self._is_open = False  # in the middle of a reply
 
     def print_piece(self, piece: TextPiece) -> None:
-        """Print a piece of a reply's text; say so if the text before it is void."""
+        """Print a piece of a reply's text. If this is a new attempt, say that the earlier text is void."""
         if piece.is_first:
             if self._is_open:
                 print("\n  [the stream broke; the model was asked again]")
@@ -152,12 +152,14 @@ class ReplyPrinter:
         print(_escape_lines(shown), end="\n" if has_ended else "", flush=True)
 
     def print_step(self, step: TurnStep) -> None:
-        """Print the calls of a step."""
+        """Print the tool calls of a step."""
         for line in _step_lines(step):
             print(line, flush=True)
 
     def print_turn(self, turn: Turn) -> None:
-        """Print the answer of a turn, unless it was printed as it arrived, and the line about the turn."""
+        """Print the answer of a turn, unless it was printed as it arrived. Then print the line about the
+        turn.
+        """
         self.end_line()
         if turn.answer != self._text:
             print(_escape_lines(turn.answer))
@@ -172,7 +174,7 @@ class ReplyPrinter:
 
 
 def _escape_lines(text: str) -> str:
-    """Return a text for a terminal, with its line breaks and tabs."""
+    """Return a text with control characters escaped, except line breaks and tabs."""
     kept = re.split(r"([\n\t])", text)
     return "".join(part if part in ("\n", "\t") else escape_for_terminal(part) for part in kept)
 

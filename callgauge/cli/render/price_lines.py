@@ -1,4 +1,4 @@
-"""Format the current prices, and the models of a store without a price."""
+"""Format the current prices, and list the models of a store that have no price."""
 
 from __future__ import annotations
 

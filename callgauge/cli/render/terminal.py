@@ -1,6 +1,6 @@
 """Print messages without control characters, handle Ctrl-C, and wait for a locked store.
 
-The first Ctrl-C or SIGTERM asks a command to stop, the second ends it immediately.
+The first Ctrl-C or SIGTERM asks a command to stop. The second ends the command immediately.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def to_json(value: Any) -> str:
 
 
 def print_message(message: str) -> None:
-    """Print a message for the user on stderr; results go to stdout."""
+    """Print a message for the user on stderr, because stdout is for results."""
     print(f"callgauge: {escape_for_terminal(message)}", file=sys.stderr)
 
 
 @contextmanager
 def show_status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current step on stderr: one changing line on a terminal, else lines."""
+    """Yield a function that shows the current step on stderr. A terminal shows one changing line."""
     if not sys.stderr.isatty():
         yield print_message
         return
@@ -61,7 +61,7 @@ def fail_in_lines(message: str, code: int) -> NoReturn:
 
 
 def print_mistakes(mistakes: CheckedFileError) -> None:
-    """Print each mistake in a file that a person wrote, one per line."""
+    """Print each mistake in a file that a person wrote, one mistake per line."""
     for line in mistakes.lines():
         print_message(line)
 
@@ -101,7 +101,8 @@ class Interrupts:
 
 @contextmanager
 def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
-    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block; the first one prints `heard`.
+    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block. The first signal prints
+    `heard`.
 
     The previous handlers are restored at the end.
     """
@@ -112,7 +113,9 @@ def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
 
 @contextmanager
 def handle_signals(names: Iterable[str], handler: SignalHandler) -> Iterator[None]:
-    """Handle these signals, if the system has them, during the `with` block; then restore the handlers."""
+    """Handle these signals during the `with` block, if the system has them. Then restore the previous
+    handlers.
+    """
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
@@ -131,9 +134,9 @@ def make_patience(
 ) -> Callable[[str], bool]:
     """Return a function that waits before the next attempt to lock a store.
 
-    The function gets a sentence that names the lock's owner, and prints it at the first call. It returns True
-    after a short pause. It returns False after `at_most` seconds (None means no limit), or when `stopped()`
-    returns True.
+    The function gets a sentence that names the lock's owner. The first call prints this sentence. The
+    function returns True after a short pause. It returns False after `at_most` seconds (None means no limit),
+    or when `stopped()` returns True.
     """
     began: list[float] = []
 

@@ -37,9 +37,8 @@ def check(
 ) -> None:
     """Estimate the trials, tokens, money and tasks of a plan.
 
-    Run it before `trial run`.
-    Exits with 2 after printing a line for each mistake. Python functions of the plan and its tasks are
-    imported in a separate process.
+    Run this command before `trial run`. Exits with 2 after printing a line for each mistake. Python functions
+    of the plan and its tasks are imported in a separate process.
     """
     # A top-level import of numpy would delay every command by 0.2 seconds.
     from callgauge.cli.render.trials import check_lines

@@ -32,7 +32,8 @@ def report(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Report the results of a trial run, even while it runs. Writes report.json and report.md to its folder.
+    """Report the results of a trial run, which may still be running. Writes report.json and report.md to the
+    run's folder.
 
     Exits with 2 if the folder has no trial run.
     """

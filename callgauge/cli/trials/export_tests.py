@@ -57,8 +57,8 @@ def export_tests(
 ) -> None:
     """Export calls as a test set for another tool.
 
-    Lists the calls that are left out, with the reason. For Inspect, also writes the task file
-    inspect_task.py next to FILE. Exits with 1 if no call becomes a test.
+    Lists the omitted calls and the reasons. For Inspect, also writes the task file inspect_task.py next to
+    FILE. Exits with 1 if no call becomes a test.
     """
     lists = {"model": model, "prompt": prompt, "tool": tool}
     single = {
@@ -109,7 +109,9 @@ def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Tests
 
 
 def _find_companion(made: Testset, output: Path) -> dict[Path, bytes]:
-    """Return the file to write next to the test set, such as a task file; {} if it already exists."""
+    """Return the file to write next to the test set, such as a task file. Return {} if no file is
+    needed.
+    """
     if made.shape.companion is None:
         return {}
     path = output.with_name(made.shape.companion)

@@ -33,7 +33,7 @@ _FEWEST_TURNS = 10  # Means need at least this many turns.
 
 
 class StoreProblemError(Exception):
-    """Raised when a store cannot be queried; the message says what to do."""
+    """Raised when a store cannot be queried. The message says what to do."""
 
 
 def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
@@ -77,10 +77,10 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 
 
 def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
-    """Return the rate that corresponds to the primary measure, and a text that names what it counts.
+    """Return the rate that corresponds to the primary measure, and a text that says what the rate counts.
 
-    The rate counts the plan's tools, or all tools if those have too few calls. It is None below ENOUGH calls
-    or turns.
+    The rate counts the plan's tools. If these tools have too few tool calls, the rate counts all tools. The
+    rate is None if there are fewer than ENOUGH tool calls or turns.
     """
     from callgauge.analysis.metrics import read_rows
 

@@ -23,7 +23,7 @@ PlanFile = Annotated[
 
 
 def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Exits with 2 after printing each mistake; a secret is a mistake."""
+    """Return a plan and its tasks. Exits with 2 after printing each mistake. A secret counts as a mistake."""
     from callgauge.trials.planning.plan import PlanError
     from callgauge.trials.planning.trial_files import read_plan_and_tasks
 

@@ -1,6 +1,6 @@
 """The commands `callgauge trial probe`, `trial run` and `trial demo`.
 
-A separate process loads the logs of a trial run into the store, so that an open dashboard shows it live.
+A separate process loads the logs of a trial run into the store, so that an open dashboard shows the run live.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def run(
     """Run the trials of a plan, or continue an unfinished run.
 
     Exits with 0 if the run is complete, with 1 if no model could be reached, with 3 if it stopped early
-    (budget, --limit, an endpoint or the disk); the same command continues it. Ctrl-C waits for running
-    trials, Ctrl-C twice stops immediately; both exit with 130.
+    (budget, --limit, an endpoint or the disk). The same command continues a stopped run. Ctrl-C waits for
+    running trials, Ctrl-C twice stops immediately; both exit with 130.
     """
     plan, tasks = load_plan(plan_file)
     end = _run_plan(plan, tasks, out, store, limit=limit, is_new=anew, redacts=redact)
@@ -163,7 +163,7 @@ def _run_plan(
     may_change: bool = False,
     redacts: bool = False,
 ) -> RunEnd:
-    """Run a plan and show its progress. With `may_change`, a changed plan starts a new run.
+    """Run a plan and show its progress. If `may_change` is True, a changed plan starts a new run.
 
     Exits with a message if the run cannot start.
     """
@@ -255,7 +255,8 @@ def _run_async(asking: Any) -> Any:
 
 
 class RunPrivacy:
-    """Removes secrets from server messages; with `redacts`, also personal data from all texts of a run.
+    """Removes secrets from server messages. If `redacts` is True, also removes personal data from all texts
+    of a run.
 
     Uses the patterns of `ingest --redact`. `key` makes the placeholders.
     """
@@ -268,15 +269,17 @@ class RunPrivacy:
         self._redacts = redacts
 
     def clean_server_text(self, text: str) -> str:
-        """Return a server's message without texts that look like secrets."""
+        """Remove texts that look like secrets from a server's message. Return the message."""
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
-        """Return a text of the run; with --redact, without personal data."""
+        """Return a text of the run. With --redact, personal data is removed."""
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event for the log. With --redact, its texts are redacted as by `ingest --redact`."""
+        """Return an event for the log. With --redact, the event's texts are redacted as in `ingest
+        --redact`.
+        """
         if not self._redacts:
             return event
         kept_fields = {name: event[name] for name in _AS_THEY_ARE}
@@ -305,7 +308,7 @@ def child_environment() -> dict[str, str]:
 
 
 class Publisher:
-    """Loads a run's folder in a separate process; `problem` is the message of a failed load."""
+    """Loads a run's folder in a separate process. `problem` is the message of a failed load."""
 
     def __init__(self, folder: Path, store: Path, *, redacts: bool) -> None:
         options = ("--quiet", "--wait", *(("--redact",) if redacts else ()))

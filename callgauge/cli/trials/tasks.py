@@ -105,7 +105,7 @@ def tasks(
 ) -> None:
     """Make trial tasks from failed calls. A task contains the turn before the call.
 
-    Lists the calls that are left out, with the reason. Exits with 1 if no call becomes a task.
+    Lists the omitted calls and the reasons. Exits with 1 if no call becomes a task.
     """
     if not (failed or layer or signature or tool or session or run):
         render.fail(
@@ -152,7 +152,9 @@ def _make_files(
     plan: Path | None,
     output: Path | None,
 ) -> tuple[dict[Path, bytes], list[str]]:
-    """Return the files to write, the plan last, and sentences about the tasks and the omitted calls."""
+    """Return the files to write, with the plan last. Also return sentences about the tasks and the omitted
+    calls.
+    """
     # A top-level import would load DuckDB for every command.
     from callgauge.analysis.metrics import MetricError, read_rows
     from callgauge.analysis.metrics.published_store import (
@@ -221,7 +223,9 @@ def _describe(
 
 
 def write_new_files(files: Mapping[Path, bytes]) -> None:
-    """Write new files atomically, never over existing ones. The last file is written after all others."""
+    """Write new files atomically. Existing files are never overwritten. The last file is written after all
+    others.
+    """
     existing = next((path for path in files if path.exists()), None)
     if existing is not None:
         render.fail(f"{existing} already exists; name another file, or move it away", ExitCode.WRONG_USE)

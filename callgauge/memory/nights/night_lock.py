@@ -1,4 +1,4 @@
-"""Allow only one nightly run at a time per store. The lock is released even when the process is killed."""
+"""Allow only one nightly run at a time per store. If a process is killed, its lock is released, too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BETWEEN = 0.05
 
 
 class NightBusyError(Exception):
-    """Raised when another process runs the nightly job; the message names the process."""
+    """Raised when another process runs the nightly job. The message names the process."""
 
 
 @contextmanager

@@ -27,10 +27,12 @@ _NEWEST = """
 
 @dataclass(frozen=True, slots=True)
 class NightStep:
-    """A step of a nightly run. `outcome` is None while the step runs, and after its process was killed.
+    """A step of a nightly run. `outcome` is None while the step runs, and also if the step's process was
+    killed.
 
-    The next run marks killed steps. `told` contains figures for people. It also has `problem`, a sentence,
-    after a failure, and `reason` for a skipped step. `tries` counts how often the step began in that run.
+    The next nightly run marks killed steps. `told` contains figures for people. After a failure `told` also
+    has the sentence `problem`. For a skipped step `told` has `reason`. `tries` counts how often the step
+    began in this nightly run.
     """
 
     night: date
@@ -52,16 +54,16 @@ class NightRecords:
         self._file = MemoryFile(folder)
 
     def list_steps(self, nights: int, until: date = date.max) -> Sequence[NightStep]:
-        """Return the steps of the newest nightly runs: the newest run first, its steps in order.
+        """Return the steps of the newest nightly runs. The newest run comes first, with its steps in order.
 
-        Ignores runs dated after `until`, because a clock may have been wrong.
+        Ignores runs dated after `until`, which come from a wrong clock.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)
         return sorted(steps, key=lambda step: (-step.night.toordinal(), STEPS.index(step.step)))
 
     def begin_step(self, night: date, step: StepName, tries: int) -> None:
-        """Record the start of a step; replaces the record of an earlier try in the same nightly run."""
+        """Record the start of a step. The record of an earlier try in the same nightly run is replaced."""
         values = (night.isoformat(), step, write_now(), json.dumps({"tries": tries}))
         self._file.write(
             (

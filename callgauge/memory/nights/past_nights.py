@@ -1,4 +1,4 @@
-"""The last nightly runs, and whether one is overdue."""
+"""The last nightly runs, and whether a nightly run is overdue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RHYTHM = 14  # The expected interval comes from this many latest intervals betw
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """One nightly run with its steps in order. `is_running` means that a process is working on it."""
+    """One nightly run with its steps in order. `is_running` means that a process is executing the run now."""
 
     night: date
     steps: tuple[NightStep, ...]
@@ -33,7 +33,7 @@ class PastNight:
 
     @property
     def seconds(self) -> float | None:
-        """The total duration of the steps in seconds, without a pause between two processes."""
+        """The total duration of the steps in seconds. Pauses between two processes do not count."""
         if any(step.ended is None for step in self.steps):
             return None
         return sum((step.ended - step.began).total_seconds() for step in self.steps if step.ended)
@@ -51,7 +51,9 @@ class PastNight:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The last nightly runs, newest first, and the sources. Both are empty without any nightly run."""
+    """The last nightly runs, newest first, and the sources. Before the first nightly run, the two are
+    empty.
+    """
 
     nights: tuple[PastNight, ...]
     sources: tuple[SourceState, ...]
@@ -62,10 +64,10 @@ class ServiceState:
         return sorted(silent, key=lambda source: -source.count_silent_days(now))
 
     def find_missing_night(self, now: datetime) -> datetime | None:
-        """Return the start of the newest nightly run if the next run is overdue, else None.
+        """Return the start of the newest nightly run if the next run is overdue. Otherwise return None.
 
-        The expected interval is the second longest of the last ones. So runs on working days only are not
-        overdue at weekends, and a single outage does not extend the expected interval.
+        The expected interval is the second longest of the latest intervals. So runs on working days only are
+        not overdue at weekends, and a single outage does not extend the expected interval.
         """
         begun = [night.began for night in self.nights[: _RHYTHM + 1]]
         if len(begun) < _FEWEST:

@@ -20,10 +20,11 @@ _NOTE = """
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A source after its last load, which was at `looked`.
+    """A source after its last load, which happened at `looked`.
 
-    `newest` is the time of the newest data, or None. The source counts as silent after `silent_after` days
-    without data; None means never. `problem` is the reason why the load failed, or empty.
+    `newest` is the time of the newest data, or None if there is no data. The source counts as silent after
+    `silent_after` days without data. If `silent_after` is None, the source never counts as silent. `problem`
+    is the reason why the load failed. It is empty after a successful load.
     """
 
     name: str
@@ -34,12 +35,14 @@ class SourceState:
     problem: str
 
     def count_silent_days(self, now: datetime) -> float:
-        """Return the number of days since the newest data, or since the first load if there is no data."""
+        """Return the days since the newest data. If there is no data, return the days since the first
+        load.
+        """
         return (now - (self.newest or self.first_seen)).total_seconds() / 86_400
 
     @property
     def silence_key(self) -> str:
-        """The key of the alert about the source's current silence. A later silence has another key."""
+        """The key of the alert about the current silence of the source. A later silence has another key."""
         return make_silence_key(self.name, (self.newest or self.first_seen).date())
 
     def is_silent(self, now: datetime) -> bool:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 COOKIE = "callgauge_worker"
-"""The cookie with the number of a browser's worker, which has the state of its pages."""
+"""The cookie with the number of a browser's worker. Only this worker has the state of the browser's pages."""
 FIRST = 1
 """The worker that answers sign-ins and programs, so that one process counts them for limits."""
 MOST_BYTES = 65_536
-"""The maximum size of a header, in bytes, as in uvicorn. The first worker answers requests above it."""
+"""The maximum size of a header in bytes, as in uvicorn. Longer requests go to the first worker."""
 _OF_FIRST = ("/sign-in", "/sign-out", "/api/", "/mcp", "/metrics", "/v1/traces", "/healthz")
 _END = re.compile(rb"\n\r?\n")
 _COOKIE = re.compile(rf"(?:^|;)\s*{COOKIE}=([0-9]{{1,3}})\s*(?:;|$)")
@@ -22,7 +22,9 @@ _PAUSE = 0.02  # seconds between two reads; a slow client must not keep this pro
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:
-    """The parts of a request that the front process needs. `size` is the length of its header in bytes."""
+    """The parts of a request that the front process needs. `size` is the length of the request's header in
+    bytes.
+    """
 
     method: str
     path: str
@@ -41,13 +43,15 @@ def is_for_first(path: str) -> bool:
 
 
 def read_worker(cookies: str) -> int | None:
-    """Return the number of the worker in a Cookie header."""
+    """Return the number of the worker in a Cookie header. Return None if the header contains no such
+    number.
+    """
     match = _COOKIE.search(cookies)
     return int(match[1]) if match else None
 
 
 async def read_first_request(connection: socket.socket) -> FirstRequest | None:
-    """Wait for a request's header and return the request; None if the client disconnects before.
+    """Wait for a request's header, and return the request. Return None if the client disconnects first.
 
     The bytes stay in the connection, so that a worker can read them.
     """

@@ -1,8 +1,9 @@
 """Runs the front process of `callgauge serve`, which passes each new connection to a worker.
 
-The process reads the header of the first request, but leaves its bytes in the connection. The worker gets the
+The process reads the header of the first request, but leaves the bytes in the connection. The worker gets the
 connection with the client's address. The front process itself answers `/healthz/live`, so that no page can
-delay the answer. It restarts workers that end, and ends all workers when it ends.
+delay the answer. The front process restarts workers that end. When the front process ends, it ends all
+workers.
 
 Arguments: ADDRESS PORT WORKERS COMMAND...
 """
@@ -36,7 +37,7 @@ _UNAVAILABLE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta htt
 class FrontProcess:
     """Passes the connections of a listening socket to workers.
 
-    A browser with a worker cookie stays with that worker. Other browsers are distributed in turn.
+    A browser with a worker cookie stays with that worker. Other browsers are assigned to the workers in turn.
     """
 
     def __init__(self, listening: socket.socket, workers: Sequence[Worker]) -> None:
@@ -61,7 +62,6 @@ class FrontProcess:
             task.add_done_callback(self._tasks.discard)
 
     async def _route(self, connection: socket.socket, address: Any) -> None:
-        """Pass a connection to its worker, or answer its request in this process."""
         with connection, suppress(OSError):  # OSError: the client has closed the connection
             arrival = _Arrival(address, asyncio.current_task())
             self._arrivals.begin(arrival)
@@ -77,7 +77,6 @@ class FrontProcess:
                 await _answer(connection, request, 503, "text/html; charset=utf-8", _UNAVAILABLE)
 
     def _choose(self, request: FirstRequest) -> Worker:
-        """Return the worker that answers a request."""
         if request.is_for_first:
             return self._workers[0]
         if request.worker is not None and 1 <= request.worker <= len(self._workers):
@@ -97,7 +96,7 @@ class FrontProcess:
 
 
 class _Arrival:
-    """A new connection whose header is not complete, for WaitingConnections."""
+    """A new connection whose request header is not complete. WaitingConnections may close the connection."""
 
     def __init__(self, address: Any, task: asyncio.Task[Any] | None) -> None:
         self._address = address
@@ -116,7 +115,6 @@ class _Arrival:
 async def _answer(
     connection: socket.socket, request: FirstRequest, status: int, media_type: str, text: str
 ) -> None:
-    """Answer a request, and close the connection."""
     body = text.encode()
     header = [
         f"HTTP/1.1 {status} {'OK' if status == 200 else 'Service Unavailable'}",

@@ -27,7 +27,9 @@ class WorkerPlace(NamedTuple):
 
 
 def worker_place() -> WorkerPlace | None:
-    """Return the number and channel of this process; None if it is not a worker of a front process."""
+    """Return the WorkerPlace of this process. Return None if this process is not a worker of a front
+    process.
+    """
     place = os.environ.get(WORKER_VARIABLE)
     return WorkerPlace(*map(int, place.split())) if place else None
 
@@ -44,12 +46,10 @@ class HandedConnections:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self) -> None:
-        """Start to take connections."""
         self._channel.setblocking(False)
         asyncio.get_running_loop().add_reader(self._channel, self._take)
 
     def end(self) -> None:
-        """Stop taking connections."""
         asyncio.get_running_loop().remove_reader(self._channel)
 
     async def report(self) -> None:
@@ -63,7 +63,7 @@ class HandedConnections:
                 data, descriptors, _, _ = socket.recv_fds(self._channel, 1, 1, _CLOSE_ON_EXEC)
             except BlockingIOError:
                 return
-            except OSError:  # the front process has ended, and reports were unread
+            except OSError:  # the front process has ended without reading all reports
                 data, descriptors = b"", []
             if not data:  # the front process has ended; then standard input closes, and so this process ends
                 self.end()
@@ -85,7 +85,7 @@ class WorkerAnswers:
     """Closes each connection after one answer, and sets the cookie that binds a browser to this worker.
 
     A proxy may send requests of several browsers over one connection, but the front process reads only the
-    first.
+    first request.
     """
 
     def __init__(self, app: ASGIApp, number: int) -> None:

@@ -35,7 +35,9 @@ _STOP_PATIENCE = 10.0  # seconds; a server needs at most 5 to stop
 
 
 class ServerEndedError(Exception):
-    """Raised when the server process has ended. `code` is its return code as in `subprocess`."""
+    """Raised when the server process has ended. `code` is the return code of the process, as in
+    `subprocess`.
+    """
 
     def __init__(self, code: int) -> None:
         super().__init__(f"the server has ended with {code}")
@@ -43,13 +45,15 @@ class ServerEndedError(Exception):
 
 
 def try_port(address: str, port: int) -> int:
-    """Return the port, or a free port if it is 0. Raises OSError if no server can listen on the port."""
+    """Return the port. Return a free port if the given port is 0. Raises OSError if no server can listen on
+    the port.
+    """
     with bind_port(address, port) as trial:
         return int(trial.getsockname()[1])
 
 
 def bind_port(address: str, port: int) -> socket.socket:
-    """Return a socket that is bound to a port, or to a free one for port 0. Raises OSError."""
+    """Return a socket that is bound to the port. Port 0 means any free port. Raises OSError."""
     bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     try:
         if os.name == "posix":  # on Windows this option would let two servers share a port
@@ -70,10 +74,10 @@ def write_address(settings: ServeSettings) -> str:
 def make_server_command(
     store: Path, settings: ServeSettings, signing: SignInSettings, *, is_worker: bool = False
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command that serves a store, and the environment of its process.
+    """Return the command that serves a store, and the environment of the server process.
 
-    A worker gets its connections from the front process. Streamlit still opens a port, so a worker opens a
-    free port, and closes it immediately.
+    A worker gets its connections from the front process. Streamlit must open a port, so a worker opens a free
+    port, and closes this port immediately.
     """
     port, address = (0, "127.0.0.1") if is_worker else (settings.port, settings.address)
     options = ["--server.port", str(port), "--server.address", address]
@@ -101,7 +105,7 @@ def make_server_command(
 def make_front_command(
     store: Path, settings: ServeSettings, signing: SignInSettings
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command that starts a front process with workers for a store, and its environment."""
+    """Return the command and the environment of a front process with workers for a store."""
     command, environment = make_server_command(store, settings, signing, is_worker=True)
     front = [sys.executable, "-P", str(_FRONT), settings.address, str(settings.port), str(settings.workers)]
     return [*front, *command], environment

@@ -1,4 +1,5 @@
-"""Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it with exit code 0.
+"""Runs Streamlit's command line, as `python -m streamlit` does. Ctrl-C and SIGTERM end the process with exit
+code 0.
 
 After a stop signal, open requests get some seconds to finish, and then the process ends. This loses no data:
 pages mostly read, and each change of decisions and notes is written completely or not at all.
@@ -31,7 +32,7 @@ _LONGEST_STOP = 5.0  # seconds; systemd kills a process after 90, Kubernetes aft
 class GuardedServer(uvicorn.Server):
     """Uvicorn's server, which also closes idle connections, and stops soon after a signal.
 
-    In a worker, it takes connections from the front process.
+    In a worker, the server takes its connections from the front process.
     """
 
     _handed: HandedConnections | None = None
@@ -69,7 +70,7 @@ class GuardedServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop the server; called when a signal arrives."""
+        """Stop the server. uvicorn calls this method when a signal arrives."""
         if not self.should_exit:
             # An exception would not end the process: Python waits for the threads of pages that still
             # calculate.
@@ -80,13 +81,13 @@ class GuardedServer(uvicorn.Server):
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
-    """End with exit code 0. Uvicorn raises the stop signal again after its shutdown."""
+    """End with exit code 0 when uvicorn raises the stop signal again after its shutdown."""
     raise SystemExit(0)
 
 
 def _end_with_input() -> None:
     """Stop the server when standard input closes, which means that the parent process has ended."""
-    while os.read(0, 1024):  # sys.stdin has a lock; a thread that holds it makes the end of Python fail
+    while os.read(0, 1024):  # not sys.stdin: Python cannot end while a thread holds its lock
         pass
     signal.raise_signal(signal.SIGTERM)
     time.sleep(2 * _LONGEST_STOP)

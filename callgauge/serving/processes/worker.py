@@ -20,7 +20,7 @@ _STOP_PATIENCE = 7.0  # seconds; a server needs at most 5 to stop
 
 
 class WorkerEndedError(Exception):
-    """Raised when a worker ends before it was ready for the first time. `code` is its exit code."""
+    """Raised when a worker ends before it was ready for the first time. `code` is the worker's exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"a worker has ended with {code}")
@@ -88,7 +88,7 @@ class Worker:
                 self._process.kill()
 
     async def _run_once(self) -> tuple[int, bool]:
-        """Run one process until it ends; return its exit code, and whether it took connections."""
+        """Run one process until it ends. Return its exit code, and whether it took connections."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
             ours.setblocking(False)

@@ -23,7 +23,7 @@ class Identity:
 
 
 class Admission:
-    """Decides who has access, again at every request, so that a removed user loses access immediately."""
+    """Decides at every request who has access, so that a removed user loses access immediately."""
 
     def __init__(self, settings: SignInSettings, users: UsersFile | None = None) -> None:
         self._settings = settings
@@ -35,7 +35,7 @@ class Admission:
         self._groups = set(settings.groups) | self._admin_groups
 
     def admit(self, identity: Identity) -> User | None:
-        """Return the user for an identity; None if the identity has no access."""
+        """Return the user for an identity. Return None if the identity has no access."""
         if self._users is not None:
             return self._admit_listed(identity, self._users)
         groups = set(identity.groups)
@@ -48,7 +48,7 @@ class Admission:
         return User(identity.name, "admin" if is_admin else "viewer", may_write=True)
 
     def keep_groups(self, groups: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the groups that appear in the rules; the cookie does not store the others."""
+        """Return the groups that appear in the rules. The cookie does not store other groups."""
         return tuple(group for group in groups if group in self._groups)
 
     def _admit_listed(self, identity: Identity, users: UsersFile) -> User | None:

@@ -1,7 +1,8 @@
-"""Checks the user before all routes of the server; without access, a user sees only the sign-in page.
+"""Checks the user of each request before the server's routes run. A user without access sees only the sign-in
+page.
 
-The gate rejects requests before Streamlit gets them, and passes the user to the application. It checks the
-user again at each message of an open connection, so that removed users get no more data.
+The gate rejects requests before Streamlit gets them, and passes the user to the application. The gate checks
+the user again at each message of an open connection, so that removed users get no more data.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from callgauge.serving.sign_in.routes import PLACE, SIGN_OUT, SignInRoutes, refu
 from callgauge.serving.sign_in.sessions import COOKIE, Sessions, SignInSession
 
 HEALTH = ("/healthz", "/_stcore/health")
-"""Routes that report that the server lives. Of the store they show only the age of its last load."""
+"""Routes that report that the server lives. The only store data they show is the age of the last load."""
 PROGRAMS = ("/api/", "/mcp", "/metrics")
 """Routes for programs, which send a token. They accept a browser's session, too."""
 MEDIA = "/media/"
-# paths of files and connections that pages use, not of pages
+# paths of files and connections that pages use, but not the paths of pages
 _PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")
 _STATIC = ("/static/", "/app/static/")
 _OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))
@@ -63,8 +64,9 @@ MOST_MESSAGES = 1_200
 class Gate:
     """Rejects requests of users who are unknown or whom the rules do not admit.
 
-    `find_token` returns the user of a token. Without sign-in, users on this machine are admins, and users on
-    the network may only read. Limits apply to each user, or to each address if there is no user.
+    `find_token` returns the user of a token. On a server without sign-in, users on this machine are admins,
+    and users on the network may only read. Limits apply to each user. A request without a user counts for the
+    client's address.
     """
 
     def __init__(
@@ -118,7 +120,6 @@ class Gate:
             await self._let_through(visitor, visitor.user, receive, send)
 
     def _find_user(self, visitor: _Visitor) -> None:
-        """Set the user of a request if the user is known and has access."""
         request = visitor.request
         if visitor.path.startswith(PROGRAMS) and request.headers.get("authorization"):
             token = read_bearer(request.headers)
@@ -135,7 +136,6 @@ class Gate:
             visitor.user = self._admission.admit(visitor.identity)
 
     def _turn_away(self, visitor: _Visitor) -> Response:
-        """Return the answer to a request of a user without access."""
         request = visitor.request
         if visitor.path.startswith(PROGRAMS):
             return JSONResponse(
@@ -206,8 +206,6 @@ class Gate:
 
 
 class _Visitor:
-    """A request, and the user or address that sent it."""
-
     def __init__(self, scope: Scope, client: str) -> None:
         self.scope = scope
         self.client = client
@@ -222,7 +220,7 @@ class _Visitor:
 
     @property
     def key(self) -> str:
-        """Return the key for limits: the user's name, or the address if there is no user."""
+        """Return the user's name as the key for limits. Return the address if there is no user."""
         return self.user.name if self.user and self.user.name else self.client
 
     def announces_too_much(self) -> bool:
@@ -231,7 +229,7 @@ class _Visitor:
 
 
 class _LimitedBody:
-    """Reads a request body of at most MOST_BODY bytes, and reports a disconnect if the body is longer."""
+    """Reads a request body of at most MOST_BODY bytes. Reports a disconnect if the body is longer."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive

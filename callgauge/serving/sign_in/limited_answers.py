@@ -1,4 +1,6 @@
-"""Limits the bytes that are read of an identity provider's answers. Needs httpx2, so it is imported late."""
+"""Limits how many bytes of an identity provider's answer are read. Import this module only for OpenID
+Connect, so that other servers do not load httpx2.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import AsyncIterator
 from httpx2 import AsyncByteStream, Response
 
 MOST_BYTES = 256_000
-"""Bytes of an answer: some hundred keys, or a token with many groups."""
+"""The maximum size of an answer in bytes: room for some hundred keys, or for a token with many groups."""
 
 
 class AnswerTooLongError(ValueError):
@@ -15,9 +17,9 @@ class AnswerTooLongError(ValueError):
 
 
 async def limit_answer(answer: Response) -> None:
-    """Limit the body of an answer. A hook for responses: httpx calls it before it reads the body.
+    """Limit the size of an answer's body. This response hook runs before httpx reads the body.
 
-    Raises AnswerTooLongError for a compressed body: a short one could unpack to any size.
+    Raises AnswerTooLongError for a compressed body, because a short compressed body could unpack to any size.
     """
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise AnswerTooLongError("the answer is compressed")

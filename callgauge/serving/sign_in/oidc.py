@@ -1,7 +1,7 @@
 """Sign-in with OpenID Connect: the authorization code flow with PKCE, state and nonce. Uses Authlib.
 
-The server stores the state of each sign-in under a random id, which only this browser's cookie has. The first
-answer deletes the state.
+The server stores the state of each sign-in under a random id. Only the cookie of the browser that signs in
+contains this id. The first answer of the provider deletes the state.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MINUTES = 10
 _MOST_PENDING = 1_000
 _LEEWAY = 60  # seconds by which the clocks of provider and server may differ
 _MOST_SECONDS = 20.0  # limit for all requests of one step, even if the provider sends one byte per second
-_LONGEST_ADDRESS = 320  # characters of an e-mail address
+_LONGEST_ADDRESS = 320  # maximum number of characters in an e-mail address
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _ALGORITHM_LIST = "id_token_signing_alg_values_supported"
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")
@@ -51,7 +51,9 @@ class _Pending:
 
 
 class OidcProvider:
-    """An OpenID provider. `issuer` is its address; its configuration is published below this address."""
+    """An OpenID provider. `issuer` is the provider's address. The configuration is published below this
+    address.
+    """
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class OidcProvider:
         with _Explained():
             async with asyncio.timeout(_MOST_SECONDS):
                 client = await self._client()
-                client.server_metadata.pop("jwks", None)  # a key may have been replaced or withdrawn
+                client.server_metadata.pop("jwks", None)  # load the keys again: a key may be new or withdrawn
                 token = await client.authorize_access_token(
                     Request({**scope, "session": pending.session}),
                     leeway=_LEEWAY,
@@ -126,10 +128,10 @@ class OidcProvider:
         return self._made
 
     def _check_metadata(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the part of the provider's configuration that is used here.
+        """Return only the fields of the provider's configuration that are used here.
 
-        Authlib would take any other field as an option of its HTTP client (`proxy`, `verify`,
-        `follow_redirects`) or of the request (`code_challenge_method`). Raises ProviderRefusedError.
+        Authlib would take other fields as options of its HTTP client (`proxy`, `verify`, `follow_redirects`)
+        or of the request (`code_challenge_method`). Raises ProviderRefusedError.
         """
         if metadata.get("issuer") != self._issuer:
             raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
@@ -157,7 +159,7 @@ class _Explained:
         from joserfc.errors import JoseError
 
         if isinstance(problem, (AuthlibBaseError, JoseError)):
-            # Anybody could have written the text of `error` into the address of our callback.
+            # Show only codes: anybody could have written a text into the address of our callback.
             error = str(getattr(problem, "error", ""))
             code = error if _ERROR_CODE.fullmatch(error) else "invalid"
             raise ProviderRefusedError(f"The provider's answer was not accepted ({code}).") from problem
@@ -173,7 +175,7 @@ def _read_claims(claims: Any) -> Identity:
         raise ProviderRefusedError("The provider sent no id token.")
     address = claims.get("email")
     name = address.lower() if isinstance(address, str) else ""
-    # `lower` turns the Kelvin sign into a k: another mailbox would become that of a listed person.
+    # `lower` turns the Kelvin sign into a k: another mailbox would count as a listed person's.
     if not _is_mail_address(name) or not unicodedata.is_normalized("NFKC", str(address)):
         raise ProviderRefusedError("The identity provider sent no e-mail address.")
     if claims.get("email_verified") is not True:

@@ -29,7 +29,7 @@ def draw_sentence(text: str, *, quiet: bool = False) -> str:
 
 
 def draw_problem(text: str | None) -> str:
-    """Return the HTML of an error message; an empty text if there is no error."""
+    """Return the HTML of an error message. Return '' if there is no error."""
     return f'<p class="bad" role="alert">{escape(text)}</p>' if text else ""
 
 
@@ -38,7 +38,7 @@ def draw_link(label: str, address: str) -> str:
 
 
 def draw_form(action: str, button: str, hidden: Mapping[str, str], *fields: str) -> str:
-    """Return a form that posts to `action`; `hidden` maps the names of hidden fields to their values."""
+    """Return a form that posts to `action`. `hidden` maps the names of hidden fields to their values."""
     values = [
         f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
         for name, value in hidden.items()

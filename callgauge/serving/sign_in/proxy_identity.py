@@ -25,8 +25,8 @@ class ProxyIdentity:
         self._clients = ClientAddresses(settings.trusted_proxies)
 
     def read(self, scope: Scope) -> Identity | None:
-        """Return the identity in the proxy's header; None if it is missing or no trusted proxy sent the
-        request.
+        """Return the identity in the proxy's header. Return None if the header is missing or no trusted proxy
+        sent the request.
         """
         if not self._clients.is_proxy(peer_address(scope)):
             return None

@@ -100,7 +100,7 @@ class SignInRoutes:
         )
 
     async def answer(self, request: Request) -> Response:
-        """Return the answer to a request below /sign-in or to /sign-out."""
+        """Answer a request to /sign-out or to a path below /sign-in."""
         try:
             return await self._answer(request)
         except UsersFileError as problem:
@@ -131,7 +131,9 @@ class SignInRoutes:
         fields: Mapping[str, str] | None = None,
         status: int = 200,
     ) -> Response:
-        """Return the page that asks for name and password. `fields` has the values of a rejected form."""
+        """Return the page that asks for name and password. `fields` contains the values of a rejected
+        form.
+        """
         fields = fields or request.query_params
         then, name = tidy_next(fields.get("next")), fields.get("name", "")[:LONGEST_NAME] if problem else ""
         return self._make_form_page(
@@ -214,7 +216,9 @@ class SignInRoutes:
         return self._ask(request, _TOO_OFTEN, form, HTTPStatus.TOO_MANY_REQUESTS)
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
-        """Ask for confirmation: mail programs that open links must not use up the sign-in link."""
+        """Ask the user to confirm the sign-in. Mail programs open links, and must not use up the sign-in
+        link.
+        """
         text = request.query_params.get("token", "")
         if not self._visits.take(self._clients.find(request.scope)):
             return make_page("Sign in", draw_problem(_TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
@@ -316,7 +320,9 @@ class SignInRoutes:
         words: str,
         form: tuple[str, str, dict[str, str], tuple[str, ...]],
     ) -> Response:
-        """Return a page with a form that only this browser can send: its cookie must match."""
+        """Return a page with a form that only this browser can send: the form must match the browser's
+        cookie.
+        """
         action, button, hidden, fields = form
         cookie = request.cookies.get(_FORM_COOKIE, "")
         # two tabs can share a valid cookie; only an invalid one is replaced
@@ -338,7 +344,9 @@ class SignInRoutes:
         answer.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
     def _own_address(self, request: Request) -> str:
-        """Return the scheme and host that browsers use for this server; the guard has checked the name."""
+        """Return the scheme and host that browsers use for this server. The guard has already checked the
+        host.
+        """
         address = self._settings.address
         return address.rstrip("/") if address else f"{request.url.scheme}://{request.url.netloc}"
 
@@ -354,7 +362,9 @@ def refuse_account(name: str) -> Response:
 
 
 def tidy_next(address: str | None) -> str:
-    """Return the path to open after the sign-in; the first page if the path could leave this server."""
+    """Return the path to open after the sign-in. Return the first page if the path could leave this
+    server.
+    """
     if (
         not address
         or len(address) > _LONGEST_NEXT

@@ -1,4 +1,4 @@
-"""Manages sign-in sessions: a signed cookie contains the user; a list contains sessions that ended early."""
+"""Manages sign-in sessions. A signed cookie contains the user. A list contains sessions that ended early."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ KEY_FILE = "sign_in.key"
 ENDED_FILE = "signed_out.json"
 _LOCK = "signed_out.lock"
 _SHORTEST_SECRET = 32
-_MANY = 1_000  # A list of this many ended sessions keeps expired ones.
+_MANY = 1_000  # Up to this many ended sessions, the list keeps expired sessions.
 _PATIENCE = 1.0  # seconds to wait while another server writes the list
 
 
 class SecretError(Exception):
-    """Raised when the secret or the list of ended sessions is unusable; the message says what to do."""
+    """Raised when the secret or the list of ended sessions is unusable. The message says what to do."""
 
 
 class SignOutNotSavedError(Exception):
@@ -38,7 +38,7 @@ class SignOutNotSavedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignInSession:
-    """A sign-in session. `id` is random. `until` is the time of its end, in seconds since 1970."""
+    """A sign-in session. `id` is random. `until` is the time when the session ends, in seconds since 1970."""
 
     id: str
     identity: Identity
@@ -46,7 +46,7 @@ class SignInSession:
 
 
 def read_secret(variable: str, folder: Path) -> str:
-    """Return the secret that signs cookies, from the environment or a file; create the file if needed.
+    """Return the secret that signs cookies, from the environment or a file. Create the file if it is missing.
 
     Raises SecretError.
     """
@@ -81,7 +81,7 @@ class Signer:
         return str(self._serializer(kind).dumps(content))
 
     def read(self, kind: str, text: str, seconds: float) -> Any:
-        """Return the data if its signature is valid and at most `seconds` old, else None."""
+        """Return the signed data. Return None if the signature is invalid or older than `seconds`."""
         try:
             return self._serializer(kind).loads(text, max_age=int(seconds))
         except BadData:
@@ -98,8 +98,8 @@ class Signer:
 class Sessions:
     """Begins and ends sign-in sessions.
 
-    A file in `folder` lists sessions that ended early, until they would have expired. All servers of a store
-    use this file. Raises SecretError if the file cannot be read.
+    A file in `folder` lists the sessions that ended early. A session stays in this list until its normal
+    expiry. All servers of a store use this file. Raises SecretError if the file cannot be read.
     """
 
     def __init__(
@@ -126,7 +126,9 @@ class Sessions:
         return self._signer.sign("session", content)
 
     def read(self, text: str) -> SignInSession | None:
-        """Return the session in a cookie; None if the signature is invalid or the session has ended."""
+        """Return the session in a cookie. Return None if the signature is invalid or the session has
+        ended.
+        """
         content = self._signer.read("session", text, self._seconds)
         if not isinstance(content, Mapping):
             return None
@@ -138,7 +140,7 @@ class Sessions:
         return session if self.is_open(session) else None
 
     def is_open(self, session: SignInSession) -> bool:
-        """Return True unless the session has expired, or was ended in any server of the store."""
+        """Return True unless the session has expired, or any server of the store has ended the session."""
         state = _read_state(self._path)
         if state != self._state:
             # `find_problem` reports this error; the ended sessions of this server are still known
@@ -148,7 +150,9 @@ class Sessions:
         return session.id not in self._ended and session.until > self._clock()
 
     def end(self, session: SignInSession) -> None:
-        """End a session, so that copies of its cookie stop working, too. Raises SignOutNotSavedError."""
+        """End a session, so that copies of the session's cookie stop working, too. Raises
+        SignOutNotSavedError.
+        """
         self._ended = _drop_expired({**self._ended, session.id: session.until}, self._clock())
         try:
             self._save()
@@ -156,7 +160,7 @@ class Sessions:
             raise SignOutNotSavedError(str(problem)) from problem
 
     def find_problem(self) -> str | None:
-        """Save ended sessions that are not saved yet; return the reason if this fails, else None."""
+        """Save ended sessions that are not saved yet. Return the reason if saving fails, else None."""
         try:
             saved, now = read_ended(self._path.parent), self._clock()
             if any(session_id not in saved for session_id, until in [*self._ended.items()] if until > now):
@@ -191,9 +195,9 @@ class Sessions:
 
 
 def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:
-    """Return a list of ended sessions without expired ones, if it is long.
+    """Return the ended sessions. Remove expired sessions if the list is long.
 
-    A short list keeps them: if the clock was ahead for a while, they are not expired after all.
+    A short list keeps expired sessions: if the clock was ahead for a while, they only seem to be expired.
     """
     if len(ended) <= _MANY:
         return ended

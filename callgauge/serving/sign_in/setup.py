@@ -1,4 +1,4 @@
-"""Creates the gate of a server from its settings; reports mistakes before the server starts."""
+"""Creates the gate of a server from its settings. Reports mistakes before the server starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SignInSetupError(Exception):
 
 
 def users_file(settings: SignInSettings, folder: Path) -> UsersFile | None:
-    """Return the users file; None if the sign-in method uses no such file."""
+    """Return the users file. Return None if the sign-in method uses no users file."""
     if settings.method not in ("password", "link"):
         return None
     return UsersFile(settings.password_file or folder / FILE)
@@ -86,7 +86,7 @@ def gate_options(
 ) -> dict[str, Any]:
     """Return the arguments of a Gate for the store in `folder`.
 
-    Raises SignInSetupError, so that no server starts without its protection.
+    Raises SignInSetupError, so that no server starts without protection.
     """
     options: dict[str, Any] = {"settings": settings, "find_token": find_token}
     if settings.method == "none":

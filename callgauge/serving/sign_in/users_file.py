@@ -1,6 +1,6 @@
 """Reads and writes the users file of a small team: names, roles, password hashes and sign-in links.
 
-Passwords (argon2id) and links are stored as hashes. The file is read only if nobody but its owner has access.
+Passwords (argon2id) and links are stored as hashes. The file is rejected if anybody but its owner has access.
 Each change replaces the file under a lock, so several processes may use it.
 """
 
@@ -30,13 +30,13 @@ _BETWEEN = 0.02  # seconds between two attempts to lock
 
 
 class UsersFileError(Exception):
-    """Raised when the users file cannot be read or written; the message says what to do."""
+    """Raised when the users file cannot be read or written. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """A user in the file. `password` is the argon2 hash or empty. `stamp` changes with each change of the
-    entry.
+    """A user in the file. `password` is the argon2 hash, or '' for a user without password. `stamp` changes
+    with each change of the entry.
     """
 
     name: str
@@ -70,7 +70,9 @@ def tidy_name(name: str) -> str:
 
 
 class UsersFile:
-    """The users in the file `path`. A missing file has no users. All methods raise UsersFileError."""
+    """Manages the users in the file `path`. A missing file counts as an empty file. All methods raise
+    UsersFileError.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,7 +87,9 @@ class UsersFile:
         return next((user for user in self._load().users if user.name == wanted), None)
 
     def put(self, name: str, role: Role, password: str | None) -> None:
-        """Add or change a user, and end the user's sessions. If `password` is None, it stays unchanged."""
+        """Add or change a user, and end the user's sessions. The password stays unchanged if `password` is
+        None.
+        """
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):
@@ -107,7 +111,9 @@ class UsersFile:
             return len(others) < len(content.users)
 
     def check_password(self, name: str, password: str) -> ListedUser | None:
-        """Return the user if name and password match. An unknown name takes the same time."""
+        """Return the user if name and password match. The check takes as long for an unknown name as for a
+        known name.
+        """
         from argon2.exceptions import InvalidHashError, VerificationError
 
         user = self.find(name)
@@ -119,7 +125,7 @@ class UsersFile:
         return user if user is not None and user.password else None
 
     def make_link(self, name: str, hours: float = LINK_HOURS) -> str | None:
-        """Return the text of a link that signs a user in once; None if there is no such user."""
+        """Return the text of a link that signs a user in once. Return None if there is no such user."""
         text = secrets.token_urlsafe(32)
         with self._change() as (content, save):
             user = next((user for user in content.users if user.name == name.strip().lower()), None)
@@ -131,12 +137,12 @@ class UsersFile:
         return text
 
     def read_link(self, text: str) -> ListedUser | None:
-        """Return the user whom a link would sign in; None if the link is used, expired or invalid."""
+        """Return the user whom a link would sign in. Return None if the link is used, expired or invalid."""
         link = _find_link(self._load(), text)
         return self.find(link.name) if link else None
 
     def use_link(self, text: str) -> ListedUser | None:
-        """Return the user whom a link signs in, and delete the link, so that it works only once."""
+        """Return the user whom a link signs in. Delete the link, so that it works only once."""
         with self._change() as (content, save):
             used_link = _find_link(content, text)
             if used_link is None:
@@ -177,7 +183,9 @@ class UsersFile:
 
     @contextmanager
     def _change(self) -> Iterator[tuple[_Listing, Any]]:
-        """Yield the content of the file and a function that replaces it, while holding the lock."""
+        """Hold the lock during the `with` block. Yield the content of the file and a function that writes new
+        content.
+        """
         try:
             with lock_file(
                 self.path.with_suffix(".lock"), lambda _owner: time.sleep(_BETWEEN), lambda _: nullcontext()

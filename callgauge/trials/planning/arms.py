@@ -1,4 +1,6 @@
-"""Reads the variants of a plan: each combination of the listed settings, or variants that the plan names."""
+"""Reads the variants of a plan: all combinations of the listed settings, or the variants that the plan
+names.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ def read_arms(
     names: Mapping[str, Sequence[str]],
     mistakes: list[Mistake],
 ) -> tuple[TrialArm, ...]:
-    """Return the variants of a plan; append every mistake to `mistakes`.
+    """Return the variants of a plan. Append every mistake to `mistakes`.
 
-    `arms` and `run` are the plan's tables of these names. `names` holds the names of the plan's models,
-    prompts and sets of tool definitions. A variant without a name is named after the settings in which the
+    `arms` and `run` are the plan's tables `arms` and `run`. `names` holds the names of the plan's models,
+    prompts and sets of tool definitions. A variant without a name gets a name from the settings in which the
     variants differ.
     """
     mistakes += _find_unknown_names(arms, names)

@@ -1,8 +1,8 @@
 """Estimates what a plan needs: trials, requests, tokens, money, and the number of tasks.
 
 The estimate counts one token for four bytes of a request body in the format of the model's API. The size of
-the replies comes from a store's history. Without a history, the estimate assumes two replies per trial with
-tools.
+the replies comes from a store's history. Without a history, the estimate assumes two replies for each trial
+that offers tools.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from lenient import ToolCatalog
 
 BYTES_A_TOKEN = 4
 OF_CALLS: frozenset[MeasureName] = frozenset({"refused", "mended"})
-"""The measures that are rates per call; the other measures count per trial."""
+"""The measures that are rates per tool call. All other measures count per trial."""
 _AMOUNTS = frozenset({"tokens", "cost"})
-_GUESSED_REPLIES = 2.0  # With tools, the model sends a call and then an answer.
+_GUESSED_REPLIES = 2.0  # With tools, the model sends a tool call and then an answer.
 _GUESSED_WRITTEN = 100.0  # The guess for the tokens of one reply.
 _GUESSED_RESULT = 50.0  # The guess for the tokens of a tool result that the task does not record.
 _MOST_PROBES = 6  # A probe asks a model without declared capabilities at most this many questions.
@@ -42,9 +42,9 @@ class History:
     """The past turns of one model in a store: their means, and the rate that corresponds to the trial
     measure.
 
-    `replies`, `calls` and `written` are means: replies per turn, calls per turn with a call, and tokens per
-    reply. `tokens_deviation` is the standard deviation of the tokens per turn. `share` is the corresponding
-    rate; `of` names what the rate counts.
+    `replies`, `calls` and `written` are means: replies per turn, tool calls per turn with a tool call, and
+    tokens per reply. `tokens_deviation` is the standard deviation of the tokens per turn. `share` is the
+    corresponding rate. `of` says what this rate counts.
     """
 
     turns: int
@@ -58,7 +58,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSize:
-    """The number of tokens that each tool of a set of definitions adds to a request."""
+    """The tokens that each tool of a set of definitions adds to a request."""
 
     name: str
     tools: Mapping[str, int]
@@ -90,8 +90,8 @@ class ArmEstimate:
 class TasksNeeded:
     """The number of tasks that a run needs to detect the smallest difference of interest.
 
-    `tasks` is None when data is missing; `basis` then says which data. Otherwise `basis` says where the
-    number comes from. `rate` is the expected rate.
+    `tasks` is None when data is missing. Then `basis` says which data is missing. Otherwise `basis` says
+    where the number comes from. `rate` is the expected rate.
     """
 
     tasks: int | None
@@ -103,7 +103,7 @@ class TasksNeeded:
 class RunEstimate:
     """The estimate for a whole run. `probes` is the maximum number of probe requests.
 
-    `notes` holds warnings that people should read before the run.
+    `notes` holds warnings to read before the run.
     """
 
     tasks: int
@@ -128,19 +128,19 @@ class RunEstimate:
 
     @property
     def cost(self) -> float | None:
-        """The expected cost in USD, or None when a variant has no price."""
+        """The expected cost in USD. None when the model of a variant has no price."""
         return _add(arm.cost for arm in self.arms)
 
     @property
     def most_cost(self) -> float | None:
-        """The maximum cost in USD, or None when the maximum of a variant is unknown."""
+        """The maximum cost in USD. None when the maximum of a variant is unknown."""
         return _add(arm.most_cost for arm in self.arms)
 
 
 def estimate_run(
     plan: Plan, tasks: Sequence[Task], histories: Mapping[str, History] | None = None
 ) -> RunEstimate:
-    """Return the estimate for a plan. `histories` holds the history of each model by its name in the plan."""
+    """Return the estimate for a plan. `histories` maps a model's name in the plan to the model's history."""
     by_model = histories or {}
     arms = tuple(_estimate_arm(plan, arm, tasks, by_model.get(arm.model)) for arm in plan.arms)
     probed_models = {
@@ -166,7 +166,7 @@ def measure_catalog(name: str, catalog: ToolCatalog) -> CatalogSize:
 
 
 def count_tokens(data: bytes | str) -> int:
-    """Return the approximate number of tokens of a text: its UTF-8 bytes divided by four, rounded up."""
+    """Return the approximate number of tokens of a text: the UTF-8 bytes divided by four, rounded up."""
     size = len(data.encode("utf-8", "replace")) if isinstance(data, str) else len(data)
     return ceil(size / BYTES_A_TOKEN)
 
@@ -215,7 +215,7 @@ def _estimate_arm(plan: Plan, arm: TrialArm, tasks: Sequence[Task], history: His
 
 
 def _count_base(plan: Plan, arm: TrialArm, task: Task) -> tuple[int, bool]:
-    """Return the tokens of a request without messages, and whether the request offers tools."""
+    """Return the tokens of a request apart from its messages, and whether the request offers tools."""
     catalog = plan.definitions.get(arm.definitions or "") or ToolCatalog()
     offered = offered_tools(task, catalog)
     prompt = plan.prompts[arm.prompt].text if arm.prompt is not None else ""
@@ -256,7 +256,7 @@ def _mean_result(task: Task) -> float:
 
 
 def _sum_read(first: float, replies: float, growth: float) -> float:
-    """Return the tokens that a model reads in one trial: each request repeats all earlier messages."""
+    """Return the tokens that a model reads in one trial. Each request repeats all earlier messages."""
     return replies * first + growth * replies * (replies - 1) / 2
 
 

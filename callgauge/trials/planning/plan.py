@@ -24,7 +24,7 @@ class PlanError(CheckedFileError):
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """The measures of a run, fixed before the run starts. The expected values only serve planning."""
+    """The measures of a run, fixed before the run starts. The expected values are used only for planning."""
 
     primary: Annotated[MeasureName, MEASURES, f"What decides: one of {', '.join(MEASURES.words)}."]
     smallest: Annotated[
@@ -67,7 +67,7 @@ class MeasurePlan:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits of a run, which stops at the first one it reaches. None means no limit."""
+    """The limits of a run. The run stops at the first limit that it reaches. None means no limit."""
 
     cost: Annotated[float | None, ABOVE_ZERO, "USD; needs a price for every model."] = None
     tokens: Annotated[int | None, Number(1, is_whole=True), "Tokens read and written, over all variants."] = (
@@ -78,7 +78,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class EndpointPlan:
-    """A model server. `key_variable` names the environment variable with the API key; a plan has no keys."""
+    """A model server. `key_variable` is the name of the environment variable with the API key. A plan
+    contains no keys.
+    """
 
     name: str
     wire: str
@@ -106,7 +108,7 @@ class TokenPrice:
     source: str = "plan"
 
     def cost(self, read: float, written: float, cached: float = 0) -> float:
-        """Return the cost in USD of the tokens that the model read, wrote, and read from a cache."""
+        """Return the cost in USD of a model's input tokens, output tokens, and input tokens from a cache."""
         from_cache = self.input if self.cached is None else self.cached
         return ((read - cached) * self.input + cached * from_cache + written * self.output) / 1e6
 
@@ -180,7 +182,7 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A valid plan. `path` is its file; the paths in the plan are relative to the folder of that file."""
+    """A valid plan. `path` is the plan's file. Paths in the plan are relative to the folder of this file."""
 
     path: Path
     name: str
@@ -201,5 +203,7 @@ class Plan:
 
     @property
     def reference(self) -> TrialArm:
-        """The variant that all others are compared with: the one that the plan names, or the first."""
+        """The variant that all other variants are compared with. By default this is the first variant of the
+        plan.
+        """
         return next((arm for arm in self.arms if arm.name == self.measure.reference), self.arms[0])

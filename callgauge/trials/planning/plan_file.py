@@ -1,4 +1,4 @@
-"""Reads a plan from a TOML file with all files that it names. One error lists every mistake."""
+"""Reads a plan from a TOML file, and all files that the plan names. One error lists every mistake."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_SHARES = ("refused", "mended", "right", "turn_ok")
 def read_plan(path: str | Path, today: date | None = None) -> Plan:
     """Return the plan of a TOML file. Paths in the plan are relative to the folder of the file.
 
-    A model without a price gets its built-in list price on the day `today`. The task file itself is not read.
+    A model without a price gets the built-in list price of the day `today`. The task file itself is not read.
     Raises PlanError, which lists all mistakes.
     """
     reading = _PlanReading(Path(path), today or datetime.now(UTC).date())
@@ -55,12 +55,11 @@ class _PlanReading(TomlReading):
         self.today = today
 
     def read(self) -> Plan | None:
-        """Return the plan, or None if the file has mistakes."""
         plan_table = self.read_table(PLAN, {"run": {}, "budget": {}, "arms": {}})
         return None if plan_table is None else self._make_plan(plan_table)
 
     def _make_plan(self, plan_table: Mapping[str, Any]) -> Plan | None:
-        """Return the plan, or None if it has mistakes or contradictions."""
+        """Return the plan. Return None if the plan has mistakes or contradictions."""
         tables: dict[str, Mapping[str, Any]] = {part: plan_table.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
             if (
@@ -180,7 +179,7 @@ class _PlanReading(TomlReading):
         return TokenPrice(price.input, price.output, price.cached_input, source)
 
     def _read_arms(self, plan_table: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
-        """Return the variants, or none if one of their models, prompts or definitions could not be read."""
+        """Return the variants. Return () if a table that the variants need could not be read."""
         run, arms = plan_table.get("run") or {}, plan_table.get("arms")
         if arms is None or not {"compensations", "accept", "template"} <= run.keys():
             return ()

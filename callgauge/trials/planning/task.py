@@ -16,10 +16,10 @@ class TaskError(CheckedFileError):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """An expected call: the accepted values of each parameter, in the format of BFCL.
+    """An expected tool call: the accepted values of each parameter, in the format of BFCL.
 
     A parameter may be left out when its accepted values contain `""`. Parameters without accepted values must
-    not be sent. With `takes_any` all arguments are accepted.
+    not be sent. If `takes_any` is True, all arguments are accepted.
     """
 
     tool: str
@@ -29,12 +29,13 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The conditions under which a trial is right. All given conditions must hold; None and empty values set
-    no condition.
+    """The conditions under which a trial is right. Each condition must hold. A value that is None or empty
+    sets no condition.
 
-    `allows_more` allows calls in addition to `calls`. `is_loose` compares texts as BFCL does, without case,
-    spaces and punctuation. `check` names a Python function, `module:name`, which gets the task and the turn.
-    The function returns True, False, or a sentence about the mistake.
+    If `allows_more` is True, the model may make more tool calls than `calls` lists. If `is_loose` is True,
+    texts are compared as in BFCL, without case, spaces and punctuation. `check` is the name `module:name` of
+    a Python function, which gets the task and the turn. The function returns True, False, or a sentence about
+    the mistake.
     """
 
     calls: tuple[ExpectedCall, ...] = ()
@@ -51,13 +52,13 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. `messages` are the conversation before the first request; the last is a user message or a
-    tool result.
+    """One task. `messages` are the conversation before the first request. The last message is a user message
+    or a tool result.
 
-    `tools` names the tools that the task offers; None means all tools of the variant. `definitions` are the
-    task's own tools, which replace tools of the same name in the variant. Tasks with the same `group` are not
-    statistically independent. `suggested` is a result that may be right; a person must confirm it, and no
-    trial checks it.
+    `tools` holds the names of the tools that the task offers. None means all tools of the variant.
+    `definitions` are the task's own tools, which replace tools of the same name in the variant. Tasks with
+    the same `group` are not statistically independent. `suggested` is a result that may be right. A person
+    must confirm this result, because no trial checks it.
     """
 
     id: str

@@ -27,7 +27,7 @@ _ADVICE = 'write {"search_orders": {"customer": ["Acme"], "limit": [10, ""]}}: a
 
 @dataclass(frozen=True, slots=True)
 class _CallChoice:
-    """An expected call in BFCL's format, or only the name of a tool, whose arguments may then be anything."""
+    """An expected tool call in BFCL's format, or only the name of a tool. A name allows any arguments."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if isinstance(value, str) and value.strip():

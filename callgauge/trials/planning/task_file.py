@@ -40,7 +40,8 @@ _NEXT_STEP = "write one task a line, as docs/trials.md shows it"
 def read_tasks(path: str | Path, form: str | None = None) -> tuple[Task, ...]:
     """Return the tasks of a file, in order. Raises TaskError, which lists all mistakes.
 
-    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS. Without `form` the content decides.
+    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS. If `form` is None, the content of the file
+    decides.
     """
     return tuple(task for _, task in read_numbered_tasks(Path(path), form))
 
@@ -115,7 +116,7 @@ def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
 
 
 def read_task(decoded: Any, mistakes: list[Mistake]) -> Task | None:
-    """Return the task of a parsed line, or None after a mistake, which is appended to `mistakes`."""
+    """Return the task of a parsed line. After a mistake, return None and append the mistake to `mistakes`."""
     mistakes_before = len(mistakes)
     read = TASK.read(decoded, (), mistakes)
     if read is UNREAD:
@@ -160,7 +161,7 @@ def _read_messages(task_input: Any, catalog: ToolCatalog, mistakes: list[Mistake
 def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
     """Yield the messages that a server would reject.
 
-    Every tool result needs its call, and the model must be the next to speak.
+    Every tool result needs a tool call before it. The last message must not come from the model.
     """
     waiting: set[str] = set()
     for place, message in enumerate(messages):

@@ -16,7 +16,9 @@ from lenient import ToolCatalog
 
 
 def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Raises PlanError with all mistakes and contradictions of both files."""
+    """Return a plan and its tasks. Raises PlanError, which lists all mistakes and contradictions in the two
+    files.
+    """
     plan = read_plan(path, today)
     try:
         numbered = read_numbered_tasks(plan.tasks_path, plan.tasks_format)
@@ -29,7 +31,9 @@ def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Pl
 
 
 def offered_tools(task: Task, catalog: ToolCatalog) -> ToolCatalog:
-    """Return the tools that a task offers in a variant; the task's own definitions override the variant's."""
+    """Return the tools that a task offers in a variant. The task's definitions override those of the
+    variant.
+    """
     both = catalog.overlay(ToolCatalog.load(list(task.definitions))) if task.definitions else catalog
     if task.tools is None:
         return both
@@ -69,7 +73,7 @@ def _tools_named(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _find_plan_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Iterator[Problem]:
-    """Yield a problem for each key of the plan that fits no task."""
+    """Yield a problem for each key of the plan that applies to no task."""
     lines = find_key_lines(plan.text)
     for name in ("primary", "secondary"):
         key = ("measure", name)

@@ -1,4 +1,4 @@
-"""Runs users' check functions in a separate process, and kills the process when a check takes too long."""
+"""Runs users' check functions in a separate process. Kills the process when a check takes too long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _START_SECONDS = 60.0
 
 
 class CheckProcess:
-    """A process that runs checks. It starts at the first check, and again after it has ended.
+    """A process that runs checks. The first check starts the process. If it has ended, the next check starts
+    a new one.
 
     Modules of checks are imported from `folder` first. Thread-safe.
     """
@@ -28,9 +29,9 @@ class CheckProcess:
         self._lock = threading.Lock()
 
     def ask(self, question: str, named: str, *arguments: Any, seconds: float) -> Result:
-        """Return True or False as the check decides, or None with the reason when the check has no result.
+        """Return the result of a check. Return None and the reason when the check has no result.
 
-        `named` is the name of the function, or the pattern. After `seconds` the check is killed.
+        `named` is the name of the check function, or the pattern. After `seconds` the check is killed.
         """
         try:
             request = pickle.dumps((question, named, *arguments))
@@ -79,7 +80,7 @@ class CheckProcess:
 def _exchange(process: subprocess.Popen[bytes], request: bytes | None, seconds: float) -> bytes:
     """Send a request, if there is one, and return the answer. Raises TimeoutError, OSError, EOFError.
 
-    A timer kills the process after `seconds`, so that reading cannot block forever.
+    A timer kills the process after `seconds`, so that this process does not wait forever.
     """
     is_late = threading.Event()
 

@@ -1,6 +1,7 @@
-"""The process that runs users' check functions and patterns, because they may raise, hang or exit.
+"""Runs users' check functions and patterns in a separate process, because they may raise, hang or exit.
 
-`check_process` starts it. Standard input and output carry pickles, each after its length in eight bytes.
+`check_process` starts this process. Standard input and output carry pickles. Eight bytes before each pickle
+contain its length.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LONGEST = 300  # An error message of a check keeps this many characters.
 
 
 def write_frame(stream: IO[bytes], data: bytes) -> None:
-    """Write a length and these bytes. Raises OSError when the reader has closed the pipe."""
+    """Write the number of bytes, and then the bytes. Raises OSError when the reader has closed the pipe."""
     stream.write(len(data).to_bytes(8, "big") + data)
     stream.flush()
 
@@ -52,7 +53,7 @@ def find_function(named: str) -> Result:
 
 
 def call_check(named: str, task: Any, turn: Any) -> Result:
-    """Return the result of the function `module:name` for a turn; None if the result is not usable."""
+    """Return the result of the function `module:name` for a turn. Return None if the result is not usable."""
     module, _, name = named.partition(":")
     verdict = getattr(importlib.import_module(module), name)(task, turn)
     if inspect.iscoroutine(verdict):
@@ -83,7 +84,7 @@ def _answer(request: bytes) -> Result:
 
 
 def main() -> None:
-    """Answer requests until standard input ends; then exit immediately, even during a check."""
+    """Answer requests until standard input ends. Then exit immediately, even during a check."""
     requests: IO[bytes] = os.fdopen(os.dup(0), "rb")
     answered: IO[bytes] = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)

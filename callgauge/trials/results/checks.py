@@ -1,8 +1,9 @@
-"""Checks whether a trial is right by comparing its turn with the task's expectation.
+"""Checks whether a trial is right, by comparing the trial's turn with the task's expectation.
 
 Arguments are compared by the rules of BFCL. Source: `ast_checker.py` of the Berkeley Function-Calling
-Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences: texts must be equal unless
-`is_loose`; numbers are compared by value; null counts as left out; objects may contain objects.
+Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences. Texts must be equal unless
+`is_loose` is True. Numbers are compared by value. A null argument counts as left out. Objects may contain
+objects.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a trial is right, and why not. `ok` is None when the task expects nothing, or when a check
-    itself failed.
+    """Says whether a trial is right, and why not. `ok` is None when the task expects nothing, or when a check
+    failed to run.
     """
 
     ok: bool | None
@@ -47,7 +48,7 @@ def check_turn(
     """Return whether a turn meets its task's expectation. Never raises.
 
     Modules of check functions are imported from `folder` first (default: the working folder). The functions
-    run in a separate process for at most `seconds` each. The call blocks until they end.
+    run in a separate process for at most `seconds` each. This function waits until the checks end.
     """
     expect = task.expect
     if expect is None:
@@ -71,13 +72,15 @@ def check_turn(
 
 
 def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
-    """Return why a function `module:name` cannot be imported, or None. `folder` is searched first."""
+    """Return why `module:name` cannot be imported. Return None if the import works. `folder` is searched
+    first.
+    """
     ok, why = _process_of(folder).ask("find", named, seconds=seconds)
     return None if ok else why
 
 
 def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
-    """Yield the differences from the expectation, except for those that a separate process must find."""
+    """Yield the differences from the expectation that this process can find."""
     if expect.calls:
         yield from _find_wrong_calls(expect, turn.calls)
     if expect.no_call and (turn.calls or any(step.fault for step in turn.steps)):
@@ -95,7 +98,7 @@ def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
 
 
 def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Iterator[str]:
-    """Yield what is wrong with the calls that ran. Rejected calls count as not made."""
+    """Yield the mistakes in the tool calls that ran. A rejected tool call counts as not made."""
     made = [call for call in calls if call.result.ran]
     fits = [[_find_misfit(wanted, call, expect) is None for call in made] for wanted in expect.calls]
     matched = _match_in_order(fits, len(made)) if expect.is_ordered else _match(fits, len(made))
@@ -111,7 +114,7 @@ def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Itera
 
 
 def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) -> str | None:
-    """Return how a call differs from the expected one, as a clause, or None when it matches."""
+    """Return as a clause how a tool call differs from the expected tool call. Return None when they match."""
     request = call.read.request
     if request.tool_name != wanted.tool:
         return f"{request.tool_name} is called"
@@ -129,7 +132,7 @@ def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) ->
 
 
 def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return for each expected call the position of its own matching call, or None.
+    """Return for each expected tool call the position of its own matching tool call, or None for no match.
 
     Augmenting paths find the largest number of matches.
     """
@@ -151,7 +154,7 @@ def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
 
 
 def _match_in_order(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return for each expected call the position of its first match after the previous match."""
+    """Return for each expected tool call the position of the first match after the previous match."""
     places: list[int | None] = []
     first = 0
     for row in fits:
@@ -168,7 +171,7 @@ def _describe_missing(
     matched: set[int],
     made: Sequence[CallResult],
 ) -> str:
-    """Return a text about an expected call that was not made, and about the call made instead."""
+    """Return a text that says which expected tool call is missing, and which tool call was made instead."""
     of_tool = [call for call in calls if call.read.request.tool_name == wanted.tool]
     free = [call for place, call in enumerate(made) if place not in matched]
     for call in free:
@@ -196,7 +199,9 @@ def _end_processes() -> None:
 def _find_difference(
     sent: Mapping[str, Any], accepted: Mapping[str, Sequence[Any]], *, is_loose: bool
 ) -> str | None:
-    """Return the first difference between arguments and accepted values as a clause, or None."""
+    """Return as a clause the first difference between arguments and accepted values. Return None if there is
+    none.
+    """
     for name, values in accepted.items():
         value = sent.get(name)
         if value is None and (LEFT_OUT in values or None in values):
@@ -227,7 +232,7 @@ def _is_same(sent: Any, wanted: Any, is_loose: bool) -> bool:
 
 
 def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose: bool) -> bool:
-    """Return True for equal objects, or when each field has a value that `wanted` lists for it."""
+    """Return True for equal objects. Also return True when `wanted` lists each field's value as accepted."""
     if sent.keys() == wanted.keys() and all(_is_same(sent[name], wanted[name], is_loose) for name in sent):
         return True
     if not all(isinstance(values, list) and values for values in wanted.values()):
@@ -236,7 +241,7 @@ def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose
 
 
 def _is_same_time(sent: str, wanted: str) -> bool:
-    """Return True when two timestamps are the same moment; `wanted` is in UTC if it has no offset."""
+    """Return True when two timestamps are the same moment. A `wanted` without an offset is in UTC."""
     time, other = read_timestamp(sent) if is_timestamp(sent) else None, read_timestamp(wanted)
     if other is not None and other.tzinfo is None:
         other = other.replace(tzinfo=UTC)

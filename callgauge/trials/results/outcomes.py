@@ -1,4 +1,6 @@
-"""Computes the outcome of a trial: the counts of its turn. A load of its log finds the same counts."""
+"""Computes the outcome of a trial: the counts of its turn. Ingest computes the same counts from the trial's
+log.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ def outcome_of(
 ) -> TrialOutcome:
     """Return the outcome of a finished trial for ledger.jsonl.
 
-    A turn without a reply is not measured: its status is `no_reply`, and `why` has the reason. A conversation
-    that became too long for the model counts against the model (`prompt_limit`). `knows_writer` is False when
-    the server may have rewritten the arguments of native calls: then `mended` is None.
+    If the turn has no reply, the outcome has the status `no_reply`, and `why` contains the reason. Such a
+    trial is not measured. A conversation that became too long for the model counts against the model
+    (`prompt_limit`). `knows_writer` is False when the server may have rewritten the arguments of native tool
+    calls. Then `mended` is None.
     """
     tokens, status = turn.tokens, str(turn.status)
     if lacks_reply(turn):
@@ -59,17 +62,19 @@ def has_native_calls(turn: Turn) -> bool:
 
 
 def lacks_reply(turn: Turn) -> bool:
-    """Return True for a turn that ended because the endpoint sent no reply, even after earlier replies."""
+    """Return True for a turn that ended because the endpoint sent no reply. The endpoint may have sent
+    earlier replies.
+    """
     return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
 
 
 def is_refused(call: CallResult) -> bool:
-    """Return True when the parser or the tool's policy found a syntax or schema error in a call."""
+    """Return True when the parser or the tool's policy found a syntax or schema error in a tool call."""
     return call.result.status in _REFUSED or call.read.request.parse_error is not None
 
 
 def is_mended(call: CallResult) -> bool:
-    """Return True when a call was repaired or coerced.
+    """Return True when the arguments of a tool call were repaired or coerced.
 
     Repairs do not count when the API has rewritten the arguments, because the model's text is not known.
     """
@@ -80,7 +85,7 @@ def is_mended(call: CallResult) -> bool:
 
 
 def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
-    """Return the cost of a turn in USD; None without a price or when a reply has no token counts."""
+    """Return the cost of a turn in USD. Return None when `price` is None or a reply has no token counts."""
     if price is None or not turn.steps:
         return None if price is None else 0.0
     costs = [price_reply(step.reply.tokens, price) for step in turn.steps]
@@ -89,7 +94,9 @@ def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
 
 
 def price_reply(tokens: Tokens, price: TokenPrice | None) -> float | None:
-    """Return the cost of one reply in USD; None without a price or without token counts."""
+    """Return the cost of one reply in USD. Return None when `price` is None or the reply has no token
+    counts.
+    """
     if price is None or tokens.read is None or tokens.written is None:
         return None
     return price.cost(tokens.read, tokens.written, tokens.cached or 0)

@@ -16,19 +16,20 @@ NO_REPLY = "no_reply"
 
 
 class FolderError(Exception):
-    """Raised when a run's folder cannot be read or written; the message names the file and the next step."""
+    """Raised when a run's folder cannot be read or written. The message names the file and the next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
-    """A line of ledger.jsonl: the counts of one finished trial. Ingest finds the same counts in the trial's
-    log.
+    """A line of ledger.jsonl: the counts of one finished trial. Ingest computes the same counts from the
+    trial's log.
 
-    `status` is the status of the turn, or `no_reply` when the endpoint sent no reply; such a trial is not
-    measured. `calls` includes attempts that could not be parsed. `refused` counts calls with a syntax or
-    schema error. `mended` counts the coerced or repaired calls; it is None if the server may have rewritten
-    the arguments. `misses` counts the results without a matching recorded answer. `right` is the verdict of
-    the task's checks, or None. `cost` is in USD, or None without a price. `milliseconds` is the wall time.
+    `status` is the status of the turn. It is `no_reply` when the endpoint sent no reply; such a trial is not
+    measured. `calls` includes attempts that could not be parsed. `refused` counts tool calls with a syntax or
+    schema error. `mended` counts the coerced or repaired tool calls. It is None if the server may have
+    rewritten the arguments. `misses` counts the tool results without a matching recorded answer. `right` is
+    the verdict of the task's checks, or None without a verdict. `cost` is in USD, or None if the model has no
+    price. `milliseconds` is the wall time.
     """
 
     arm: str
@@ -53,10 +54,11 @@ class TrialOutcome:
 class ArmLook:
     """The result of one interim analysis for one variant. `estimate` is variant − reference.
 
-    `low` and `high` are the repeated confidence interval at this analysis; `statistic` and `boundary` are in
-    units of z. `tasks` is the number of tasks that both variants have, `planned` the number of tasks in the
-    run, `missing` the trials of both variants without a reply. `run` is the run's name in the lock. Ingest
-    rejects a line of `looks.jsonl` without a name (`ingest.formats.trial_run`).
+    `low` and `high` are the repeated confidence interval at this analysis. `statistic` and `boundary` are in
+    units of z. `tasks` is the number of tasks that the variant and the reference have finished. `planned` is
+    the number of tasks in the run. `missing` is the number of trials without a reply in the variant and the
+    reference. `run` is the run's name in the lock. Ingest rejects a line of `looks.jsonl` without a name
+    (`ingest.formats.trial_run`).
     """
 
     look: int
@@ -76,7 +78,7 @@ class ArmLook:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of the files of a run. Creates and reads no file."""
+    """The paths of the files of a run. This class reads and writes no files."""
 
     root: Path
     plan: Path = field(init=False)
@@ -108,26 +110,26 @@ Line = TypeVar("Line", TrialOutcome, ArmLook)
 
 
 def read_ledger(path: Path) -> tuple[TrialOutcome, ...]:
-    """Return the outcomes in ledger.jsonl, in file order; () without the file.
+    """Return the outcomes in ledger.jsonl, in file order. Return () when there is no file.
 
-    Skips lines that are not an outcome, such as a half-written one of a killed process. The package `running`
-    restores such lines from the session logs.
+    Skips lines that are not an outcome, such as a line that a killed process wrote only in part. The package
+    `running` restores such lines from the session logs.
     """
     return _read_lines(path, TrialOutcome)
 
 
 def read_looks(path: Path) -> tuple[ArmLook, ...]:
-    """Return the results of a run's interim analyses, in file order; () without the file."""
+    """Return the results of a run's interim analyses, in file order. Return () when there is no file."""
     return _read_lines(path, ArmLook)
 
 
 def write_line(line: TrialOutcome | ArmLook) -> bytes:
-    """Return an outcome, or a result of an interim analysis, as one line of JSON."""
+    """Return an outcome, or the result of an interim analysis, as one line of JSON."""
     return orjson.dumps(asdict(line), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def make_outcome(values: Mapping[str, Any]) -> TrialOutcome | None:
-    """Return the outcome with the values of a line, or None if they are not valid."""
+    """Return the outcome with the values of a line. Return None if the values are not valid."""
     return _make_line(values, TrialOutcome)
 
 
@@ -156,7 +158,7 @@ def _make_line(values: Any, kind: type[Line]) -> Line | None:
 
 
 def read_lock(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the object in `lock.json`, or None if the folder has no run. Raises FolderError."""
+    """Return the object in `lock.json`. Return None if the folder has no run. Raises FolderError."""
     try:
         lock = orjson.loads(folder.lock.read_bytes())
     except FileNotFoundError:

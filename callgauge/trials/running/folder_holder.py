@@ -14,14 +14,14 @@ _LOCK = ".running"
 
 
 class FolderBusyError(FolderError):
-    """Raised when another process uses the folder; the message names the process."""
+    """Raised when another process uses the folder. The message names the process."""
 
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
     """Create and lock a folder during the `with` block. Raises FolderBusyError, FolderError.
 
-    The operating system releases the lock when the process ends, even when it is killed.
+    The operating system releases the lock when the process ends or is killed.
     """
 
     def refuse(owner: str) -> None:

@@ -9,7 +9,7 @@ _BURST = 1 / 6  # A bucket holds the units of ten seconds.
 
 
 class Clock:
-    """Tells the time and waits; tests use a clock that they control."""
+    """Tells the time and waits. Tests use a clock that they control."""
 
     def now(self) -> float:
         """Return the seconds since a fixed moment."""
@@ -21,9 +21,11 @@ class Clock:
 
 
 class RateBucket:
-    """A token bucket that limits the units per minute. It fills evenly and holds the units of ten seconds.
+    """A token bucket that limits the units per minute. The bucket fills evenly and holds the units of ten
+    seconds.
 
-    A request for more than the bucket holds waits until the bucket is full. The level is negative afterwards.
+    A request for more units than the bucket holds waits until the bucket is full. The level is negative
+    afterwards.
     """
 
     def __init__(self, per_minute: float, clock: Clock) -> None:
@@ -46,7 +48,7 @@ class RateBucket:
             self._level -= units
 
     def correct(self, units: float) -> None:
-        """Take more units, or give some back when `units` is negative, after an estimate was wrong."""
+        """Correct an estimate that was wrong: take more units. If `units` is negative, give units back."""
         self._level = min(self._most, self._level - units)
 
     def _fill(self) -> None:
@@ -56,7 +58,7 @@ class RateBucket:
 
 
 class EndpointRates:
-    """The token buckets of one endpoint, and its ratio of tokens to bytes."""
+    """The token buckets of one endpoint, and the endpoint's ratio of tokens to bytes."""
 
     def __init__(
         self, requests_per_minute: float | None, tokens_per_minute: float | None, clock: Clock
@@ -68,7 +70,7 @@ class EndpointRates:
     def estimate_tokens(self, size: int) -> float:
         """Return the estimated tokens of a request of `size` bytes.
 
-        It assumes four bytes per token until the endpoint has reported a count.
+        The estimate is four bytes per token until the endpoint has reported a token count.
         """
         share = self._tokens_read / self._bytes_sent if self._bytes_sent else 0.25
         return size * share

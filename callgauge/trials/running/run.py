@@ -1,4 +1,4 @@
-"""Runs the trials of a plan until there is a verdict, or continues a run that was stopped."""
+"""Runs the trials of a plan until there is a verdict. Continues a run that was stopped."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _MOST_SILENT = 5  # After this many trials in a row without a reply, the variant
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """The progress of a run. `seconds_left` is None at the beginning; `told` is a message of one line."""
+    """The progress of a run. `seconds_left` is None at the beginning. `told` is a message of one line."""
 
     trials: int
     planned_trials: int
@@ -90,8 +90,8 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `sentence` is the reason for the end; `stopped_arms` has the reason for each stopped
-    variant.
+    """The end of a run. `sentence` is the reason for the end. `stopped_arms` maps each stopped variant to a
+    reason.
     """
 
     reason: EndReason
@@ -115,7 +115,7 @@ OpenEndpoint = Callable[[EndpointPlan], Endpoint]
 
 
 def open_endpoint(plan: EndpointPlan) -> Endpoint:
-    """Return the endpoint of a plan, with its key from the environment. Raises RunError."""
+    """Return the endpoint of a plan, with the API key from the environment. Raises RunError."""
     key = "" if plan.key_variable is None else os.environ.get(plan.key_variable)
     if key is None:
         raise RunError(
@@ -148,11 +148,11 @@ async def run_trial(
     clock: Clock | None = None,
     opened: OpenEndpoint = open_endpoint,
 ) -> RunEnd:
-    """Run the trials of a plan that have not run yet, and return how the run ended.
+    """Run the trials of a plan that have not run yet. Return how the run ended.
 
-    `limit` is the maximum number of tasks in this process. `stop` is called before each trial. After it has
-    returned True, no further trial begins. Raises RunError, RunChangedError and FolderError only before the
-    first request; later problems are in the result.
+    `limit` is the maximum number of tasks in this process. `stop` is called before each trial. After `stop`
+    has returned True, no further trial begins. Raises RunError, RunChangedError and FolderError only before
+    the first request. The result contains later problems.
     """
     with hold_folder(folder):
         plan = await add_listed_definitions(plan)
@@ -164,7 +164,7 @@ async def run_trial(
 async def probe_models(
     plan: Plan, *, is_full: bool, opened: OpenEndpoint = open_endpoint
 ) -> dict[str, Probe]:
-    """Probe all models of a plan; return the results by the model's name in the plan. Raises RunError."""
+    """Probe all models of a plan. Return the results by the model's name in the plan. Raises RunError."""
     endpoints = {name: opened(endpoint) for name, endpoint in plan.endpoints.items()}
     async with AsyncExitStack() as stack:
         for endpoint in endpoints.values():
@@ -280,7 +280,7 @@ class _RunUnderWay:
     def _read_looks(self) -> None:
         """Read the earlier interim analyses.
 
-        Drops half-written analyses, and a final analysis that withheld a verdict.
+        Drops analyses that were not stored completely, and a final analysis that withheld a verdict.
         """
         looks = list(read_looks(self.folder.looks))
         last = [arm_look for arm_look in looks if arm_look.look == len(self.design.look_at)]
@@ -328,7 +328,7 @@ class _RunUnderWay:
             if left:
                 end = self._find_end(block, left, begun)
                 if end is not None and end[0] == "budget":
-                    # These trials may cost less than was reserved for them.
+                    # These trials may cost less than the amount that was reserved for them.
                     await self._end_trials(cancel=False)
                     end = self._find_end(block, left, begun)
                 if end is not None:
@@ -344,7 +344,7 @@ class _RunUnderWay:
     def _find_end(
         self, block: TaskBlock, left: Sequence[tuple[str, int]], begun: int
     ) -> tuple[EndReason, str] | None:
-        """Return why the run must end before the next block, or None if the block may begin."""
+        """Return why the run must end before the next block. Return None if the block may begin."""
         if (end := self._find_trouble()) is not None:
             return end
         if not self._others():
@@ -385,7 +385,7 @@ class _RunUnderWay:
         return self._arms.keys() - self._decided() - self.stopped_arms.keys() if self._others() else set()
 
     def _others(self) -> set[str]:
-        """Return the variants without a verdict, excluding the reference unless it is the only variant."""
+        """Return the variants without a verdict. Exclude the reference unless it is the only variant."""
         others = set(self.design.others) or {self.design.reference}
         return others - self._decided()
 
@@ -436,7 +436,9 @@ class _RunUnderWay:
             self._tell(self.files.secrets.hide(f"{arm} is stopped: {sentence}"))
 
     async def _end_trials(self, *, cancel: bool = True) -> None:
-        """Wait for the running trials. With `cancel`, cancel them first if this run is cancelled."""
+        """Wait for the running trials. If `cancel` is True and this run is cancelled, cancel the trials
+        first.
+        """
         running = asyncio.current_task()
         if cancel and running is not None and running.cancelling():
             for asking in self._under_way:
@@ -477,7 +479,7 @@ class _RunUnderWay:
     # --- looks and progress -------------------------------------------------------------------------
 
     async def _look(self, number: int) -> None:
-        """Make an interim analysis. Variants that it decides get no more trials."""
+        """Make an interim analysis. A variant with a verdict gets no more trials."""
         await self._end_trials(cancel=False)
         is_last = number == len(self.design.look_at)
         if (

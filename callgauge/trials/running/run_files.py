@@ -1,4 +1,6 @@
-"""Finds the folder of a run, and writes its files without secrets, safe from kills and full disks."""
+"""Finds the folder of a run, and writes the run's files. Secrets are removed. A kill or a full disk damages
+no file.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from callgauge.trials.planning.plan import EndpointPlan, Plan
 from callgauge.trials.results.run_folder import FolderError, RunFolder, read_lock
 
 HIDDEN = "[key]"
-_SHORTEST = 8  # Shorter values may be placeholders such as `none` or `ollama`, which logs may contain.
+_SHORTEST = 8  # Shorter values may be placeholders, such as `none`, so they are not hidden.
 _DEPTH = 4  # A text may be nested as JSON within JSON this many times.
 OnWrite = Callable[[str], None]
 PART = ".part"
@@ -25,7 +27,7 @@ _LONGEST = 40  # A folder name keeps this many characters of the plan's name.
 
 
 class KnownSecrets:
-    """Replaces known secrets by `[key]`, also when a secret is escaped as in JSON or a URL."""
+    """Replaces known secrets by `[key]`, even if a secret is escaped as in JSON or a URL."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         spelled = {spelling for value in values if len(value) >= _SHORTEST for spelling in _spellings(value)}
@@ -39,7 +41,7 @@ class KnownSecrets:
         return text
 
     def hide_bytes(self, content: bytes) -> bytes:
-        """Return the content of a file with the secrets replaced; JSON stays valid."""
+        """Return the content of a file with the secrets replaced. Valid JSON stays valid."""
         for secret in self._bytes:
             content = content.replace(secret, HIDDEN.encode())
         return content
@@ -81,17 +83,18 @@ def _spellings(value: str) -> Iterable[str]:
 
 
 class RunError(Exception):
-    """Raised when a run cannot begin; the message says why and what to do."""
+    """Raised when a run cannot begin. The message says why and what to do."""
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing; this is the default of `on_write` outside tests."""
+    """Do nothing. Only tests replace this default of `on_write`."""
 
 
 class RunFiles:
     """Writes lines and files, with known secrets replaced.
 
-    `on_write` gets the name of each lasting write before it happens; tests kill the process there.
+    `on_write` gets the name of each lasting write before the write happens. Tests kill the process in this
+    callback.
     """
 
     def __init__(self, secrets: KnownSecrets, on_write: OnWrite = ignore_write) -> None:
@@ -120,7 +123,7 @@ class RunFiles:
 
 
 def drop_half_line(path: Path) -> None:
-    """Remove a half-written line at the end of a file, which a killed process left. Raises FolderError."""
+    """Remove the last line of a file if a killed process wrote it only in part. Raises FolderError."""
     with explain_full_disk(path):
         try:
             content = path.read_bytes()
@@ -155,9 +158,10 @@ def make_place(out: Path) -> None:
 
 
 def find_folder(plan: Plan, out: Path, *, is_new: bool = False) -> Path:
-    """Return the folder of a plan's run: `out` itself if it is one, else the newest one in `out`.
+    """Return the folder of a plan's run. Return `out` if it contains a run, else the plan's newest run folder
+    in `out`.
 
-    If there is none, or with `is_new`, return a new path in `out`. Raises FolderError.
+    If there is no such run, or `is_new` is True, return a new path in `out`. Raises FolderError.
     """
     if not is_new and RunFolder(out).lock.exists():
         return out

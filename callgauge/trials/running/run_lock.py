@@ -1,6 +1,6 @@
-"""The lock of a run (`lock.json`): a run continues only with the plan and the tasks that it began with.
+"""The lock of a run (`lock.json`). A run continues only with the plan and the tasks with which it began.
 
-Trials run in blocks, one task with all variants, so that a slow hour or a stop affects all variants alike.
+Each block of trials is one task with all variants. So a slow hour or a stop affects all variants equally.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the de
 
 
 class RunChangedError(RunError):
-    """Raised when the plan has changed since the run began; `differences` lists the changes."""
+    """Raised when the plan has changed since the run began. `differences` lists the changes."""
 
     def __init__(self, folder: RunFolder, differences: Sequence[str]) -> None:
         shown = list(differences[:_MOST_TOLD])
@@ -125,7 +125,9 @@ def _show(value: Any) -> str:
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each leaf of a nested object with its path. The path of a list item has the item's `name`."""
+    """Yield each leaf of a nested object with the leaf's path. An item of a list has its `name` in the
+    path.
+    """
     for name, item in value.items():
         path = f"{prefix}{name}"
         is_named = isinstance(item, list) and all(
@@ -161,7 +163,7 @@ def _to_plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TaskBlock:
-    """One task with the trials of all variants in the order in which they begin.
+    """One task with the trials of all variants, in the order in which the trials begin.
 
     `trials` holds pairs of a variant's name and the number of the repeat, from 0.
     """
@@ -172,14 +174,16 @@ class TaskBlock:
 
 
 def order_tasks(ids: Sequence[str], seed: int) -> list[str]:
-    """Return the task ids in a seeded random order, which does not depend on the order in the file."""
+    """Return the task ids in a seeded random order. The order in the file does not matter."""
     ordered = sorted(ids)
     random.Random(f"tasks {seed}").shuffle(ordered)  # noqa: S311 no secret
     return ordered
 
 
 def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[TaskBlock]:
-    """Yield a block for each task, numbered from 1. The seed and the task decide the order of its trials."""
+    """Yield a block for each task, numbered from 1. The seed and the task decide the order of the block's
+    trials.
+    """
     for number, task in enumerate(ordered, 1):
         trials = [(arm.name, repeat) for repeat in range(plan.run.repeats) for arm in plan.arms]
         random.Random(f"{plan.run.seed} {task}").shuffle(trials)  # noqa: S311 no secret

@@ -1,7 +1,7 @@
 """Counts what a run has spent and may still cost, and applies the plan's limits.
 
-Each request is recorded with its maximum cost before it is sent, and with its real cost afterwards. If the
-process is killed in between, the maximum counts. A continued run keeps all earlier costs.
+Each request is recorded with its maximum cost before the request is sent, and with its real cost afterwards.
+If the process is killed during a request, the maximum counts. A continued run keeps all earlier costs.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class TrialAccount:
 
 @dataclass(slots=True)
 class Spending:
-    """The spending of a run, stored in the file `path`; `begin` reads the costs of earlier processes."""
+    """The spending of a run, stored in the file `path`. The method `begin` reads the costs of earlier
+    processes.
+    """
 
     budget: Budget
     files: RunFiles
@@ -89,24 +91,24 @@ class Spending:
         return self.earlier_seconds + self.clock.now() - self._began
 
     def open_trial(self, arm: str, first: Amount) -> TrialAccount:
-        """Return the account of a new trial. `first` is the maximum cost of its first request."""
+        """Return the account of a new trial. `first` is the maximum cost of the trial's first request."""
         account = TrialAccount(self.expected(arm, first))
         self._open.append(account)
         return account
 
     def close_trial(self, arm: str, account: TrialAccount) -> None:
-        """Record the end of a trial, and release the amount that was reserved for it."""
+        """Record the end of a trial, and release the amount that was reserved for the trial."""
         self._open.remove(account)
         self._dearest[arm] = account.booked.at_least(self._dearest.get(arm, Amount()))
 
     def expected(self, arm: str, first: Amount) -> Amount:
-        """Return the expected cost of a trial: the variant's most expensive trial so far, but at least
-        `first`.
+        """Return the expected cost of a trial: the cost of the variant's most expensive trial so far, but at
+        least `first`.
         """
         return first.at_least(self._dearest.get(arm, Amount()))
 
     def begin_request(self, account: TrialAccount, worst: Amount) -> str:
-        """Record a request before it is sent, and return its id. Raises FolderError."""
+        """Record a request before it is sent. Return the id of the request. Raises FolderError."""
         request = f"{self._process}.{next(self._numbers)}"
         account.in_flight = worst
         self._write({"request": request, "worst": worst._asdict()})
@@ -120,7 +122,9 @@ class Spending:
         self._write({"request": request, "spent": true._asdict()})
 
     def reached_cap(self, next_block: Iterable[Amount] = ()) -> str | None:
-        """Return a sentence about the limit that these trials would exceed, or None."""
+        """Return a sentence about the limit that these trials would exceed. Return None if they exceed no
+        limit.
+        """
         wanted = Amount()
         for trial in next_block:
             wanted = wanted.plus(trial)
@@ -148,7 +152,9 @@ class Spending:
 
 
 def read_spent(path: Path) -> Amount:
-    """Return the amount in a run's spending file. A request without an end counts with its maximum."""
+    """Return the amount in a run's spending file. A request without a recorded end counts with its
+    maximum.
+    """
     return _sum_spent(_read_lines(path))
 
 
@@ -180,7 +186,7 @@ def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
 
 
 def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
-    """Return the total duration of all processes, from the last time that each process recorded."""
+    """Return the total duration of all processes. The last time that a process recorded counts as its end."""
     total = latest = 0.0
     for line in lines:
         if "begin" in line:
@@ -197,7 +203,7 @@ def worst_amount(read: float, most_written: float, price: TokenPrice | None) -> 
 
 @dataclass(slots=True)
 class TrialMeter:
-    """Meters the requests of one conversation, for `Endpoint.share`."""
+    """Reserves and books the cost of the requests of one conversation, for `Endpoint.share`."""
 
     spending: Spending
     account: TrialAccount
@@ -209,7 +215,9 @@ class TrialMeter:
     _read: float = 0.0
 
     async def begin(self, request: ChatRequest, size: int) -> None:
-        """Wait until the endpoint's limits allow the request, then reserve its maximum cost."""
+        """Wait until the endpoint's limits allow the request. Then reserve the maximum cost of the
+        request.
+        """
         self._size, self._read = size, self.rates.estimate_tokens(size)
         self.most_written = float(request.sampling.get("max_tokens", REPLY_TOKENS))
         await self.rates.take(self._read + self.most_written)
@@ -217,7 +225,9 @@ class TrialMeter:
         self._request = self.spending.begin_request(self.account, worst)
 
     def book(self, reply: Reply) -> None:
-        """Book the tokens that the endpoint reported, or an estimate from the texts if it reports none."""
+        """Book the tokens that the endpoint reported. If the endpoint reports none, book an estimate from the
+        texts.
+        """
         tokens = reply.tokens
         size = len(reply.text) + sum(len(call.raw) for call in reply.calls)
         read = self._read if tokens.read is None else tokens.read
@@ -226,7 +236,7 @@ class TrialMeter:
         self._end(Amount(cost, read + written), tokens.read)
 
     def fail(self, *, is_charged: bool) -> None:
-        """Book the maximum cost if the endpoint may charge the failed request, else nothing."""
+        """Book the maximum cost if the endpoint may charge the failed request. Otherwise book nothing."""
         self._end(self.account.in_flight if is_charged else Amount(), None)
 
     def _end(self, true: Amount, read: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Runs one trial: a conversation that gives one task to one variant."""
+"""Runs one trial: a conversation in which one variant works on one task."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArmStoppedError(Exception):
 async def run_one(
     trial: ArmTrial, endpoint: Endpoint, probe: Probe | None, privacy: LogPrivacy
 ) -> tuple[TrialOutcome, TrialLog]:
-    """Run one trial; return its outcome and its log, which is not written yet.
+    """Run one trial. Return the outcome and the log, which is not written yet.
 
     Raises ArmStoppedError, and the errors of opening the tools.
     """
@@ -138,7 +138,9 @@ def _own_prompt(task: Task) -> str:
 
 
 def _find_stop(trial: ArmTrial, turn: Turn) -> str | None:
-    """Return why every further trial of this variant would fail, in one sentence, or None."""
+    """Return in one sentence why every further trial of this variant would fail. Return None if they may
+    work.
+    """
     failure = turn.failure
     if failure is None:
         return None

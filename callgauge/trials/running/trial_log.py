@@ -1,7 +1,7 @@
-"""The session logs of a run: one for each trial, and `probes.jsonl` for the probes of its models.
+"""The session logs of a run: one log for each trial, and `probes.jsonl` for the probes of the models.
 
 The log of a trial stays in memory until the trial has ended. So the folder never contains half a
-conversation, which could be neither measured nor continued. Each model is probed once in a run.
+conversation, which could be neither measured nor continued. A run probes each model once.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from callgauge.trials.results.run_folder import TrialOutcome, make_outcome
 from callgauge.trials.running.run_files import RunFiles
 
 TRIAL_END = "trial_end"
-"""The event after `session_end`. Its meta has the outcome, from which a lost line is written again."""
+"""The event after `session_end`. A lost ledger line is restored from the outcome in its `meta`."""
 FULL_QUESTIONS = 5  # A full probe asks this many questions about the JSON fallback.
 
 
 class LogPrivacy(Protocol):
-    """Removes private data from the files of a run; API keys are removed elsewhere."""
+    """Removes private data from the files of a run, except API keys, which are removed elsewhere."""
 
     def clean_server_text(self, text: str) -> str:
-        """Return a server's message without texts that look like secrets."""
+        """Remove texts that look like secrets from a server's message. Return the message."""
         ...
 
     def clean_text(self, text: str) -> str:
-        """Return a text of the run without private data."""
+        """Remove private data from a text of the run. Return the text."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event of a session log without private data."""
+        """Remove private data from an event of a session log. Return the event."""
         ...
 
 
@@ -54,7 +54,7 @@ class NoPrivacy:
 
 
 class TrialLog(SessionLog):
-    """A session log in memory; `save` writes it to its file in one step."""
+    """A session log in memory. `save` writes the log to its file in one step."""
 
     def __init__(self, path: Path, session_id: str, privacy: LogPrivacy) -> None:
         super().__init__(path, session_id)
@@ -78,7 +78,7 @@ class TrialLog(SessionLog):
 
 
 def read_saved_outcome(path: Path) -> TrialOutcome | None:
-    """Return the outcome at the end of a trial's log, or None if the log has none."""
+    """Return the outcome at the end of a trial's log. Return None if the log has no outcome."""
     try:
         last = path.read_bytes().splitlines()[-1]
         outcome = orjson.loads(last)["meta"]["outcome"]

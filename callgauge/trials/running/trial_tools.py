@@ -1,7 +1,7 @@
 """The tools of a trial: recorded answers, Python functions and MCP servers.
 
-Calls are checked against the variant's definitions. Every trial opens its own MCP servers. Otherwise the data
-or the login that one trial leaves in a server would affect the next trial. A server at a URL keeps its state
+Tool calls are checked against the variant's definitions. Every trial opens its own MCP servers, because data
+or a login that a trial leaves in a server would affect the next trial. A server at a URL keeps its state
 between trials.
 """
 
@@ -33,16 +33,18 @@ from lenient import ToolCatalog, ToolDefinition
 
 _RECORDED = ToolSource("recorded")
 SERVERS_OWN = "(servers)"
-"""The key of the definitions that servers list, for variants without their own definitions."""
+"""The key of the definitions that MCP servers list. Variants without definitions use these."""
 
 
 class ToolSourceError(RunError):
-    """Raised when a tool of the plan cannot be used; the message names the tool and the next step."""
+    """Raised when a tool of the plan cannot be used. The message names the tool and the next step."""
 
 
 @asynccontextmanager
 async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Toolbox]:
-    """Open the tools that a task offers in a variant during the `with` block. Raises ToolSourceError."""
+    """Open the tools of a task in a variant. They stay open during the `with` block. Raises
+    ToolSourceError.
+    """
     definitions = list_definitions(plan, arm, task)
     by_kind: dict[str, list[ToolDefinition]] = {}
     for definition in definitions:
@@ -63,7 +65,7 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
 
 
 async def add_listed_definitions(plan: Plan) -> Plan:
-    """Return the plan; variants without definitions get the definitions that its MCP servers list.
+    """Return the plan. Variants without definitions get the definitions that the plan's MCP servers list.
 
     Raises ToolSourceError.
     """
@@ -74,19 +76,21 @@ async def add_listed_definitions(plan: Plan) -> Plan:
 
 
 def list_definitions(plan: Plan, arm: TrialArm, task: Task) -> tuple[ToolDefinition, ...]:
-    """Return the definitions that a task offers in a variant; the task's own override the variant's."""
+    """Return the definitions that a task offers in a variant. The task's definitions override those of the
+    variant.
+    """
     return tuple(offered_tools(task, plan.definitions.get(arm.definitions or "") or ToolCatalog()))
 
 
 def check_functions(plan: Plan) -> None:
-    """Import all Python functions of a plan. Raises ToolSourceError for the first one that fails."""
+    """Import all Python functions of a plan. Raises ToolSourceError for the first function that fails."""
     for name, source in plan.tools.items():
         if source.kind == "function":
             find_function(name, source.target or "", plan.path.parent)
 
 
 def find_function(tool_name: str, target: str, folder: Path) -> Any:
-    """Return the function `module:name`; also search the plan's folder. Raises ToolSourceError."""
+    """Return the function `module:name`. Search the plan's folder, too. Raises ToolSourceError."""
     module, _, name = target.partition(":")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -132,9 +136,9 @@ def _function_tool(plan: Plan, arm: TrialArm, definition: ToolDefinition) -> Too
 async def open_server_tools(
     plan: Plan, arm: TrialArm, definitions: Iterable[ToolDefinition]
 ) -> AsyncIterator[list[Tool]]:
-    """Open the MCP servers behind these tools, and yield the tools with the variant's definitions.
+    """Open the MCP servers of these tools. Yield the tools with the variant's definitions.
 
-    Ignores tools that have another source. Raises McpServerError when a server fails or lacks a tool.
+    Ignores tools from other sources. Raises McpServerError when a server fails or lacks a tool.
     """
     wanted = {
         definition.name: definition
@@ -156,9 +160,9 @@ async def open_server_tools(
 
 
 async def add_server_definitions(plan: Plan) -> Plan:
-    """Return the plan; variants without definitions get the definitions that its servers list.
+    """Return the plan. Variants without definitions get the definitions that the plan's MCP servers list.
 
-    Opens each server that a tool of the plan names once. Raises McpServerError.
+    If a tool of the plan names a server, the server is opened once. Raises McpServerError.
     """
     names = [name for name in plan.tools if _server_of(plan, name) is not None]
     if not names or all(arm.definitions is not None for arm in plan.arms):
@@ -176,7 +180,7 @@ async def add_server_definitions(plan: Plan) -> Plan:
 
 
 async def _open(stack: AsyncExitStack, plan: Plan, names: Sequence[str]) -> dict[str, list[Tool]]:
-    """Open each server separately, so that two servers with the same tool name cause no renaming."""
+    """Open each server separately. So no tool is renamed when two servers have a tool of the same name."""
     return {
         name: await stack.enter_async_context(open_mcp_servers([_make_server(plan, plan.servers[name])]))
         for name in names

@@ -1,7 +1,7 @@
 """The gate of a trial run: an exit code for CI that says whether a variant is worse than the reference.
 
-`no-worse=0.02` tests the primary measure with a margin of 2 points, `no-worse:right=0.02` tests another
-measure. A variant passes when its confidence interval excludes a loss of the margin or more
+`no-worse=0.02` tests the primary measure with a margin of 2 points. `no-worse:right=0.02` tests the measure
+`right`. A variant passes when its confidence interval excludes a loss of the margin or more
 (non-inferiority). It fails when the whole interval is worse than the reference. Otherwise there is not enough
 data. The intervals are valid even if the run stopped early.
 """
@@ -30,7 +30,7 @@ from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """How much worse a variant may be: a share for rates, else an amount.
+    """How much worse a variant may be. The margin is a share for rates, and an amount for other measures.
 
     `measure` is None for the primary measure.
     """
@@ -41,9 +41,10 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class ArmGate:
-    """The gate's verdict on one variant. `low` and `high` are the deciding interval of variant − reference.
+    """The gate's verdict on one variant. `low` and `high` are the interval of variant − reference that
+    decides.
 
-    `more` is the number of additional tasks that a verdict needs, or None when it is unknown.
+    `more` is the number of additional tasks that a verdict needs, or None when this number is unknown.
     """
 
     arm: str
@@ -65,7 +66,7 @@ class GateResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the variants; "cannot be told" without variants."""
+        """The worst verdict of the variants. It is "cannot be told" if there are no variants."""
         return choose_worst(arm.verdict for arm in self.arms)
 
     @property
@@ -93,8 +94,8 @@ def judge_gate(
 ) -> GateResult:
     """Return the gate's verdict on every variant of a run, which may still be running.
 
-    `looks` holds the interim analyses of the run. The error rate of a false pass is alpha for each variant.
-    The error rate of a false "worse" is alpha for all variants together.
+    `looks` holds the interim analyses of the run. For each variant, the probability of a false pass is alpha.
+    For all variants together, the probability of a false "worse" is alpha.
     """
     name = margin.measure or design.primary
     counts = count_tasks(outcomes, MEASURES[name])
@@ -113,7 +114,9 @@ def judge_gate(
 
 
 def choose_exit_code(gates: Sequence[GateResult]) -> int:
-    """Return the exit code for several gates: 5 if any fails, else 6 if any lacks data, else 0."""
+    """Return the exit code for several gates. The code is 5 if a gate fails, else 6 if a gate lacks data,
+    else 0.
+    """
     return EXIT_CODES[choose_worst(gate.verdict for gate in gates)]
 
 
@@ -154,7 +157,7 @@ def _judge_arm(
 def _find_needed(worse_by: float, error: float, tasks: int, margin: float, design: TrialDesign) -> int | None:
     """Return the total number of tasks that one analysis needs for a verdict.
 
-    This assumes that the true difference equals the observed one.
+    This assumes that the true difference equals the observed difference.
     """
     ways = (
         observations_needed(error, tasks, margin - worse_by, normal_quantile(design.alpha)),

@@ -1,8 +1,8 @@
-"""Makes the interim analyses of a run that still goes on, and ends variants that have a verdict.
+"""Makes the interim analyses of a run, and ends variants that have a verdict.
 
-An analysis compares a variant with the reference over the tasks that both have finished. It uses the mean
+An analysis compares a variant with the reference over the tasks that the two have finished. It uses the mean
 difference per task, over all repeats of the task. The boundaries of `stats.sequential` keep the planned error
-rate; they depend on the real number of tasks at each analysis. Only the primary measure decides.
+rate. They depend on the real number of tasks at each analysis. Only the primary measure decides.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OPTIMISM = 1.2816  # The z value of an 80 % interval.
 
 @dataclass(frozen=True, slots=True)
 class TrialDesign:
-    """The design of a run that the verdicts need; the lock stores it.
+    """The design of a run, from which verdicts are computed. The lock stores the design.
 
     `arms` holds the names of all variants, including the reference. `planned` is the number of tasks.
     `look_at` holds the numbers of finished tasks at which the interim analyses happen. `groups` maps a task
@@ -68,8 +68,9 @@ class TrialDesign:
 
 
 def plan_looks(planned: int, looks: int) -> tuple[int, ...]:
-    """Return the numbers of finished tasks at which a run is analysed: evenly spaced, the last after all
-    tasks.
+    """Return the numbers of finished tasks at which a run is analysed.
+
+    They are evenly spaced, and the last analysis is after all tasks.
     """
     return tuple(sorted({ceil(planned * each / looks) for each in range(1, looks + 1)})) if planned else ()
 
@@ -90,7 +91,9 @@ def make_design(plan: Plan, tasks: Sequence[Task]) -> TrialDesign:
 
 
 def planned_boundaries(design: TrialDesign) -> tuple[float, ...]:
-    """Return the boundary of each analysis in units of z, if every task is finished. The lock stores them."""
+    """Return the boundary of each analysis in units of z, if every task is finished. The lock stores these
+    boundaries.
+    """
     if not design.look_at:
         return ()
     return find_boundaries(design.look_at, design.planned, design.arm_alpha, is_last=True)
@@ -104,11 +107,11 @@ def look(
     *,
     at: str = "",
 ) -> tuple[ArmLook, ...]:
-    """Return the results of analysis `number` (from 1) for every variant that no earlier one has ended.
+    """Return the results of analysis `number` (from 1) for every variant that no earlier analysis has ended.
 
-    `outcomes` are those of all finished trials. `earlier` holds the results of all earlier analyses. The last
-    analysis, number `len(design.look_at)`, uses the rest of alpha and Holm's correction for several variants.
-    It never returns "go on".
+    `outcomes` are the outcomes of all finished trials. `earlier` holds the results of all earlier analyses.
+    The last analysis has the number `len(design.look_at)`. It uses the rest of alpha, and Holm's correction
+    for several variants. It never returns "go on".
     """
     measure = MEASURES[design.primary]
     counts = count_tasks(outcomes, measure)
@@ -137,7 +140,7 @@ def _open_look(design: TrialDesign, number: int, arm: str, at: str) -> ArmLook:
 def _look_at_arm(
     design: TrialDesign, pairs: PairedTasks, earlier: Sequence[ArmLook], empty: ArmLook, *, is_last: bool
 ) -> ArmLook:
-    """Return the analysis of one variant, which is decided at its own part of alpha."""
+    """Return the analysis of one variant, tested at the variant's share of alpha."""
     mean = pairs.mean
     if mean is None:
         decision: Decision = "not decided" if is_last else "go on"
@@ -189,8 +192,8 @@ def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
     """Return True when the chance of a verdict at the end of the run is below a tenth.
 
     The chance of *alike* assumes no difference. The chances of better and worse assume the difference
-    `smallest`, or the end of the 80 % interval if that is larger. The rule is non-binding: the boundaries
-    stay valid if the run goes on.
+    `smallest`. If the end of the 80 % interval is larger, they assume this end. The rule is non-binding: the
+    boundaries stay valid if the run continues.
     """
     share = tasks / design.planned
     if share >= 1 or not mean.error:
@@ -221,7 +224,9 @@ def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
 def _correct_for_arms(
     design: TrialDesign, looks: Sequence[ArmLook], p_values: Mapping[str, float]
 ) -> list[ArmLook]:
-    """Return the last analysis with Holm's correction, which may decide more variants than Bonferroni's."""
+    """Return the last analysis with Holm's correction. It may decide more variants than Bonferroni's
+    correction.
+    """
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     measure = MEASURES[design.primary]
     return [

@@ -13,10 +13,11 @@ from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure. `parts` returns the numerator and the denominator (k and n) of a trial, or None.
+    """One measure. `parts` returns the numerator and the denominator (k and n) of a trial, or None if there
+    is no data.
 
-    `tried` says in words what n counts. `is_share` means a share from 0 to 1; other measures are amounts in
-    `unit`.
+    `tried` says in words what n counts. If `is_share` is True, the measure is a share from 0 to 1. Other
+    measures are amounts in `unit`.
     """
 
     name: MeasureName
@@ -68,7 +69,7 @@ MEASURES: Mapping[MeasureName, Measure] = {
 
 
 def count_tasks(outcomes: Iterable[TrialOutcome], measure: Measure) -> Counts:
-    """Return the counts of each task by variant and task. All repeats of a task are added up."""
+    """Return the counts of each task by variant and task, added up over all repeats of the task."""
     counts: dict[str, dict[str, TaskCount]] = defaultdict(dict)
     for outcome in outcomes:
         before = counts[outcome.arm].get(outcome.task, TaskCount())

@@ -1,6 +1,7 @@
 """The report of a run as data: the results of every variant, the comparisons, and what is unknown.
 
-Only the primary measure has a planned verdict. While the run goes on, its interval is valid at any time.
+Only the primary measure has a planned verdict. During the run, the interval of the primary measure is valid
+at any time.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ RunState = Literal["over", "not over"]
 class ArmMeasure:
     """One measure of one variant. `k` and `n` are the sums over all tasks. For amounts, `n` counts trials.
 
-    `rate` is k / n with its 95 % interval, in which tasks are the independent units; None means no data.
-    `word` is better, worse, alike, not decided or withheld; it is empty for the reference. `is_planned` is
+    `rate` is k / n with its 95 % interval, in which tasks are the independent units. None means no data.
+    `word` is better, worse, alike, not decided or withheld. It is empty for the reference. `is_planned` is
     False for measures that are not in the plan. `more` is the number of additional tasks that a verdict
     needs.
     """
@@ -61,11 +62,12 @@ class ArmMeasure:
 
 @dataclass(frozen=True, slots=True)
 class ArmReport:
-    """The results of one variant. `settings` are its settings; `look` is the analysis that ended it, or the
-    last one.
+    """The results of one variant. `settings` are the variant's settings. `look` is the analysis that ended
+    the variant, or else the last analysis.
 
-    `bounds` are the extreme values of the difference for any results of the missing trials; only a withheld
-    verdict has them. `per_right` and `per_ok` are the cost in USD per right trial and per completed trial.
+    `bounds` are the extreme values of the difference for any results of the missing trials. Only a withheld
+    verdict has `bounds`. `per_right` and `per_ok` are the cost in USD per right trial and per completed
+    trial.
     """
 
     name: str
@@ -87,11 +89,13 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of a run. `whole_tasks` counts tasks with all trials of the variants that had not ended.
+    """The results of a run. `whole_tasks` counts the tasks whose trials have ended in all variants that are
+    still active.
 
-    `next_look` is the number of such tasks at the next interim analysis, or None at the end of the run.
+    `next_look` is the value of `whole_tasks` at the next interim analysis, or None at the end of the run.
     `spent` and `caps` hold the known costs (USD), tokens and minutes. `held` has the settings that all
-    variants share, `differing` the other settings. `unknown` lists in sentences what the run cannot measure.
+    variants share. `differing` has the other settings. `unknown` contains a sentence for each thing that the
+    run cannot measure.
     """
 
     run: str
@@ -120,7 +124,7 @@ class Report:
 
     @property
     def budget_share(self) -> float | None:
-        """The largest used share of any limit in the budget; None without limits."""
+        """The largest used share of any limit in the budget. None when the budget has no limits."""
         shares = [self.spent[name] / cap for name, cap in self.caps.items() if cap and name in self.spent]
         return max(shares, default=None)
 
@@ -248,7 +252,7 @@ def _measure_arm(
 def _sort_settings(
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that all variants share, and the other settings with their values."""
+    """Return the settings that all variants share, and then the other settings with their values."""
     shared: dict[str, Any] = {}
     differing: dict[str, Any] = {}
     for key in _SETTINGS:

@@ -70,10 +70,10 @@ def answer_lines(report: Report) -> list[str]:
 
 
 def table_rows(report: Report, measures: Sequence[MeasureName] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the cells for each variant and measure, in the columns of `HEADS`; the primary measure comes
+    """Yield the cells for each variant and measure, in the columns of `HEADS`. The primary measure comes
     first.
 
-    Without `measures` and without planned secondary measures, measures that are equal in all variants are
+    If neither `measures` nor the plan names further measures, measures that are equal in all variants are
     left out.
     """
     for name in measures or dict.fromkeys(
@@ -159,7 +159,9 @@ def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
 
 
 def unplanned_note(report: Report) -> str | None:
-    """Return the sentence about measures that are not in the plan, or None."""
+    """Return the sentence about measures that are not in the plan. Return None if all measures are in the
+    plan.
+    """
     return _UNPLANNED.replace("\\", "") if _has_unplanned(report) else None
 
 
@@ -169,7 +171,7 @@ def format_value(measure: Measure, value: float) -> str:
 
 
 def _bare(measure: Measure, value: float) -> str:
-    """Return a value without its unit; only a percent sign stays."""
+    """Return a value without its unit. Only a percent sign stays."""
     if measure.is_share:
         return f"{100 * value:.1f}%"
     return _money(value) if measure.unit == "USD" else f"{value:,.0f}"
@@ -184,7 +186,7 @@ def format_difference(measure: Measure, value: float) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text on one line with the special characters of Markdown and HTML escaped."""
+    """Return a text on one line, with the special characters of Markdown and HTML escaped."""
     # An underscore inside a word needs no escape, nor does a bracket without an address.
     return re.sub(r"([\\`*<>|~]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", " ".join(text.split()))
 
@@ -259,7 +261,8 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    """Return an amount of money with two decimals, or more if three digits need them.
+    """Return an amount of money with two decimals, or with more decimals if three significant digits need
+    them.
 
     Amounts below a billionth are rounding errors and count as 0.
     """
@@ -272,14 +275,14 @@ def _show(value: object) -> str:
 
 
 def report_run(root: Path) -> Report:
-    """Write the report of a run into its folder, and return it. Raises FolderError and OSError."""
+    """Write the report of a run into the run's folder. Return the report. Raises FolderError and OSError."""
     report = make_report(read_run(root))
     write_report(root, report)
     return report
 
 
 def write_report(root: Path, report: Report) -> None:
-    """Write both report files, each one atomically. Raises OSError."""
+    """Write report.json and report.md. Each file is replaced atomically. Raises OSError."""
     folder = RunFolder(root)
     data = {**report.to_data(), "answer": answer_lines(report)}
     _replace(folder.report, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

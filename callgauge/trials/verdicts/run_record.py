@@ -33,8 +33,9 @@ _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 class RunRecord:
     """The data in the folder of a run. `lock` is the object in `lock.json`.
 
-    `looks` holds the stored interim analyses, and those that were due but not stored. `unread` counts lines
-    of ledger.jsonl that are not outcomes, `repeated` lines with a later line for the same trial.
+    `looks` holds the stored interim analyses, and the analyses that were due but not stored. `unread` counts
+    lines of ledger.jsonl that are not outcomes. `repeated` counts lines that a later line for the same trial
+    replaces.
     """
 
     lock: Mapping[str, Any]
@@ -49,7 +50,7 @@ class RunRecord:
 
     @property
     def is_over(self) -> bool:
-        """True when every variant has ended, or the last analysis was made."""
+        """True when every variant has ended, or the last analysis is done."""
         return not open_arms(self.design, self.looks) or any(
             arm_look.look >= len(self.design.look_at) for arm_look in self.looks
         )
@@ -97,7 +98,7 @@ def read_run(root: Path) -> RunRecord:
 
 
 def open_arms(design: TrialDesign, looks: Iterable[ArmLook]) -> list[str]:
-    """Return the variants that no analysis has ended, without the reference."""
+    """Return the variants that no analysis has ended, excluding the reference."""
     ended = {arm_look.arm for arm_look in looks if arm_look.decision in ENDS}
     return [arm for arm in design.others if arm not in ended]
 
@@ -180,7 +181,7 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_sound(outcome: TrialOutcome) -> bool:
-    """Return True when the values of an outcome have the right types; users may have edited the file."""
+    """Return True when the values of an outcome have the right types. A user may have edited the file."""
     mended = 0 if outcome.mended is None else outcome.mended
     counts = [mended, *(getattr(outcome, name) for name in _COUNTS)]
     amounts = [value for name in _AMOUNTS if (value := getattr(outcome, name)) is not None]

@@ -1,7 +1,7 @@
 """Reads tasks from the data sets of other tools: BFCL, Inspect, K2-Vendor-Verifier, promptfoo.
 
-Each reader converts the records to tasks in Callgauge's own format. A record that cannot become an equivalent
-task is an error with a line number.
+Each reader converts the records to tasks in Callgauge's own format. A record without an equivalent task is an
+error that names the line number.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ ReadLine = Callable[[], dict[str, Any]]
 
 
 def find_format(path: Path) -> str | None:
-    """Return the format of a file, judged by its first record, or None when the format is unknown.
+    """Return the format of a file, judged by its first record. Return None when the format is unknown.
 
-    A CSV file is read as Inspect's format, a YAML file as promptfoo's.
+    Every CSV file is read in Inspect's format, and every YAML file in promptfoo's format.
     """
     if path.suffix.lower() in (".csv", ".tsv"):
         return "inspect"
@@ -51,8 +51,8 @@ def find_format(path: Path) -> str | None:
 def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
     """Return the line number of each record, and a function that converts the record to a task.
 
-    The function raises ForeignTaskError for a mistake in its record, so that a caller can collect all
-    mistakes. `form` is one of FOREIGN_FORMATS. Raises ForeignTaskError when the file cannot be read.
+    If the record has a mistake, the function raises ForeignTaskError. So a caller can collect all mistakes.
+    `form` is one of FOREIGN_FORMATS. Raises ForeignTaskError when the file cannot be read.
     """
     records = read_records(path)
     if form == "promptfoo":
@@ -65,7 +65,7 @@ def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
 
 
 def _read_safely(read: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """Call a reader. A missing key that the format requires raises ForeignTaskError for the file."""
+    """Call a reader. If a file lacks a required key, raise ForeignTaskError."""
     try:
         return read(*arguments)
     except KeyError as missing:

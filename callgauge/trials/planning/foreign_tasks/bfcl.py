@@ -1,12 +1,12 @@
 """Reads entries of the Berkeley Function Calling Leaderboard: one `{id, question, function}` per line.
 
 The expected answers are in a second file: `possible_answer/<the same name>`, or `possible_answer_<name>` in
-the same folder. Its lines are `{id, ground_truth: [{function: {parameter: [accepted values]}}]}`. The value
-`""` means that the parameter may be left out. Each field of an accepted object also has a list of accepted
-values. Type names are those of Python. A dot in a function name becomes `_`, as in BFCL itself, because some
-providers allow no dots. Entries with several turns need BFCL's simulated APIs, and entries for Java and
-JavaScript expect literals of these languages. Neither kind can become a task. Irrelevance entries expect no
-call.
+the same folder. Each line of this file is `{id, ground_truth: [{function: {parameter: [accepted values]}}]}`.
+The value `""` means that the parameter may be left out. If an accepted value is an object, each of its fields
+has a list of accepted values. Type names are those of Python. A dot in a function name becomes `_`, as in
+BFCL itself, because some providers allow no dots. Entries with several turns need BFCL's simulated APIs.
+Entries for Java and JavaScript expect literals of these languages. Such entries cannot become tasks.
+Irrelevance entries expect no tool call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TYPES = {
 _VALUES = ("default", "enum", "const", "examples")
 _OTHER_LANGUAGE = re.compile(r"(?:simple_)?(java|javascript)_")
 _IRRELEVANT = re.compile(r"(?:live_)?irrelevance_")
-_MOST_READINGS = 1_000  # The limit applies to the combinations of one accepted object.
+_MOST_READINGS = 1_000  # The maximum number of combinations of one accepted object.
 
 
 def is_entry(record: Mapping[str, Any]) -> bool:
@@ -36,7 +36,7 @@ def is_entry(record: Mapping[str, Any]) -> bool:
 
 
 def read_answers(path: Path) -> dict[str, Any]:
-    """Return the expected answers by entry id; {} when the entry file has no file of answers.
+    """Return the expected answers by entry id. Return {} when the entry file has no file of answers.
 
     Raises ForeignTaskError, whose message names the file of answers.
     """
@@ -127,7 +127,9 @@ def _read_truth(truth: Any) -> list[dict[str, Any]]:
 
 
 def _list_readings(value: Any) -> Iterator[Any]:
-    """Yield every concrete value of an accepted value: each field of an object lists several values."""
+    """Yield every concrete value of an accepted value. Each field of an accepted object lists several
+    values.
+    """
     if isinstance(value, dict):
         names = list(value)
         fields = [list(_list_field(value[name])) for name in names]

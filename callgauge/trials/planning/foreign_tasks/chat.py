@@ -16,7 +16,7 @@ _ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
 def read_messages(messages: Any) -> list[dict[str, Any]]:
-    """Return the messages in OpenAI's chat format. Raises ForeignTaskError.
+    """Convert messages to OpenAI's chat format. Raises ForeignTaskError.
 
     Arguments that Inspect could not parse keep their original text.
     """
@@ -32,7 +32,7 @@ def read_messages(messages: Any) -> list[dict[str, Any]]:
 
 
 def _complete_ids(messages: list[dict[str, Any]]) -> None:
-    """Give an id to each call that has none, and the same ids to the results in their order."""
+    """Give an id to each tool call without an id. Give the same ids to the results in the same order."""
     waiting: list[str] = []
     for place, message in enumerate(messages):
         for number, call in enumerate(message.get("tool_calls", ())):

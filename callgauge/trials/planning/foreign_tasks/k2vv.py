@@ -1,8 +1,8 @@
 """Reads request bodies of MoonshotAI/K2-Vendor-Verifier: one JSON object with `messages` and `tools` per
 line.
 
-The data set only checks whether calls match their definitions, which every trial measures. The sampling
-settings and the model name are ignored, because the plan sets them.
+The data set only checks whether tool calls match their definitions. Every trial measures this, so the tasks
+need no expectation. The sampling settings and the model name are ignored, because the plan sets them.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 `vars`.
 
 A prompt is rendered with the test's variables. Only `{{ name }}` is supported, no filters or tags. Assertions
-on the answer or on the called tools become the task's expectation. Assertions that calls match their
-definitions are dropped, because every trial measures that. Any other assertion is an error: without it the
+on the answer or on the called tools become the task's expectation. Assertions that tool calls match their
+definitions are dropped, because every trial measures this. Any other assertion is an error: without it, the
 task would check less than the test.
 """
 
@@ -42,10 +42,10 @@ def is_test(record: Mapping[str, Any]) -> bool:
 def read_tests(
     records: Sequence[ForeignRecord], folder: Path
 ) -> list[tuple[int, Callable[[], dict[str, Any]]]]:
-    """Return the line number of each test, and a function that returns its task.
+    """Return the line number of each test, and a function that returns the test's task.
 
-    The function raises ForeignTaskError for a mistake in its test. Files that a configuration names are
-    relative to `folder`. Raises ForeignTaskError when no test can be read.
+    If the test has a mistake, the function raises ForeignTaskError. Paths in a configuration are relative to
+    `folder`. Raises ForeignTaskError when no test can be read.
     """
     if len(records) != 1 or "tests" not in records[0].value:
         bare = _Config(None, {}, [])
@@ -147,8 +147,8 @@ def _read_prompt(prompts: Any, folder: Path) -> str | None:
 
 
 def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict[str, Any]]:
-    """Return the prompt with the values filled in: a list of messages if it is a JSON list of them, else a
-    text.
+    """Return the prompt with the values filled in. Return a list of messages if the prompt is a JSON list of
+    messages.
     """
     if prompt is None:
         if "messages" not in variables:
@@ -180,7 +180,7 @@ def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict
 
 
 def _find_tools(config: Mapping[str, Any]) -> list[Any]:
-    """Return the tools of the providers, if all providers that define tools define the same ones."""
+    """Return the tools of the providers. Raise ForeignTaskError if two providers define different tools."""
     providers = config.get("providers")
     sets = [
         provider["config"]["tools"]
@@ -252,7 +252,7 @@ def _read_asserts(asserts: Sequence[Any], variables: Mapping[str, Any]) -> dict[
 
 
 def _read_call(script: str, variables: Mapping[str, Any]) -> Any:
-    """Return the expected call of an exported test; include the arguments if the test compares them."""
+    """Return the expected tool call of an exported test. Include the arguments if the test compares them."""
     tool = str(variables.get("tool"))
     if _OUR_ARGUMENTS not in script:
         return tool

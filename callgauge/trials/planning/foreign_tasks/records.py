@@ -21,9 +21,9 @@ MOST_BYTES = 256 * 1024 * 1024
 
 
 class ForeignTaskError(Exception):
-    """Raised for a mistake in a task file of another tool; the message says what to do.
+    """Raised for a mistake in a task file of another tool. The message says what to do.
 
-    `line` counts from 1; None means the whole file.
+    `line` counts from 1. It is None for a mistake that concerns the whole file.
     """
 
     def __init__(self, message: str, line: int | None = None, *, advice: str = _LEAVE_OUT) -> None:
@@ -58,7 +58,9 @@ def read_records(path: Path) -> list[ForeignRecord]:
 
 
 def read_first_record(path: Path) -> dict[str, Any]:
-    """Return the first object of a JSON file or of its list. Raises ForeignTaskError if there is none."""
+    """Return the first object of a JSON file, or of the list in the file. Raises ForeignTaskError if there is
+    no object.
+    """
     text = read_text(path)
     at = _skip_blank(text, 0)
     if text[at : at + 1] == "[":
@@ -127,7 +129,7 @@ def _skip_blank(text: str, at: int) -> int:
 
 
 class _LineCounter:
-    """Returns line numbers of positions in a text; each position must be after the previous one."""
+    """Returns the line number of a position in a text. Each position must be after the previous position."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.line = text, 0, 1
