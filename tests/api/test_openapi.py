@@ -1,4 +1,4 @@
-"""Tests that the OpenAPI document is valid: its structure, its references, and each schema."""
+"""Tests that the OpenAPI document is valid, with all its references and schemas."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ DOCUMENT = {
 
 
 def values_of(key: str, value: Any) -> list[Any]:
-    """Yield every value under a key, anywhere in a document."""
+    """Yield the value of each key with this name, at any depth of a document."""
     if isinstance(value, dict):
         own = [value[key]] if key in value else []
         return own + [item for each in value.values() for item in values_of(key, each)]

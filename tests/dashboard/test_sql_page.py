@@ -1,4 +1,4 @@
-"""Tests that the SQL page runs the query of its link, or says in a sentence why not."""
+"""Tests the SQL page. It runs the query of its link, or says in a sentence why it does not."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ MEASURED_CALL = (
 def list_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> list[tuple[str, str]]:
-    """Return the module and name of each Python function of lenient that runs, in order.
+    """Return the module and the name of each function of lenient that runs, in the order of calls.
 
     Another text is parsed first, so that compiling the definition does not count. Comprehensions and
     generators count as functions.
@@ -55,7 +55,7 @@ def list_calls(
 def count_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> tuple[int, int]:
-    """Return how many functions run, and how many modules contain them."""
+    """Return how many functions run, and how many modules define them."""
     calls = list_calls(raw, tool)
     return len(calls), len({module for module, _ in calls})
 

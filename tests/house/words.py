@@ -1,4 +1,4 @@
-"""Defines the words by which `./dev house` judges function names; the lists are next to this module."""
+"""Defines the words by which `./dev house` judges function names. The lists are next to this module."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def begins_with_verb(name: str) -> bool:
 
 
 def is_riddle(name: str) -> bool:
-    """Return True for one word that is a participle or a particle: `told`, `held`, `asked`, `but`, `of`."""
+    """Return True if a name is a single participle or particle, such as `told`, `held`, `but`, `of`."""
     word = name.strip("_").lower()
     if not is_one_word(name) or word in VERBS:
         return False

@@ -1,4 +1,4 @@
-"""Tests log formats of other packages: they are installed, listed, used by loads, and isolated."""
+"""Tests log formats of other packages."""
 
 from __future__ import annotations
 

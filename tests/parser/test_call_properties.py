@@ -1,4 +1,4 @@
-"""Tests properties of the search for calls in any text."""
+"""Tests properties of the search for calls. They must hold for any text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that both accuracy corpora have the form described in their README, without running a parser."""
+"""Tests that both accuracy corpora have the form that their README describes. No parser runs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_named_tool_is_defined_and_declares_what_is_intended(mark: str) ->
 
 @pytest.mark.parametrize("mark", CORPORA)
 def test_no_text_says_in_valid_json_what_is_intended(mark: str) -> None:
-    # These groups contain valid JSON on purpose: a JSON string around the object, or repeated names.
+    # These groups contain valid JSON on purpose: a JSON string that contains the object, or repeated names.
     valid = tuple(f"{mark}{group}/" for group in ("string_encoding", "duplicate_keys", "never_invent"))
     for entry in entries_of(mark):
         if entry["id"].startswith(valid):

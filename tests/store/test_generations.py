@@ -1,4 +1,4 @@
-"""Tests the folder of a store: locks, publishing, crashes, and error messages."""
+"""Tests the folder of a store."""
 
 from __future__ import annotations
 
