@@ -43,7 +43,7 @@ def _runs_all(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect tests with the garbage collector off, because it takes a third of the collection time.
+    """Collect tests with the garbage collector off, because its runs take a third of the collection time.
 
     Later runs of the garbage collector skip the collected tests, which saves more time.
     """
@@ -63,7 +63,7 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the thorough tests unless `--all` is set. Start the tests first that may take long.
+    """Deselect the thorough tests unless `--all` is set. Move tests that may take long to the front.
 
     If a long test started last, all other processes would have to wait for it.
     """

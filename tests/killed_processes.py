@@ -29,7 +29,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 THOROUGH = os.environ.get("PROPERTIES") == "thorough"
-"""In thorough runs, kill at the first two and the last write of each kind; else only at the middle one."""
+"""Thorough runs kill at the first two and the last write of each kind. Ordinary runs kill at the middle."""
 
 
 def dying_at(number: int, log: Path) -> Callable[[str], None]:

@@ -1,4 +1,4 @@
-"""Tests the rules of docs/internal/architecture.md. They say which imports are allowed."""
+"""Tests the rules of docs/internal/architecture.md, such as the allowed imports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHOWS_ANSWERS = (
 OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
-    # Every change of a store computes its alerts. It uses the same statistics as the pages.
+    # Every change of a store computes alerts with the same statistics as the pages.
     "ingest.store.settling.alerts": ("callgauge.stats", "ingest"),
     "callgauge": ("callgauge", "ingest.store.shared"),
     "callgauge.checked_files": ("callgauge.checked_files",),

@@ -33,7 +33,7 @@ NAMED = [(path, name) for path in FILES for name in CASES_OF[path]]
 
 
 def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
-    """Return the tool of a case. It is a shared tool, or the case defines it, or it is one of the tools in
+    """Return the tool of a case: a shared tool, a definition in the case, or a catalog of the tools in
     `offered`.
     """
     if "offered" in case:

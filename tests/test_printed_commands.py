@@ -25,7 +25,7 @@ DOCUMENTS = [
 SOURCES = sorted(path for name in ("callgauge", "ingest") for path in (ROOT / name).rglob("*.py"))
 CALLGAUGE = typer.main.get_group(app)
 NAMES = {*CALLGAUGE.commands}
-# A command begins at the start of a line or of quoted code. It ends where the line or the code ends.
+# A command begins at the start of a line or of quoted code. The command ends with this line or code.
 IN_TEXT = re.compile(r"(?:^|`|: |; |\$ )(callgauge (?:-h|--\w|[a-z][\w-]*\b(?!:))[^`\n]*)", re.MULTILINE)
 HOLE = "VALUE"  # replaces the expressions in an f-string
 

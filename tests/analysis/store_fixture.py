@@ -43,7 +43,7 @@ def _made_generations() -> TemporaryDirectory[str]:
 
 
 def _make_generation(tables: bytes) -> Path:
-    """Return a store file with these tables. Tests share the file, because making it takes half a second."""
+    """Return a store file with these tables. Making a file takes half a second, so tests share it."""
     path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
     if not path.exists():
         begun = path.with_suffix(".begun")
@@ -131,8 +131,8 @@ BROKEN = '{"path": "a" "limit": 20}'
 
 
 def small_tables() -> dict[str, Rows]:
-    """Return the tables of a load. It has 40 clean calls, a coerced call, a rejected call and its retry, and
-    a hostile call.
+    """Return the tables of one load: 40 clean calls, a coerced call, a rejected call, a retry, and a hostile
+    call.
     """
     refused = {
         "raw_arguments": BROKEN,

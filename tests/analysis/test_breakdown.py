@@ -21,7 +21,7 @@ from tests.analysis.session_shares import of_slice
 
 NAMES = ArmNames("fixer@13", "fixer@12")
 Counts = tuple[int, int, int, int]
-"""k and n of the baseline, then of the compared slice; each call has its own session."""
+"""k and n of the baseline, then k and n of the compared slice. Each call has its own session."""
 
 
 def broken_down(

@@ -30,7 +30,7 @@ KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
     "A": {("small",): (6, 87), ("large",): (71, 263)},
     "B": {("small",): (36, 270), ("large",): (25, 80)},
 }
-"""Failures of Charig et al. (1986): A fails less often in each stratum, but more often in total."""
+"""Failures in Charig et al. (1986). Treatment A fails less often in each stratum, but more often in total."""
 
 
 def is_by_mix(table: RankedTable) -> bool:
@@ -144,9 +144,7 @@ def test_too_few_is_said_before_anything_of_the_work() -> None:
 
 
 def test_every_standing_is_reached_by_an_example_above() -> None:
-    """The first test reaches some standings by its parameters. The next two tests reach the others, as their
-    names say.
-    """
+    """The parameters of the first test reach some standings. The next two tests name the others."""
     marks = test_what_may_be_said_of_a_slice_beside_another.pytestmark  # type: ignore[attr-defined]
     listed = {standing for _, _, standing in marks[0].args[1]}
     others = {Standing.UNNAMED, Standing.OTHER_WORK, Standing.TOO_FEW_DAYS, Standing.MEASURED_APART}

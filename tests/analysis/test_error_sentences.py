@@ -41,8 +41,8 @@ def test_the_tool_given_up_on_most_is_named_with_the_range_of_the_others() -> No
 
 
 def test_the_count_does_not_decide() -> None:
-    """The tool with the most calls has ten times as many given-up retry sequences. It is not named, because
-    its share is lower.
+    """The busy tool has ten times as many given-up retry sequences, but a lower share. So the hard tool is
+    named.
     """
     assert answer(a_tool("busy", 1000, 10_000), a_tool("hard", 100, 200)).startswith("hard is given up on")
 

@@ -130,7 +130,7 @@ def test_hosts_are_among_the_choices_also_without_a_call(store: Path) -> None:
 
 
 Counts = tuple[str, str | None, int, int]
-"""A model, a host, and its calls without and with a parse error; each call has its own session."""
+"""The model, the host, the number of calls without and with a parse error. Each call has its own session."""
 
 
 def compared(store: Path, *counts: Counts, rate: str = "parse_error") -> HostComparison:
@@ -219,7 +219,7 @@ def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
-    """Holm's correction limits such errors to 5 % of stores. The test allows three standard errors more."""
+    """Holm's correction limits wrong verdicts to 5 % of stores. The test allows 3 standard errors more."""
     random, named, draws = np.random.default_rng(7), 0, 300
     for _ in range(draws):
         by_model = {

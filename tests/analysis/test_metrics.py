@@ -37,13 +37,13 @@ COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimated row counts include 
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a database of empty tables. It is made once, because making it takes longer than a query."""
+    """Return a database of empty tables. Making it takes longer than a query, so all tests share it."""
     with empty_tables() as connection:
         yield connection
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the result as JSON values. If a metric has many columns, the case may select some of them in
+    """Return the result as JSON values. If a metric has many columns, the case may list the compared ones in
     `columns`.
     """
     for table, rows in case["given"].items():

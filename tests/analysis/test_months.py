@@ -69,7 +69,7 @@ def months_of_nights(logs: Path) -> None:
 
 
 Stores = Mapping[tuple[str, bool], Connection]
-"""Connections by the kind of store (whole or sealed), and by whether they show content."""
+"""Maps the kind of store (whole or sealed), and whether content is visible, to a connection."""
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
 
 
 def _questions(name: str, signature: str) -> Iterator[dict[str, Any]]:
-    """Yield sets of parameters for a metric. They cover all ranges of days and each of its dimensions."""
+    """Yield sets of parameters for a metric. They cover all ranges of days and all its dimensions."""
     parameters = metrics()[name].parameters
     values = {**PAGE, **ASKED.get(name, {}), "prices": _PRICES, "newest": date(2026, 11, 10)}
     values |= {"signature": signature} if name == "signature_use" else {}

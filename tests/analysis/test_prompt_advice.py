@@ -1,5 +1,5 @@
-"""Tests the advice on a prompt change. It agrees with the breakdown and states the cost. Unclear cases get no
-default.
+"""Tests the advice on a prompt change. The advice agrees with the breakdown, and states the cost of the
+change.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ PROJECTS = ("acme/shop", "a,b", None)
 FILTERED = sorted(name for name, metric in metrics().items() if "sources" in metric.parameters)
 # These metrics count files. A file belongs to no session.
 WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}
-MADE = {"changed"}  # the test store has sums for this metric, but no rows that fit them
+MADE = {"changed"}  # the test store has sums for this metric, but no matching rows
 
 
 def copies(*projects: str | None) -> dict[str, Any]:

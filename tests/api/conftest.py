@@ -38,7 +38,7 @@ class Api:
 
 
 def make_client(store: SharedStore, user: User | None = LOCAL_USER) -> TestClient:
-    """Return a client. Its requests come from this user. If `user` is None, they come from nobody."""
+    """Return a client whose requests come from this user. If `user` is None, the requests have no user."""
     headers: dict[str, str] = {}
     if user is not None:
         headers = {name.decode(): value.decode() for name, value in write_headers(user)}

@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
 OF_EVERY_TYPE = (
     "slices", "calls", "signatures", "costs", "sessions", "session_copies", "trial_conditions", "trial_runs",
 )  # fmt: skip
-"""Together, these metrics have columns of all types: counts by group, times, days, flags, lists, structs."""
+"""Together, these metrics have columns of all types, such as times, flags, lists and structs."""
 
 
 @pytest.mark.thorough(quick=3)

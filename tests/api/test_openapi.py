@@ -89,7 +89,7 @@ DOCUMENT = {
     },
     "additionalProperties": False,
 }
-"""The parts of the OpenAPI 3.1 specification that the document uses; other parts are rejected."""
+"""This schema allows only the parts of the OpenAPI 3.1 specification that the document uses."""
 
 
 def values_of(key: str, value: Any) -> list[Any]:

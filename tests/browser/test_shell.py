@@ -404,5 +404,5 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
     for script in WORLD.keys() - absent:
         assert not app.page.evaluate(MISSING, [WORLD[script], font]), script
         assert not app.page.evaluate(MISSING, [WORLD[script], code]), script
-    if absent:  # `./dev test` installs the fonts if it can
+    if absent:  # `./dev test` installs the fonts if possible
         pytest.skip(f"this machine has no font for {sorted(absent)}")

@@ -146,7 +146,7 @@ def test_a_name_that_reads_from_right_to_left_keeps_its_version_behind_it(
         app.page.close()
 
 
-# Returns the screen position of a name's letters, and of the @ behind them.
+# Returns the positions on screen of a name's letters and of the @ behind the name.
 WHERE_THE_VERSION_IS = """cell => {
   const texts = []
   const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)

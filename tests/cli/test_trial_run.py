@@ -111,7 +111,7 @@ def callgauge(*words: object, folder: Path, **variables: str) -> tuple[int, str,
         patch.chdir(folder)
         for name, value in {"CALLGAUGE_TEST_KEY": "sk-test-12345678", **variables}.items():
             patch.setenv(name, value)
-        # only the main thread may set a signal handler, so setting one does nothing here
+        # only the main thread may set a signal handler, so this function does nothing
         patch.setattr(signal, "signal", lambda *_: signal.SIG_DFL)
         result = call_apart(CliRunner().invoke, trial, [*map(str, words)])
     return result.exit_code, result.stdout, result.stderr

@@ -19,8 +19,8 @@ from ingest.errors import StoreBusy
 from ingest.store.generations import lock_store
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "session-log.example.jsonl"
-# Each process of the command runs this code at its start. It hides POSIX functions; only the file lock gets a
-# substitute.
+# Each process of the command runs this code at its start. The code hides POSIX functions, and replaces the
+# file lock.
 BLOCK = """
 import fcntl, os, subprocess, sys, types
 

@@ -88,7 +88,7 @@ def small(store: Path) -> Path:
 
 
 FEW = ["egret", "falcon", "heron"]
-"""The three models of `few_of_many` with enough sessions, ordered by parse errors, fewest first."""
+"""The models of `few_of_many` with enough sessions. The model with the fewest parse errors is first."""
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def few_of_many(store: Path) -> Path:
 
 
 def open_fold(app: AppTest, key: str) -> AppTest:
-    """Open the folded list below the table `key`. It contains the slices with too few sessions."""
+    """Open the folded list below the table `key`. The list contains the slices with too few sessions."""
     app.session_state[f"{key}_thin"] = True
     app.run()
     assert not app.exception

@@ -1,7 +1,7 @@
 """Makes logs in which every field is an attack, and loads them into a store.
 
-Each text starts with a spreadsheet formula sign. Then it names its field (`MARK` and the field name), so that
-tests can find it. The text contains code that a browser or Streamlit would execute.
+Each text starts with a spreadsheet formula sign. The next word is `MARK` and the name of the text's field, so
+that tests can find the text. The rest is code that a browser or Streamlit would execute.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests long lists that are read day by day, from the newest day on. Rows and order must equal those of one
+"""Tests long lists that are read day by day, from the newest day on. Rows and order must be those of a single
 query.
 """
 

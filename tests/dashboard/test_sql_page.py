@@ -1,4 +1,4 @@
-"""Tests the SQL page. It runs the query of its link, or says in a sentence why it does not."""
+"""Tests the SQL page. The page runs the query of its link, or says in a sentence why not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests the file of a card. It has the rows and the cells of the table in the same order, and shortens no
-name.
+"""Tests the file of a card. The file has the rows and cells of the card's table in the same order, with full
+names.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def palette_views(app: AppTest) -> list[dict[str, Any]]:
 
 
 def dialog() -> AppTest:
-    """Run only the dialog. An AppTest runs no fragments, so it would disappear when its form is sent."""
+    """Run only the dialog. An AppTest runs no fragments, so a dialog would vanish when its form is sent."""
 
     def show() -> None:
         from callgauge.dashboard.components.memory.saved_views import ask_view_name

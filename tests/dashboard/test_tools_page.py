@@ -91,7 +91,9 @@ def test_all_rates_and_the_latency_of_each_tool_are_behind_a_fold(many_sessions:
 
 @pytest.fixture
 def many_sessions(store: Path) -> Path:
-    """Return four tools. Two have many sessions, one has a single session, and one is offered by no log."""
+    """Return four tools. Two tools have many sessions, one has a single session, and no log offers the
+    fourth.
+    """
     bad = {"fault_layer": "schema", "outcome": "failed", "parse_error": "missing_required:limit"}
     unknown = {"fault_layer": "schema", "outcome": "failed", "parse_error": "unknown_tool:serach"}
     offered = {"tools_offered": True}
@@ -158,7 +160,7 @@ def test_too_few_sessions_are_said(two_tools: Path) -> None:
 
 @pytest.fixture
 def as_text(store: Path) -> Path:
-    """Return a tool with an integer parameter. One of its two models sends text instead. Some calls are
+    """Return a tool with an integer parameter. One of the two models sends text instead. Some calls are
     broken JSON.
     """
     sent = {"raw_arguments": '{"limit": "20"}', "outcome": "coerced", "model": "slate"}

@@ -189,7 +189,7 @@ def test_a_conversation_that_was_forgotten_becomes_a_second_session(
 ) -> None:
     monkeypatch.setattr(conversation_joining, "KEPT", 1)
     _, store = loaded(tmp_path, *[{"messages": GROWING[:end]} for end in (2, 4)])
-    # with memory for one session, the reader keeps the last session
+    # even if the reader remembers only one session, it remembers the last session
     assert ask(store, "SELECT count(*) FROM sessions") == [(1,)]
     between = {"messages": [{"role": "user", "content": "Hi"}, ANSWER]}
     _, store = loaded(tmp_path / "b", {"messages": GROWING[:2]}, between, {"messages": GROWING})

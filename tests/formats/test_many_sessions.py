@@ -116,7 +116,7 @@ def test_texts_that_wait_are_not_held_in_memory() -> None:
 
 
 class Counted:
-    """A session that counts its records. A large `depth` nests it too deeply to be stored in a file."""
+    """A session that counts its records. With a large `depth`, it is nested too deeply for the file."""
 
     def __init__(self, depth: int = 0) -> None:
         self.weight = 1_000_000_000

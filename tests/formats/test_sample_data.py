@@ -19,7 +19,7 @@ from tests.formats.test_cases import events_of as events_in
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 HISTORY = LOGS / "session_history"
 DAMAGED = Path(__file__).parents[1] / "cases" / "damaged"
-# a load reads each file together with the .json file next to it
+# a load reads these files together with the .json files next to them
 REPLIES = set(LOGS.glob("text_captures/*.txt"))
 OTHERS = sorted(path for path in LOGS.glob("*/*") if path.parent != HISTORY and path not in REPLIES)
 FILES = sorted(path for path in LOGS.rglob("*") if path.is_file() and HISTORY not in path.parents)

@@ -81,12 +81,12 @@ def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:
     )
     assert find_bash_blocks("```bash\na\n```\n```bash\nb\n```") == ["a", "b"]
     assert find_bash_blocks("```bash\n```") == []
-    assert len(find_bash_blocks("```bash\n" * 20_000)) == 6_666  # one match of the pattern takes three lines
+    assert len(find_bash_blocks("```bash\n" * 20_000)) == 6_666  # each match of the pattern needs three lines
 
 
 def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
-    """Both arrays begin with the same line `[`, so the line cannot identify them. Their sessions are named
-    after the files.
+    """Both arrays begin with the same line `[`, so this line cannot identify an array. Each session is named
+    after its file.
     """
     attempt = '[\n {"task_id": %d, "reward": 1.0, "info": {}, "traj": [], "trial": 0}\n]\n'
     for number in (1, 2):

@@ -61,7 +61,7 @@ def at_random(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
-    """Run the target under atheris, which guides the inputs by coverage. It starts with the saved inputs.
+    """Run the target under atheris, which guides the inputs by coverage. The saved inputs run first.
 
     This function never returns.
     """

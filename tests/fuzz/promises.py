@@ -28,10 +28,10 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 from tests.fuzz.conformance import misfit
 
 MAX_SECONDS = 2.0
-"""Maximum CPU time in seconds for a text of up to `GUARDED` characters, even with a fuzzer's counters."""
+"""Maximum CPU time in seconds for a text of up to `GUARDED` characters, even if a fuzzer counts coverage."""
 GUARDED = 64 * 1024
 SUSPICIOUS_SECONDS = 0.4
-"""Seconds. A slower text is also read by half: linear time is then twice, quadratic time four times."""
+"""Seconds. Of a slower text, one half is also parsed, to check that the time grows linearly."""
 Result = TypeVar("Result")
 
 _HALVES = re.compile(r"[\ud800-\udfff]")  # the parser first replaces half surrogate pairs
@@ -43,7 +43,7 @@ _SAID_ABOUT_JSON = {
     "string_encoding_removed",
     "empty_arguments",
 }
-"""Codes allowed for a text that is JSON: a repeated key, 1e999, or a string that contains JSON text."""
+"""These codes are allowed for valid JSON, for example for a repeated key or for 1e999."""
 _NOT_QUOTED_WHERE_IT_STANDS = {
     "json_parse_error",  # `found` is only the beginning of the text
     "nested_too_deep",
@@ -59,11 +59,11 @@ _DECODES = {
     "string_literal_converted_to_object",
     "string_literal_converted_to_array",
 }
-"""After these codes, `found` is text from within a string, which the raw text writes with escapes."""
+"""After these codes, `found` may be text without escapes, while the raw text contains it with escapes."""
 
 
 def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
-    """Return the result of `parse_arguments`. Before, check every rule that needs only one run."""
+    """Return the result of `parse_arguments`, after checking every rule that needs only one run."""
     request = _in_time(lambda text: parse_arguments(text, tool), raw)
     check_request(request, raw)
     check_fit(request, tool)
@@ -92,8 +92,8 @@ def _timed(read: Callable[[Any], Result], text: str | bytes) -> tuple[Result, fl
 def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
     """Check the rules about a result.
 
-    In some dialects, each parameter is written separately, and the parser builds `raw` from them. Then
-    `built` is True. The repairs of this step are not in the result.
+    In some dialects, each parameter is written separately, and the parser builds `raw` from the parameters.
+    Then `built` is True, and the result does not contain the repairs of this step.
     """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
@@ -224,7 +224,7 @@ def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
 
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
-    """Return the result of `extract_tool_calls`. Before, check the rules about it."""
+    """Return the result of `extract_tool_calls`, after checking the rules about this result."""
     calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
     reached = 0
     for call in calls:

@@ -1,7 +1,7 @@
 """Fuzzes the readers of the four APIs. Damaged answers are made from bytes.
 
-A reader returns a reply or raises one of its two errors, and does the same each time. The API must be able to
-write the reply into a conversation history.
+A reader returns a reply or raises one of its two errors. A second read must do the same. The API must be able
+to write the reply into a conversation history.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def draw(kind: str, task: int) -> random.Random:
 
 
 def draw_fault(kind: str, task: int, rate: float) -> str:
-    """Return the fault of a task's first call. The rate is the probability of one of four faults."""
+    """Return the fault of a task's first call. With probability `rate`, this is one of four faults."""
     dice = draw(kind, task)
     return dice.choice([name for name in FAULTS if name != "clean"]) if dice.random() < rate else "clean"
 
@@ -132,7 +132,7 @@ def count_bad_among(wire: str, _task: int) -> Counts:
     """Count the three calls of a reply: a valid call, a cut call that loses data, and a call of an unknown
     tool.
     """
-    if wire == "gemini":  # if one call of a reply is malformed, Gemini's API drops all its calls
+    if wire == "gemini":  # if one call of a reply is malformed, Gemini's API drops all calls of the reply
         return Counter([("repaired", "syntax")]) + CLEAN
     return CLEAN + Counter([("repaired", "schema"), ("failed", "schema")])
 

@@ -1,4 +1,4 @@
-"""Tests images, audio and files. They reach the server unchanged. The session log has only their sizes."""
+"""Tests images, audio and files. The server gets them unchanged, but the session log has only their sizes."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ class SourceModule:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Return the syntax tree. It is parsed only when needed, because each test process imports this
-        module.
+        """Return the syntax tree. The module is parsed only when needed, because each test process imports
+        this file.
         """
         return ast.parse(self.text)
 

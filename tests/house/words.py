@@ -10,14 +10,14 @@ def read_words(name: str) -> frozenset[str]:
 
 
 VERBS = read_words("verbs.txt")
-"""A name begins with a verb when its first word is one of these.
+"""A name begins with a verb if its first word is in this list.
 
-Words that are mostly nouns in this code (`call`, `rate`, `page`, `step`) are left out: a name that begins
-with one of them does not count, even where a verb is meant.
+Words that are mostly nouns in this code (`call`, `rate`, `page`, `step`) are not in this list. A name that
+begins with such a noun does not count, even if a verb is meant.
 """
 PARTICLES = read_words("particles.txt")
 PARTICIPLES = read_words("participles.txt")
-"""Irregular participles; regular ones end in `-ed`."""
+"""Irregular participles. Regular participles end in `-ed`."""
 
 
 def first_word(name: str) -> str:

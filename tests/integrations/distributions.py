@@ -50,7 +50,7 @@ def install_callgauge(site: Path) -> None:
 
 
 def run_python(site: Path, cwd: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run Python in a new process. It can import the checkout, and the packages in `site`."""
+    """Run Python in a new process that can import the checkout and the packages in `site`."""
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", "COLUMNS": "200"}
     for name in [name for name in environment if name.startswith(("PYTEST_", "CALLGAUGE_"))]:
         del environment[name]

@@ -26,7 +26,7 @@ HOSTILE = 'x"; touch pwned; $(touch pwned) `touch pwned` ${{ github.token }}\n::
 
 @dataclass(frozen=True, slots=True)
 class ActionRun:
-    """One run of the action. `code` is the exit code of the step that failed. It is 0 if no step failed."""
+    """One run of the action. `code` is the exit code of the step that failed, or 0 if no step failed."""
 
     code: int
     outputs: dict[str, str]

@@ -1,4 +1,4 @@
-"""Tests stored reports. They quote logs, so they are deleted together with the quoted texts."""
+"""Tests stored reports. A report quotes logs, so it is deleted together with the quoted texts."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def build_distribution(project: Path, folder: Path, target: str) -> Path:
 
 
 def make_environment(folder: Path, packages: Path) -> Installation:
-    """Make an environment that can import the packages in `packages`, but no others on this machine."""
+    """Make an environment that can import the packages in `packages`, but no other package."""
     venv.create(folder, with_pip=False, symlinks=os.name != "nt")
     variables = {"base": str(folder), "platbase": str(folder)}
     site_packages = Path(sysconfig.get_path("purelib", vars=variables))

@@ -49,7 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 @pytest.fixture
 def only_orjson(tmp_path: Path) -> Path:
-    """Return a folder of packages. It contains only orjson."""
+    """Return a folder of packages that contains only orjson."""
     shutil.copytree(Path(orjson.__file__).parent, tmp_path / "packages" / "orjson")
     return tmp_path / "packages"
 
@@ -94,7 +94,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
 
 @pytest.mark.thorough
 def test_the_command_works_from_any_folder(installed: Installation, tmp_path: Path) -> None:
-    (tmp_path / "ingest").mkdir()  # this folder has the same name as our package, but must not hide it
+    (tmp_path / "ingest").mkdir()  # a folder with the name of our package must not hide the package
     (tmp_path / "ingest" / "__init__.py").write_text("raise RuntimeError('the wrong one')\n")
     assert "ingest" in installed.run("callgauge", "--help", cwd=tmp_path).stdout
     shutil.copy(ROOT / "docs" / "session-log.example.jsonl", tmp_path / "night.jsonl")

@@ -19,7 +19,7 @@ EACH = 300
 SILENT_REACHED = 1
 """The number of silently wrong results in this part of the mutants. Lower it when the parser improves."""
 WRONG_REACHED = 2
-"""The number of results in this part that are not right: silently wrong, lossy or rejected."""
+"""The number of results in this part that are silently wrong, lossy or rejected."""
 MARKED = (Finding("unclosed_string", 3, 4, warns=True),)
 WRITE = Tool(
     "write",
@@ -118,8 +118,8 @@ CODE = 'x = ["a", "b"]; y.get("t", "?"); ' * 4
     [
         (f'{{"path": "p", "content": "{CODE}"}}', False),
         (f'{{"content": "{CODE}", "path": "p"}}', False),
-        (f'{{"content": "{CODE} "path": "p"}}', True),  # `path` is a declared name, but it is in the code
-        # `note` is another name, and it is in the code
+        (f'{{"content": "{CODE} "path": "p"}}', True),  # the code contains `path`, which is a declared name
+        # the code contains `note`, which is no declared name
         (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),
     ],
 )

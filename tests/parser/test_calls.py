@@ -49,7 +49,7 @@ TOOL = ToolDefinition.from_json_schema(
 OTHER = ToolDefinition.from_json_schema(name="ls", schema={"type": "object", "properties": {}})
 CATALOG = ToolCatalog.from_definitions([TOOL, OTHER])
 
-# Text like code and prose. It contains no delimiter of a dialect.
+# Text like code and prose, without any delimiter of a dialect.
 words = st.text(st.sampled_from(list("abc XY09 \t\n\"'`<>&{}[](),:;=\\/#$%é日😀-_.")), max_size=40)
 lines = words.filter(lambda text: text == text.strip() and "\n" not in text and "`" not in text)
 arguments = st.fixed_dictionaries(
@@ -312,8 +312,8 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> N
 
 
 def test_no_pattern_repeats_what_it_may_give_back() -> None:
-    """A repetition in a pattern must not cause backtracking. It must be possessive, or end at a fixed
-    character.
+    """A repetition in a pattern must be possessive, or end at a fixed character. Otherwise, it could cause
+    backtracking.
     """
     import lenient.calls
 

@@ -28,7 +28,7 @@ def groups_of(folder: Path) -> dict[str, list[Entry]]:
 
 
 CORPORA = {"": groups_of(CORPUS), "h-": groups_of(HELD_OUT)}
-"""The groups of each corpus, by the prefix of the corpus's ids."""
+"""Maps the prefix of a corpus's ids to the groups of the corpus."""
 TOOLS: dict[str, list[Entry]] = {"": read(CORPUS / "tools.json"), "h-": read(HELD_OUT / "tools.json")}
 GROUPS = [(mark, group) for mark, groups in CORPORA.items() for group in groups]
 HELD_OUT_CALLS: list[Entry] = read(HELD_OUT / "calls.json")["entries"]

@@ -57,7 +57,7 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return two results: one with and one without the fast paths."""
+    """Return the result with the fast paths, and the result without them."""
     with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
@@ -349,7 +349,7 @@ def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
 
 
 def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return two results: one from the fast path, and one from the full path."""
+    """Return the result of the fast path, and the result of the full path."""
     with (
         patch("lenient.arguments.parse.convert_misfits", return_value=None),
         patch("lenient.coerce.validator._MAX_CHECKED_DEPTH", 0),

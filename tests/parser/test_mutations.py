@@ -22,7 +22,7 @@ EACH = 4
 SILENT_REACHED = 0
 """The number of silently wrong results in this part of the mutants. Lower it when the parser improves."""
 WRONG_REACHED = 4
-"""The number of results in this part that are not right: silently wrong, lossy or rejected."""
+"""The number of results in this part that are silently wrong, lossy or rejected."""
 LOSSY = Finding("unclosed_string", 3, 4, warns=True)
 FILTERS = Tool(
     "search",

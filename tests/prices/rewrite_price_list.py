@@ -35,12 +35,12 @@ from genai_prices.types import (
 
 PRICE_LIST = Path(__file__).parents[2] / "callgauge" / "prices" / "prices.csv"
 COLUMNS = ("model", "from_day", "input", "output", "cached_input", "cache_write", "currency", "source")
-# These companies sell their own models. If several of them have a model name, the first company sets its
-# price.
+# These companies sell their own models. If several companies sell a model of one name, the first company sets
+# the price.
 MAKERS = (
     "anthropic", "openai", "google", "deepseek", "mistral", "x-ai", "moonshotai", "zai", "minimax", "cohere",
 )  # fmt: skip
-# the library has prices without a day; they get this day, which is earlier than any log
+# for prices without a day in the library; this day is earlier than any log
 FIRST_DAY = "2020-01-01"
 # These models are not priced per text token.
 NO_TEXT = re.compile(r"audio|embed|image|live|ocr|realtime|transcribe|tts|voice|voxtral|whisper")
@@ -53,8 +53,8 @@ HEADER = """\
 # cache of five minutes. An empty cached_input or cache_write: priced as other input. A price from 2020-01-01
 # holds from the release of its model. The team's own prices win: callgauge prices FILE --store DIR.
 """
-# The library lacks these prices. They ended before it existed, or are DeepSeek's prices that do not depend on
-# the hour. Each row replaces the model's price without a day.
+# The library lacks these prices. Some ended before the library existed. DeepSeek's prices depend on the hour
+# in the library, but not here. Each row replaces the model's price without a day.
 OWN_ROWS = """\
 gpt-4o,2024-05-13,5,15,,,USD,OpenAI price page
 gpt-4o,2024-10-02,2.5,10,1.25,,USD,OpenAI price page

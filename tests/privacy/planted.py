@@ -195,9 +195,7 @@ def _spell_unicode(text: str) -> str:
 
 
 def _escape_some(text: str) -> str:
-    r"""Return JSON in which `=`, `&`, `@`, `<` and `>` are escapes, and `/` is `\/`, as some programs write
-    it.
-    """
+    r"""Return JSON as some programs write it: `=`, `&`, `@`, `<` and `>` are escapes, and `/` is `\/`."""
     escaped = json.dumps(text)[1:-1].replace("/", "\\/")
     return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in escaped)
 

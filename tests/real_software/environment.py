@@ -25,12 +25,12 @@ TIME_LIMIT = 1800.0  # seconds for one installer
 
 
 class InstallError(Exception):
-    """An installer is missing, or it failed. The message is one sentence."""
+    """An installer is missing, or the installer failed. The message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A folder of installed programs. It is made again if a file in `files` has changed."""
+    """A folder of installed programs. The folder is made again if a file in `files` has changed."""
 
     name: str
     files: Sequence[str]
@@ -53,7 +53,7 @@ class Environment:
         return self._stamp.is_file() and self._stamp.read_text() == self._fingerprint()
 
     def why_missing(self) -> str | None:
-        """Return why the programs are not installed. Return None if they are installed."""
+        """Return why the programs are not installed, or None if they are installed."""
         if self.is_ready():
             return None
         if self._reason.is_file():

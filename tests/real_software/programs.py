@@ -47,13 +47,15 @@ def require(environment: Environment) -> Path:
 
 
 def python_program(name: str = "python") -> str:
-    """Return the path of a program in the Python environment. Skip the test if it is not installed."""
+    """Return the path of a program in the Python environment. Skip the test if there is no such program."""
     folder = require(PYTHON)
     return str(folder / "Scripts" / f"{name}.exe" if os.name == "nt" else folder / "bin" / name)
 
 
 def node_program(script: str) -> list[str]:
-    """Return the command that runs a script of the Node packages. Skip the test if they are not installed."""
+    """Return the command that runs a script of the Node packages. Skip the test if the packages are not
+    installed.
+    """
     return ["node", str(require(NODE) / "node_modules" / script)]
 
 

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Return a store with five calls. For four of them, the correct arguments are known."""
+    """Return a store with five calls. The correct arguments of four of these calls are known."""
     count = definition("count", properties={"n": {"type": "integer"}}, required=["n"])
     lost = call(6, step=6, **FAILED) | {"tool": "count", "definition_id": "d-count"}
     tables = store_tables([*the_calls(), lost], definitions=[definition(), definition("list"), count])

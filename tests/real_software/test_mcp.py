@@ -56,8 +56,8 @@ def test_the_inspector_lists_and_calls_the_tools_of_callgauge_mcp(tmp_path: Path
 
 
 def chat(folder: Path, mcp: list[str], calls: list[tuple[str, dict[str, Any]]]) -> dict[str, str]:
-    """Let a scripted model make all calls in one reply. Return the failure stage of each call, or its outcome
-    if there is none.
+    """Let a scripted model make all calls in one reply. Return the failure stage of each failed call, and the
+    outcome of each other call.
     """
 
     def answer(request: Asked) -> Emitted:

@@ -53,7 +53,7 @@ def test_each_recorded_call_of_the_sdks_is_loaded_once(tmp_path: Path) -> None:
 
 
 class _Model(BaseHTTPRequestHandler):
-    """Answers the three requests of a turn with an invalid call, a broken call and a text. It records the
+    """Answers the three requests of a turn with an invalid call, a broken call and a text. Records the
     requests.
     """
 

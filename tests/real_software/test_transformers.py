@@ -86,7 +86,8 @@ def _probe(folder: Path, url: str, model: str) -> None:
     capabilities = {name: entry["value"] for name, entry in result[model]["capabilities"].items()}
     assert result[model]["ok"]
     assert (capabilities["supports_tool_use"], capabilities["takes_tool_results"]) == (True, True)
-    # The model writes the usual spaces. They do not show whether the text is the model's or the server's.
+    # The model writes the usual spaces. So the spaces do not show whether the model or the server wrote the
+    # text.
     assert result[model]["raw_text"] == "unknown"
 
 

@@ -73,7 +73,7 @@ async def read_message(reader: asyncio.StreamReader) -> tuple[str, bytes]:
 async def recording(
     folder: Path, answer: Answer, path: str = "", log: ExchangeLog | None = None, **options: Any
 ) -> AsyncIterator[Recorded]:
-    """Run a recorder until the block ends. The server behind it answers with `answer`."""
+    """Run a recorder until the block ends. The server behind the recorder answers with `answer`."""
     recorded = Recorded(0, folder)
     connections: set[asyncio.Task[None] | None] = set()
 

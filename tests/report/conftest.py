@@ -34,13 +34,13 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(published: Path, tmp_path: Path) -> Path:
-    """Return a copy of the store. It is for tests that save decisions and notes."""
+    """Return a copy of the store, for tests that save decisions and notes."""
     return Path(shutil.copytree(published, tmp_path / "store"))
 
 
 @pytest.fixture(scope="session")
 def report(published: Path) -> MorningReport:
-    """Return the report of the last day. It is compared with the report of two days before."""
+    """Return the report of the last day, which is compared with the report of two days before."""
     return report_of(published, LAST, since=date(2026, 11, 18))
 
 

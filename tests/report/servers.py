@@ -1,4 +1,4 @@
-"""Runs servers on this machine. They accept a report, or fail in typical ways."""
+"""Runs servers on this machine that accept a report or fail in typical ways."""
 
 from __future__ import annotations
 

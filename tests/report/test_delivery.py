@@ -49,7 +49,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Sender:
-    """Sends one report to several channels, and records how long it waits between attempts."""
+    """Sends one report to several channels, and records the waiting times between attempts."""
 
     def __init__(self, report: MorningReport, folder: Path) -> None:
         self.report = report

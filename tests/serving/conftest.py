@@ -25,7 +25,7 @@ TOKEN = "a token that holds"  # noqa: S105 - of nobody
 
 
 def offer_files(text: str) -> bytes:
-    """Return a Streamlit message that offers one file. Its texts mention another file."""
+    """Return a Streamlit message that offers one file. The label and the help text mention another file."""
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/abc123.csv"
     message.delta.new_element.download_button.label = f"{text} /media/typed123.csv"

@@ -211,7 +211,7 @@ def test_a_taken_port_is_an_error_without_a_traceback(tmp_path: Path) -> None:
 
 
 def parse(*parts: bytes) -> FirstRequest | None:
-    """Send these parts over a connection, and close it. Return the parsed request."""
+    """Send these parts over a connection, and close the connection. Return the parsed request."""
 
     async def read() -> FirstRequest | None:
         ours, theirs = socket.socketpair()

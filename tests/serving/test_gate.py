@@ -61,7 +61,7 @@ ROUTES = (
     "/sign-in/../models",
     "/%2e%2e/models",
 )
-# Proxies add headers to a request. This has one example of each kind of header.
+# Proxies add headers to a request. This list has one example of each kind of header.
 OF_PROXIES = (
     {"x-forwarded-for": "192.0.2.1"},
     {"x-forwarded-proto": "https"},
@@ -222,12 +222,12 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
         assert fill(browser, "bob", PASSWORD).status_code == 303
         assert paused.await_count == 5
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(40)]
-        # there were too many attempts for one name, even though they came from different addresses
+        # there were too many attempts for one name, although they came from different addresses
         assert statuses[-1] == 429
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 429
     assert (
         fill(known_browser, "ann", PASSWORD).status_code == 303
-    )  # ann signed in with this browser before, so the limit does not apply to it
+    )  # ann has signed in with this browser before, so the limit does not apply to her
     for _ in range(25):  # a team may share one address, so correct passwords do not count as attempts
         assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()

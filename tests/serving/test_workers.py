@@ -1,4 +1,4 @@
-"""Tests two real worker processes over one store. They share the state that both need."""
+"""Tests two real worker processes over one store. Both must answer users, and share some state."""
 
 from __future__ import annotations
 

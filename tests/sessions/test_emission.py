@@ -1,4 +1,4 @@
-"""Tests calls that a model wrote into its text, so that they reached no tool."""
+"""Tests calls that a model wrote into its text. These calls reached no tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the table of failure messages, which all formats use. It maps a tool's message to a failure stage."""
+"""Tests the table that maps a tool's failure message to a failure stage. All formats use this table."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(counted: Any, expected
 @pytest.mark.parametrize(
     ("counted", "expected"),
     [
-        # In Anthropic's input count, cached tokens are not included. OpenAI, DeepSeek, Moonshot and Gemini
-        # include them.
+        # The input count of Anthropic does not include cached tokens. Those of OpenAI, DeepSeek, Moonshot and
+        # Gemini do.
         (
             anthropic_messages.count_input(
                 {"input_tokens": 3, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 7}

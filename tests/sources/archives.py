@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ingest.decoding.zstd import CompressionParameter, compress
 
-ZSTD = 93  # the number of this zip method; before 3.14, the standard library cannot write it
+ZSTD = 93  # the number of a zip method; before Python 3.14, the standard library cannot write this method
 
 
 def zipped(path: Path, members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:

@@ -126,7 +126,7 @@ def heed_ctrl_c() -> None:
 
 @contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """End a process that a failed test left running. Otherwise, Popen would wait for it forever."""
+    """End a process that a failed test left running. Otherwise, Popen would wait for the process forever."""
     try:
         yield
     except BaseException:

@@ -11,8 +11,8 @@ from ingest.pipeline.watch import EVERY, watch
 
 
 class Folder:
-    """A fake folder. It returns the given states, one at each check. It counts the loads and records the
-    messages.
+    """A fake folder. Each check returns the next of the given states. The folder counts the loads and records
+    the messages.
 
     After the last state, the watch ends.
     """

@@ -1,4 +1,4 @@
-"""Tests that the rates of one table share an estimate of their correlation within sessions."""
+"""Tests that the rates of one table share an estimate of the correlation within sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_rows(several: int, alike: float, *, seed: int = 1, sessions: int = 100)
 
 
 FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
-"""With three hits in fifteen sessions, a row alone gives almost no information on its correlation."""
+"""This row has three hits in fifteen sessions, so its own correlation is almost unknown."""
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
@@ -125,7 +125,7 @@ def test_rows_without_a_hit_lend_nothing() -> None:
 
 
 def test_a_row_without_a_hit_goes_by_what_the_others_show() -> None:
-    """A session of ten calls counts as one call if its correlation is unknown. It counts as ten if the
+    """A session of ten calls counts as one call if the correlation is unknown. It counts as ten if the
     correlation is known to be 0.
     """
     nothing = of_sessions([(0, 10)] * 30)

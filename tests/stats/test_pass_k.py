@@ -80,7 +80,7 @@ def test_tasks_of_k_trials_are_covered_at_every_rate(tasks: int) -> None:
 
 
 def test_many_trials_of_like_tasks_narrow_the_interval() -> None:
-    """The 40 tasks of 8 trials differ only by chance. They count nearly as 320 independent trials."""
+    """The 40 tasks of 8 trials differ only by chance, so they count nearly as 320 independent trials."""
     counts = np.rint(40 * binom.pmf(np.arange(9), 8, 0.5)).astype(int)
     like = pass_k([(8, c, int(number)) for c, number in enumerate(counts)], 1)
     unlike = pass_k([(8, 8, 20), (8, 0, 20)], 1)

@@ -174,9 +174,7 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
 
 
 def test_sessions_that_are_counted_on_several_days_are_still_few() -> None:
-    """Five sessions last twelve days. In the sum over days they count as 60, but they are in only five
-    groups.
-    """
+    """Five sessions last twelve days. The sum over days counts 60 sessions, but only five groups exist."""
     day = count_by_group([(1, 5)] * 5, range(5))
     assert not Share(5 * 12, 25 * 12, 60, 12 * day).has_enough
 

@@ -11,7 +11,7 @@ from callgauge.stats.rates import measure_spreads
 from tests.analysis.session_shares import draw_share, of_sessions, place_sessions
 
 KIDNEY_STONES = [(Share(81, 87), Share(234, 270)), (Share(192, 263), Share(55, 80))]
-"""Charig et al. (1986): treatment A is better for small and for large stones, but worse in total."""
+"""The data of Charig et al. (1986). A is better for small and for large stones, but worse in total."""
 
 
 def plain_sum(strata: list[tuple[Share, Share]]) -> tuple[Share, Share]:

@@ -1,4 +1,4 @@
-"""Tests the changes that nightly runs find: on which day, in which series, and what happens to them later."""
+"""Tests the changes that nightly runs find. A change has a first day, and belongs to a series."""
 
 from __future__ import annotations
 

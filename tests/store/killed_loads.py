@@ -133,8 +133,8 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A kill. It has the step at which the work was killed, what a reader then saw, and a hash of the
-    remaining files.
+    """One kill: the step at which the work was killed, what a reader then saw, and a hash of the remaining
+    files.
     """
 
     step: str
@@ -164,7 +164,7 @@ def left_behind(store: Path) -> str:
     copy = store.with_name("locked")
     shutil.copytree(store, copy)
     forked(lambda: lock(copy))
-    # the file contains the owner and the time of the lock, but no load reads them
+    # no load reads the content of this file, the owner and the time of the lock
     (copy / LOCK).write_bytes(b"")
     digest = hashlib.sha256()
     for path in sorted(path for path in copy.rglob("*") if path.is_file()):
@@ -185,7 +185,7 @@ def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[
     """Return the number (from 1) of the middle write of each kind. Thorough runs return the first and last
     writes.
 
-    In an ordinary run, `among` limits the kinds. If it is empty, all kinds are used.
+    In an ordinary run, `among` limits the kinds. If `among` is empty, all kinds are used.
     """
     places: dict[str, list[int]] = {}
     for number, step in enumerate(steps, 1):

@@ -45,8 +45,8 @@ def session(
     raw: str = '{"path": "a.py"}',
     ended: bool = True,
 ) -> str:
-    """Return a session history. For each number in `turns`, it has a turn with this number of steps, of one
-    call each.
+    """Return a session history. Each number in `turns` makes a turn with this number of steps, and each step
+    has one call.
 
     `raw` contains the raw arguments of every call. If `ended` is False, the last turn and the session have no
     end.

@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 
 def group_of(source: str | None, session_id: str | None) -> int:
-    """Return the group of a session. It is computed from the first 32 bits of an MD5, big endian."""
+    """Return the group of a session, computed from the first 32 bits of an MD5, big endian."""
     hashed = md5(f"{source or ''}\0{session_id or ''}".encode(), usedforsecurity=False)
     return int.from_bytes(hashed.digest()[:4], "big") % 50
 

@@ -19,7 +19,7 @@ SEALING = (
     "segment copy", "month back", "month", "month checkpoint", "segment", "segment checkpoint", "rewrite",
     "rewritten", "segment sync", "name", "switch", "switched", "remove",
 )  # fmt: skip
-"""The writes of a load that puts all rows into segments (other loads lack them), and those that publish."""
+"""The writes of a load that puts all rows into segments, and the writes that publish the store."""
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,8 @@ def meta(name: str, day: int, parent: str | None = None) -> list[Line]:
 
 
 def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: int = 10) -> list[Line]:
-    """Return one turn. It has a step with token counts for each call. If the turn has ended, it has an
-    answer.
+    """Return one turn with a step for each call. Each step has token counts. If the turn has ended, an answer
+    follows.
     """
     at = datetime(2026, 10, day, hour, 1, tzinfo=UTC)
     lines = [
@@ -70,9 +70,7 @@ def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: 
 
 
 def fork(lines: Sequence[Line], name: str, day: int, parent: str, *, hour: int = 9) -> list[Line]:
-    """Return the beginning of a forked session's log. It has the lines of the parent, all with the time of
-    the fork.
-    """
+    """Return the beginning of a forked session's log: all lines of the parent, with the time of the fork."""
     at = datetime(2026, 10, day, hour, tzinfo=UTC).isoformat()
     return [*meta(name, day, parent), *({**record, "timestamp": at} for record in lines)]
 

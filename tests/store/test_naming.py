@@ -26,7 +26,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def chat() -> str:
-    """Return a log with one call. It has no times and no model."""
+    """Return a log with one call, but without times and without a model."""
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "read it"},

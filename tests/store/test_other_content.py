@@ -32,7 +32,7 @@ def write_over(file: Path, content: str | bytes) -> None:
 
 
 def in_turn(file: Path, store: Path, nights: Sequence[str]) -> list[LoadReport]:
-    """Load these contents one after another. Each replaces the previous content."""
+    """Load these contents one after another. Each content replaces the previous content."""
     reports = []
     for number, night in enumerate(nights):
         file.write_text(night)

@@ -29,7 +29,7 @@ DAYS = "SELECT DISTINCT day FROM tool_calls ORDER BY 1"
 
 
 def old_session(name: str, *, day: int, word: str = CANARY) -> str:
-    """Return a session. Its user, model, tool, agent and prompt have special words. One call is broken."""
+    """Return a session whose user, model, tool, agent and prompt have special words. One call is broken."""
     text = session(name, day=day, turns=(2, 1), raw=json.dumps({"path": f"{word}.py", f"a {word}": 1}))
     text += session(f"{name} broken", day=day, turns=(1,), raw=f"[{word}")
     lines = []

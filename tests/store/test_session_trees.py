@@ -36,7 +36,9 @@ def put(path: Path, value: object) -> Path:
 
 
 def add_message(tree: Path, session: str, number: int, *parts: dict[str, object]) -> None:
-    """Add a message. It is from the user if all its parts are texts. Otherwise it is from the model."""
+    """Add a message. If all its parts are texts, the message is from the user. Otherwise, it is from the
+    model.
+    """
     name = f"msg_{session}{number}"
     role = "assistant" if any(part["type"] == "tool" for part in parts) else "user"
     put(tree / "message" / f"ses_{session}" / f"{name}.json", {"id": name, "role": role, "modelID": "m"})

@@ -16,7 +16,7 @@ from tests.store.test_copies import from_scratch
 from tests.store.test_other_content import in_turn, write_over
 
 Call = tuple[str | None, str, dict[str, Any]]
-"""The call's id in the log, the tool, and the arguments."""
+"""The id of the call in the log, the tool, and the arguments."""
 
 CALLS = "SELECT {} FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
 
@@ -28,9 +28,9 @@ def step(number: int, source: str, message: str, **more: Any) -> dict[str, Any]:
 def trajectory(
     task: str, *calls: Call, session_id: str = "run", copied: str | None = None, indent: int | None = None
 ) -> str:
-    """Return an ATIF document. It has a task, one step per call with the result, and an answer.
+    """Return an ATIF document: a task, one step per call with the result, and an answer.
 
-    If this trajectory continues an earlier one, `copied` is the repeated task of the earlier one.
+    If this trajectory continues an earlier trajectory, `copied` is the repeated task of the earlier one.
     """
     steps = [step(1, "user", copied, is_copied_context=True)] if copied else []
     steps.append(step(len(steps) + 1, "user", task))

@@ -38,7 +38,7 @@ RESULTS = {
     '{\n  "error": "no issues found matching the provided IDs",\n  "schema_version": 1\n}': "no issues found matching the provided IDs",
     "Exit code 1\n[fmt] $ gofmt -w .\n[lint] ERROR task failed\n\ncmd/main.go:19:13: undefined: errors": "<path>:<n>: undefined: errors",
     "Exit code 1\n$ biome check\n at src/api/routes.ts:5:1\n\n  × The imports are not sorted.": "The imports are not sorted.",
-    # If there is no other text, the exit code counts. It has the same form for every agent.
+    # If there is no other text, the exit code counts. The text of the exit code is the same for every agent.
     "Exit code 1": "exit code 1",
     "Process exited with code 1": "exit code 1",
     "<returncode>1</returncode>\n<output>\nplain words\n</output>": "exit code 1",

@@ -1,4 +1,4 @@
-"""Tests daily sums. After any sequence of loads, they must equal the sums that are computed from all rows."""
+"""Tests that, after any sequence of loads, daily sums equal the sums that are computed from all rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FROZEN = date(2026, 11, 2)
 
 
 def made_session(number: int) -> str:
-    """Return a session whose text depends only on `number`. It may have faulty calls, a trial run, and
+    """Return a session whose text depends only on `number`. Some sessions have faulty calls, a trial run or
     several days.
     """
     chance = random.Random(number)

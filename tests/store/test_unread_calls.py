@@ -1,4 +1,4 @@
-"""Tests tool calls that a log contains but a load cannot read. They are listed with their position."""
+"""Tests tool calls that a log contains but a load cannot read. A load lists their positions."""
 
 from __future__ import annotations
 

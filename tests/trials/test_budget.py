@@ -20,7 +20,7 @@ TRIAL = 0.00025  # USD for two replies; each has 50 input tokens (10 of them cac
 
 
 class MovedClock(Clock):
-    """A clock that advances during waits. It also advances by `step` each time it is read."""
+    """A clock that advances during waits, and by `step` each time it is read."""
 
     def __init__(self, step: float = 0.0) -> None:
         self.time, self.step, self.slept = 1_000.0, step, 0.0

@@ -37,7 +37,7 @@ def test_trials_requests_and_the_probe_are_counted(tmp_path: Path) -> None:
     run_estimate = estimate(tmp_path)
     assert (run_estimate.tasks, run_estimate.repeats, run_estimate.trials) == (3, 2, 12)
     assert (run_estimate.requests, [arm.most_requests for arm in run_estimate.arms]) == (24, [48, 48])
-    # the plan does not say whether one of the models supports tools, so it is probed
+    # the plan does not say whether one of the models supports tools, so the run probes this model
     assert run_estimate.probes == 6
     declared = PLAN.replace("supports_parallel_tools = false", "supports_tool_use = true")
     assert estimate(tmp_path, declared).probes == 0
@@ -127,8 +127,8 @@ def test_so_many_tasks_show_the_difference_in_four_of_five_runs(
     assert needed is not None
     draw = np.random.default_rng(7)
     rates = (middle - difference / 2, middle + difference / 2)
-    # Both variants have the same difficulty of a task. It is a beta variable, and its variance gives the
-    # correlation.
+    # A task has the same difficulty for both variants. The difficulty is a beta variable, whose variance
+    # gives the correlation.
     ease = draw.random((RUNS, needed))
     arms = []
     for rate in rates:

@@ -139,7 +139,7 @@ def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
     assert alone.estimate == grouped.estimate == pytest.approx(-0.4)
     assert alone.decision == "better"
     assert grouped.decision == "not decided"
-    # A group may have the name of a task, but it is not this task.
+    # If a group has the name of a task, the group is still not that task.
     swapped = {"t0": "t1"}
     assert only(look(design(tasks=100, groups=swapped), outcomes, 1)) == alone
 

@@ -58,7 +58,7 @@ def gathered(
 
 
 def read_back(folder: Path, tasks: Sequence[TrialTask]) -> tuple[Task, ...]:
-    """Write the tasks to a file that has only these tasks. Return them as a trial reads them."""
+    """Write the tasks to a file that has only these tasks. Return the tasks as a trial reads them."""
     (folder / "tasks.jsonl").write_bytes(write_tasks(tasks))
     return read_tasks(folder / "tasks.jsonl")
 

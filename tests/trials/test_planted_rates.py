@@ -19,7 +19,7 @@ from ingest.store.generations import published_generation
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
 
-# the failure rate of every attempt, whether it is the first or a retry
+# the failure rate of every attempt, including retries
 RATES = {"careful": 0.05, "sloppy": 0.20}
 
 

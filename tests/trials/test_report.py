@@ -215,7 +215,7 @@ def test_a_difference_that_is_the_same_everywhere_is_called_so(tmp_path: Path) -
     comparison = next(factor for factor in trial_report.factors if factor.factor == "definitions")
     assert not comparison.interacts
     assert comparison.overall.word == "better"
-    # The two variants differ in only one setting. The comparison of the variants already shows its effect.
+    # The two variants differ in only one setting, so the comparison of the variants already shows its effect.
     assert report(clear(), tmp_path / "two").factors == ()
 
 

@@ -1,4 +1,4 @@
-"""Defines the requests to a scripted model and the outputs of the model. They do not depend on the API."""
+"""Defines the requests to a scripted model and the outputs of the model. All APIs share these definitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Spoken:
-    """One message of a request. It has a role, a text and calls, and does not depend on the API."""
+    """One message of a request: a role, a text and calls. All APIs share this class."""
 
     role: str
     text: str = ""
@@ -42,8 +42,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Emitted:
-    """The output of the model. It is text and calls as (name, raw arguments), or an HTTP error with its
-    status.
+    """The output of the model: either text and calls as (name, raw arguments), or an HTTP error.
 
     The answer starts after `slow` seconds, and ends after `cut` bytes. `ids` are the ids of the calls. The
     server calls `halfway` when half of the answer is sent.

@@ -1,4 +1,4 @@
-"""Provides an endpoint that calls a scripted model in this process. It needs no socket and no thread."""
+"""Provides an endpoint that calls a scripted model in this process, so tests need no socket and no thread."""
 
 from __future__ import annotations
 
