@@ -37,7 +37,9 @@ COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimated row counts include 
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a database of empty tables. Making it takes longer than a query, so all tests share it."""
+    """Yield a database of empty tables. Tests share this database, because making it takes longer than a
+    query.
+    """
     with empty_tables() as connection:
         yield connection
 

@@ -48,9 +48,9 @@ TURN = '{"ts": "2026-11-09T10:00:00.000Z", "sessionId": "long", "turn": 2'
 
 
 def months_of_nights(logs: Path) -> None:
-    """Return a store of five months with ten days each.
+    """Write the logs of five months, on up to ten days of each month.
 
-    Some of the days have no calls, the tools differ by month, and one session continues in the next month.
+    The tools differ between months, and one session continues in another month.
     """
     for month in range(7, 12):
         for day in range(1, 11):

@@ -59,7 +59,7 @@ PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - OF_RUNS)
 
 
 def night(logs: Path) -> None:
-    """Return a store of two weeks. In this time, a prompt and a tool change, a new error appears, and a
+    """Write the logs of two weeks. In this time, a prompt and a tool change, a new error appears, and a
     source ends.
     """
     for day in range(1, 15):

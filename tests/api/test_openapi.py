@@ -93,7 +93,7 @@ DOCUMENT = {
 
 
 def values_of(key: str, value: Any) -> list[Any]:
-    """Yield the value of each key with this name, at any depth of a document."""
+    """Return the values of all keys with this name, at any depth of a document."""
     if isinstance(value, dict):
         own = [value[key]] if key in value else []
         return own + [item for each in value.values() for item in values_of(key, each)]

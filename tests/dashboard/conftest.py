@@ -93,8 +93,8 @@ FEW = ["egret", "falcon", "heron"]
 
 @pytest.fixture
 def few_of_many(store: Path) -> Path:
-    """Return 40 models, of which three have enough sessions. One of the others has 493 calls without error in
-    two sessions.
+    """Return a store of 40 models, of which three have enough sessions. Another model has 493 calls without
+    error in two sessions.
     """
     made = [*calls(300, 3, model="egret"), *calls(260, 40, model="falcon"), *calls(150, 150, model="heron")]
     for number in range(2):

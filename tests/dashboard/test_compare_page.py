@@ -106,7 +106,7 @@ def test_slices_that_hold_the_same_calls_are_said_to_overlap(store: Path) -> Non
 
 
 def kidney_stones(store: Path, times: int) -> None:
-    """Return counts as in Charig et al. (1986). Heron is better with each tool, but worse in total."""
+    """Publish counts as in Charig et al. (1986). Heron is better with each tool, but worse in total."""
     counts = {("falcon-3", "edit"): (234, 270), ("falcon-3", "read"): (55, 80)}
     counts |= {("heron", "edit"): (81, 87), ("heron", "read"): (192, 263)}
     calls = []

@@ -17,8 +17,8 @@ MISSING = "ls: <path>: No such file or directory"
 
 @pytest.fixture
 def failing(store: Path) -> Path:
-    """Return five calls with one error on the first day. The next day has the same error, a new error, and a
-    hostile error.
+    """Return a store. Its first day has five calls with one error. The next day has the same error, a new
+    error, and a hostile error.
     """
     ran = {"fault_layer": "execution", "result_status": "error", "tool": "bash"}
     later = {"day": "2026-11-21", "ts": "2026-11-21T10:00:00"}

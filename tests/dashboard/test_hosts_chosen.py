@@ -37,7 +37,7 @@ def hosted(good: int, bad: int, host: str | None, **fields: Any) -> list[dict[st
 
 @pytest.fixture
 def two_hosts(store: Path) -> Path:
-    """Return a model that has a worse rate on one of its two hosts. Some calls have no host."""
+    """Return a store. Its model has a worse rate on one of its two hosts. Some calls have no host."""
     made = [
         *hosted(98, 2, "east-1"),
         *hosted(60, 40, "west-2"),
@@ -66,7 +66,7 @@ def two_hosts(store: Path) -> Path:
 
 @pytest.fixture
 def odd_hosts(store: Path) -> Path:
-    """Return two hosts. One is named like a script. The name of the other has two words and a comma."""
+    """Return a store with two hosts. One is named like a script. The other name has two words and a comma."""
     publish(store, {"tool_calls": [*hosted(98, 2, SCRIPT), *hosted(60, 40, COMMA)]})
     return store
 

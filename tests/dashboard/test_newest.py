@@ -70,8 +70,8 @@ def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return twenty sessions over ten days, in no order. Some sessions last days, are in two files, or have
-    no time.
+    """Yield a store of twenty sessions over ten days. Some sessions last days, are in two files, or have no
+    time.
     """
     tables: dict[str, list[dict[str, Any]]] = {
         "sessions": [],
@@ -260,8 +260,8 @@ def test_a_search_in_another_order_looks_at_a_tenth(many: duckdb.DuckDBPyConnect
 
 @pytest.fixture
 def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return lists that read one day in each run of the page. Each of the three days has one call and one
-    session.
+    """Publish three days, with one call and one session each. Make the lists read one day in each run of the
+    page.
     """
     monkeypatch.setattr(day_paging, "SECONDS", -1)
     for name in ("CALLS", "SESSIONS"):

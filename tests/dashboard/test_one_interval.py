@@ -21,7 +21,7 @@ PAGES = "callgauge/dashboard/pages"
 
 @pytest.fixture
 def uneven(store: Path) -> Path:
-    """Return three models and three tools. Their correlations within sessions differ."""
+    """Return a store of three models and three tools, whose correlations within sessions differ."""
     chance = random.Random(3)
     made: list[dict[str, Any]] = []
     for place, model in enumerate(("owl", "heron", "wren")):

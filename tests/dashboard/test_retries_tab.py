@@ -36,8 +36,8 @@ def headings(app: AppTest) -> list[str]:
 
 @pytest.fixture
 def retried(store: Path) -> Path:
-    """Return two retry sequences. One recovers at the third attempt. The other is given up after the first
-    attempt.
+    """Return a store with two retry sequences. One recovers at the third attempt. The other is given up after
+    the first.
     """
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     spent = {"input_tokens": 100, "output_tokens": 20}

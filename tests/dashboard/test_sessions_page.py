@@ -41,7 +41,7 @@ def drawn_calls(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def long(store: Path) -> Path:
-    """Return two turns of 2,500 steps. Every thousandth step has an error."""
+    """Return a store with two turns of 2,500 steps. Every thousandth step has an error."""
     calls = [
         a_call(
             number,

@@ -80,7 +80,7 @@ def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
 
 
 def functions(modules: list[SourceModule]) -> list[FunctionNode]:
-    """Yield every function, method and inner function. Special methods such as `__init__` are left out."""
+    """Return every function, method and inner function. Special methods such as `__init__` are left out."""
     return [
         node
         for module in modules

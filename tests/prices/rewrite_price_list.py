@@ -152,7 +152,7 @@ def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: 
 
 
 def _list_names(provider: Provider, model: ModelInfo) -> Iterator[str]:
-    """Yield the full names of a model in logs."""
+    """Yield the full names that logs use for a model."""
     if provider.id == "google" and not model.id.startswith("gem"):
         return  # Vertex AI also has models of other companies
     for name in dict.fromkeys((model.id, *_list_texts(model.match))):

@@ -187,7 +187,7 @@ def split_marks(text: str) -> tuple[str, list[str]]:
 
 
 def _spell_unicode(text: str) -> str:
-    r"""Return a value in which every character is a JSON escape: `A` becomes `\u0041`."""
+    r"""Return a value with its letters and digits as JSON escapes: `A` becomes `\u0041`."""
     return "".join(
         f"\\u{ord(sign):04x}" if sign.isalnum() or sign in "=@&+/<>" else json.dumps(sign)[1:-1]
         for sign in text

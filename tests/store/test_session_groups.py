@@ -88,7 +88,7 @@ def test_where_nothing_can_be_known_no_group_is_listed(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_session(tmp_path: Path) -> Path:
-    """Return a session with a non-ASCII id. It has two days, two models and two tools."""
+    """Return a store with one session. The session has a non-ASCII id, two days, two models and two tools."""
     who: dict[str, Any] = {"session_id": "größe-東京"}
     calls = [
         a_call(1, **who, **REFUSED, chain_id="c1", attempt=1, step=0),

@@ -49,7 +49,7 @@ def brain(request: Asked) -> Emitted:
 
 
 def make_log(folder: Path) -> None:
-    """Return three conversations. Each has one failed call, and the successful retry of this call."""
+    """Log three conversations. Each has one failed call, and the successful retry of this call."""
 
     async def talk(text: str, number: int) -> None:
         endpoint = BrainEndpoint(brain)
