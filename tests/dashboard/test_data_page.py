@@ -61,7 +61,7 @@ FOLDS = {
 
 
 def folds(app: AppTest) -> list[str]:
-    """Return the labels of the page's folded parts. Those of the filter bar and of explanations are left out."""
+    """Return the labels of the page's folded parts. Explanations and the filter bar are left out."""
     return [part.label for part in app.expander if part.label in ("Every line", *FOLDS)]
 
 
