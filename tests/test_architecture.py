@@ -253,7 +253,7 @@ def test_a_package_has_no_import_cycle(package: str) -> None:
 
 
 def place_in_order(module: SourceModule) -> tuple[str, int, str]:
-    """Return the package of a module, the folder of the module, and the position of the folder in ORDER."""
+    """Return the package of a module, the position of the module's folder in ORDER, and the folder."""
     package, _, folder = module.folder.partition("/")
     order = ORDER[package]
     if folder not in order:

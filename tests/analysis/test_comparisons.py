@@ -45,7 +45,7 @@ def hold(slice_: Slice, other: Slice | None) -> SliceComparison:
 def arms_of(
     several: Mapping[str, Mapping[Stratum, tuple[int, int]]], *, times: int = 1, rate: str = "parse_error"
 ) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return each variant's strata and its total; each call has its own session."""
+    """Return the strata and the total of each variant. Each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(several.items()):

@@ -51,8 +51,8 @@ FILTERED = sorted(
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """Return a store whose calls ran on four hosts. The host names are hostile, contain a comma, are missing,
-    or are normal.
+    """Yield a store with four hosts. One host name is hostile, one contains a comma, one is missing, and one
+    is normal.
     """
     folder = tmp_path_factory.mktemp("hosts") / "store"
     small, tables = small_tables(), {}

@@ -55,7 +55,7 @@ def test_dimensions_are_listed_in_words() -> None:
 
 
 def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return each variant's strata and its total, from (k, n) by stratum; each call has its own session."""
+    """Return the strata and the total of each variant, from (k, n) by stratum. A session has one call."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(arms.items()):

@@ -37,7 +37,9 @@ def hosted(good: int, bad: int, host: str | None, **fields: Any) -> list[dict[st
 
 @pytest.fixture
 def two_hosts(store: Path) -> Path:
-    """Return a store. Its model has a worse rate on one of its two hosts. Some calls have no host."""
+    """Return a store of two models on two hosts. One model is worse on one of the hosts. Some calls have no
+    host.
+    """
     made = [
         *hosted(98, 2, "east-1"),
         *hosted(60, 40, "west-2"),

@@ -146,7 +146,7 @@ def in_time() -> float:
 
 
 def out_of_time() -> Any:
-    """Replace the clock. The new clock advances an hour each time it is read."""
+    """Return a clock that advances an hour each time it is read."""
     return iter(range(0, 10**6, 3600)).__next__
 
 

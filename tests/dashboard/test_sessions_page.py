@@ -175,8 +175,8 @@ def test_a_window_that_begins_within_a_turn_says_so_and_does_not_repeat_its_mess
 
 
 def told_session(store: Path, **tables: Any) -> AppTest:
-    """Return a session of two steps. It has a failed call, the retry of this call, a parallel call, texts and
-    a prompt.
+    """Open the page of a session of two steps. It has a failed call, the retry of this call, a parallel call,
+    texts and a prompt.
     """
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     calls = [

@@ -34,7 +34,9 @@ STRANGER = User("", "viewer", may_write=False)
 
 @pytest.fixture
 def nights(store: Path) -> MemoryFile:
-    """Return a store of 40 days that has no notes. From 12 November on, one model fails more often."""
+    """Publish 40 days. From 12 November on, one model fails more often. Return the memory of the store,
+    without notes.
+    """
     publish_nights(store, regressed(SINCE))
     return MemoryFile(store)
 

@@ -68,7 +68,7 @@ def record_of(name: str, value: Any, line: int) -> Record | Rejected:
 
 
 def _in_base64(value: bytes) -> dict[str, str]:
-    """Return YAML in base64. Recorders use base64 to store bytes in JSON."""
+    """Return bytes as base64. Recorders use base64 to store bytes in JSON."""
     return {"base64_string": base64.b64encode(value).decode()}
 
 

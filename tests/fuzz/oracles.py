@@ -69,7 +69,7 @@ def _too_slow(*_: object) -> None:
 
 
 def read_by(reader: Callable[[str], Any], text: str) -> Any:
-    """Return the result of a parser within one second. Exceptions of the parser are raised."""
+    """Return the result of a parser. Return `_UNREAD` if the parser fails or needs more than one second."""
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         return reader(text)

@@ -98,7 +98,9 @@ _WORDS: tuple[Any, ...] = (
 
 
 def _declaration(choices: Choices) -> Any:
-    """Return a declaration of typical keywords, or a valid schema in which one part is replaced."""
+    """Return any JSON value, a declaration of typical keywords, or a valid schema in which one part is
+    replaced.
+    """
     kind = choices.below(4)
     if kind == 0:
         return json_value(choices)

@@ -370,7 +370,7 @@ def test_without_tools_no_text_is_a_call_and_nothing_is_probed() -> None:
 
 
 def probed_brain(request: Asked) -> Emitted:
-    """Return a model that answers a probe with a call, and answers a user with text."""
+    """Answer a probe with a call, and a user with text."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     return DONE

@@ -74,7 +74,7 @@ def corrupted(draw: st.DrawFn, raw: st.SearchStrategy[str]) -> str:
 
 
 def spelled(value: Any) -> st.SearchStrategy[str]:
-    """Return the value as JSON, in one of the usual formats."""
+    """Return a strategy that draws the value as JSON, in one of the usual formats."""
     return st.sampled_from(
         [
             written(value),

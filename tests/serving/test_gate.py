@@ -292,7 +292,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
 def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     password_site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The file of sessions is replaced by a folder. Writing then fails as on a full disk, even for root."""
+    """A folder has the name of the new file. Writing then fails as on a full disk, even for root."""
     browser = _signed_in(password_site, "ann")
     stolen = password_site.browser(cookies=dict(browser.cookies))
     in_the_way = password_site.folder / "signed_out.new"

@@ -271,7 +271,9 @@ def test_an_answer_without_end_is_not_waited_for(
 
 
 def try_sign_in(site: Site, issuer: Issuer) -> int:
-    """Try to sign in, and return the status of the last answer. This may end before the provider's page."""
+    """Try to sign in, and return the status of the last answer. The attempt may end before the provider's
+    page.
+    """
     browser = site.browser()
     answer = browser.get("/sign-in/oidc")
     if answer.status_code == 303:

@@ -182,7 +182,7 @@ def noting(log: Path) -> OnWrite:
 
 
 def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[int]:
-    """Return the number (from 1) of the middle write of each kind. Thorough runs return the first and last
+    """Return the numbers (from 1) of the middle write of each kind. Thorough runs return the first and last
     writes.
 
     In an ordinary run, `among` limits the kinds. If `among` is empty, all kinds are used.

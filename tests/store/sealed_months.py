@@ -23,7 +23,7 @@ SEALING = (
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:
-    """Make loads write its new rows into a segment. Also write the sums of all months, even the newest."""
+    """Make loads write their new rows into a segment, and also write the sums of all months."""
     patched.setattr(building_segments, "SEAL_AT", 0)
     seal_months(patched)
 

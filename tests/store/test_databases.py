@@ -40,7 +40,7 @@ def database(logs: Path) -> Path:
 
 @pytest.fixture
 def writer(database: Path) -> Iterator[sqlite3.Connection]:
-    """Start a program that keeps its database open in write-ahead mode."""
+    """Yield a connection that keeps its database open in write-ahead mode."""
     connection = sqlite3.connect(database, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")

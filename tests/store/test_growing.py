@@ -68,14 +68,14 @@ def at_once(folder: Path, data: bytes) -> Path:
 
 @pytest.fixture
 def read_at_once() -> dict[Path, Any]:
-    """Return the tables of each log by path. The logs are loaded together, and one log is read in several
+    """Return a cache for the tables of each log by path. All logs are loaded together, and one log in several
     pieces.
     """
     return {}
 
 
 def read_on(store: Path) -> int:
-    """Return how many bytes of the log the last load read."""
+    """Return how many lines of the log the last load read."""
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 

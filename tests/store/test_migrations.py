@@ -105,7 +105,7 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
 
 @pytest.mark.thorough
 def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
-    """The store has ids of leaked, rejected and reserialised calls, and of split turns."""
+    """The store contains leaked, rejected and reserialised calls, and split turns. Their ids have marks."""
     samples = Path(__file__).parents[2] / "sample_data" / "logs"
     load([samples], store)
     (logs / "a.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[:6]))

@@ -52,7 +52,7 @@ def months(store: Path) -> dict[int, str]:
 
 
 def open_rows(store: Path) -> dict[str, int]:
-    """Return the rows of sums that are in the store file itself, by table."""
+    """Return how many rows of sums are in the store file itself, by table."""
     generation = published_generation(store)
     assert generation is not None
     with opened(generation, "READ_ONLY") as con:

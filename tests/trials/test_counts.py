@@ -36,7 +36,7 @@ _CALLS = """
 
 
 def wild_brain(request: Asked) -> Emitted:
-    """Return a model that shows every kind of behaviour. The task and the step choose the behaviour."""
+    """Show every kind of behaviour of a model. The task and the step choose the behaviour."""
     city = city_of(request)
     step = sum(message.role == "assistant" for message in request.messages)
     good = json.dumps({"city": city})
@@ -126,8 +126,8 @@ def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> Non
 
 
 def test_repairs_are_not_measured_where_the_server_may_have_rewritten_the_arguments(tmp_path: Path) -> None:
-    """Such repairs are not measured in the run's records, in the report and on the page. Fallback calls are
-    measured.
+    """Records, report and page must not measure repairs, because the server may have made them. Fallback
+    calls are measured.
     """
     plan = make_plan(tmp_path, arms=("m",), measure=MeasurePlan("refused", 0.1, looks=1))
     plan = replace(

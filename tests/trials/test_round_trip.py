@@ -34,7 +34,7 @@ def read_file(path: str, limit: int = 10) -> str:
 
 
 def brain(request: Asked) -> Emitted:
-    """Return a model with three behaviours. The last message chooses the behaviour."""
+    """Answer as a model with three behaviours. The last message chooses the behaviour."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     text = request.last.text

@@ -25,7 +25,7 @@ PASSWORD = "canary-password-9876"  # noqa: S105 of nobody
 
 
 def leaking_brain(request: Asked) -> Emitted:
-    """Return a server and a model. Both repeat the key in every possible field."""
+    """Answer as a server or a model that repeats the key in every possible field."""
     city, step = city_of(request), sum(message.role == "assistant" for message in request.messages)
     if "number" in request.user:
         return Emitted(status=500, body={"error": f"no capacity for {CANARY}"})

@@ -183,8 +183,8 @@ def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
 
 
 def _decode(raw: str) -> Any:
-    """Return the object in a raw text. Return `{}` if the text is no object, as APIs do that decode
-    arguments.
+    """Return the object in a raw text, or `{}` if the text is no object. APIs that decode arguments do the
+    same.
     """
     try:
         value = json.loads(raw)
