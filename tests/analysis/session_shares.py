@@ -1,4 +1,4 @@
-"""Makes the counts of random session groups, from pairs (k, n) or from randomly generated sessions."""
+"""Makes rates with random session groups, from pairs (k, n) or from randomly generated sessions."""
 
 from __future__ import annotations
 

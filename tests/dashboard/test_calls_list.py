@@ -1,4 +1,4 @@
-"""Tests the list of calls: filters, order, marked hits, the detail panel, the next call."""
+"""Tests the list of calls on the page Calls."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Finds corrupted texts for which three other JSON repairers agree, but our parser differs.
 
-The other three may be wrong, so each text is only a possible bug. `intended` is True if their result is the
+The other three may be wrong, so each text is only a possible bug. `intended` is True if the three return the
 original value. The three packages are installed by hand in a separate environment, see tests/fuzz/README.md.
 """
 

@@ -15,7 +15,8 @@ from tests.house.words import begins_with_verb, is_one_word, is_riddle
 
 PACKAGES = ("lenient", "ingest", "callgauge")
 MODULES = ("app.py",)
-LONG_FOLDERS = ("ingest/formats",)  # these folders may be long: they have one module for each log format
+# this folder has one module for each log format, so it may have many modules
+LONG_FOLDERS = ("ingest/formats",)
 # Matches docstrings such as "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
 FORMULA = re.compile(
     r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows\s+(no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE

@@ -1,4 +1,4 @@
-"""Tests log formats of other packages."""
+"""Tests log formats that other packages provide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests calls that lost characters between two members. The texts differ, and the verdicts must be fair."""
+"""Tests the mutants of calls that lost characters between two members, and the verdicts on these mutants."""
 
 from __future__ import annotations
 

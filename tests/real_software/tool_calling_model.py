@@ -21,7 +21,8 @@ ANSWERS = {
 }
 PAD, END = "<|endoftext|>", "<|im_end|>"
 TURN = "<|im_start|>assistant\n"
-# By the comment, transformers finds the syntax of the calls, as in the templates of the Qwen models.
+# The comment in this template tells transformers the syntax of the calls, as in the templates of the Qwen
+# models.
 TEMPLATE = (
     "{% if messages[-1].role == 'tool' %}D"
     "{% elif tools %}C {{ tools[0].function.name }}{% else %}T{% endif %}"

@@ -1,4 +1,4 @@
-"""Provides stores of several days. Tests that only read a store share it."""
+"""Provides stores of several days. Tests that only read a store share this store."""
 
 from __future__ import annotations
 

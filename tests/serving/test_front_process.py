@@ -1,4 +1,4 @@
-"""Tests the front process. It chooses a worker for each connection, and notices when a worker ends."""
+"""Tests the front process, which chooses a worker for each connection and notices when a worker ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests a hostile identity provider. It can sign nobody else in, block no server, and learn nothing."""
+"""Tests a hostile identity provider. The provider can sign nobody else in, block no server, and learn
+nothing.
+"""
 
 from __future__ import annotations
 

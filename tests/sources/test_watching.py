@@ -1,4 +1,4 @@
-"""Tests `--watch`. It loads after each change, reports each problem once, and ends at Ctrl-C."""
+"""Tests `--watch`. Callgauge loads after each change, reports each problem once, and ends at Ctrl-C."""
 
 from __future__ import annotations
 

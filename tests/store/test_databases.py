@@ -1,4 +1,4 @@
-"""Tests SQLite databases."""
+"""Tests loads of SQLite databases while other programs write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests forked sessions. They repeat the calls of their parent, but these calls count once, on their original
+"""Tests forked sessions. A fork repeats calls of its parent, but these calls count once, on their original
 day.
 """
 

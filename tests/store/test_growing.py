@@ -1,4 +1,4 @@
-"""Tests grown logs."""
+"""Tests logs that grow between loads."""
 
 from __future__ import annotations
 

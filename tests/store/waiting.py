@@ -1,4 +1,4 @@
-"""Makes loads wait until their workers are ready. Otherwise, a small load would end earlier."""
+"""Makes a load wait until its workers are ready. A small load would otherwise end before that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests the gate."""
+"""Tests the gate of a trial run. A variant is "not worse" or "worse" by a margin, or there is not enough
+data.
+"""
 
 from __future__ import annotations
 
