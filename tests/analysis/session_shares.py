@@ -1,4 +1,4 @@
-"""Makes rates with random session groups, from pairs (k, n) or from randomly generated sessions."""
+"""Makes rates from pairs (k, n), or from randomly generated sessions. Each session gets a random group."""
 
 from __future__ import annotations
 
