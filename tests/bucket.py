@@ -1,4 +1,4 @@
-"""Runs an S3 server on this machine with one bucket, which is empty at the start of each test."""
+"""Runs an S3 server on this machine. Its only bucket is empty at the start of each test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def s3_server() -> Iterator[str]:
 
 
 def forget_drivers() -> None:
-    """Clear the cached drivers, so that the next use of an address reads the environment again."""
+    """Clear the cached storage drivers. The next use of an address then reads the environment variables
+    again.
+    """
     s3fs.S3FileSystem.clear_instance_cache()
 
 

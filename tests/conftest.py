@@ -1,4 +1,6 @@
-"""Configures all tests: ordinary and thorough runs, the option `--accept`, and fixtures for case files."""
+"""Configures all tests. It defines ordinary and thorough runs, the option `--accept`, and fixtures for case
+files.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if _runs_all(config):
-        os.environ["ALL_TIERS"] = "1"  # tests.parser.strategies reads this variable at import
+        os.environ["ALL_TIERS"] = "1"  # the import of tests.parser.strategies reads this variable
 
 
 def _runs_all(config: pytest.Config) -> bool:
@@ -41,9 +43,9 @@ def _runs_all(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect tests with the garbage collector off: its runs take a third of the collection time.
+    """Collect tests with the garbage collector off, because its runs take a third of the collection time.
 
-    Later runs of the garbage collector ignore the collected tests, too.
+    Later runs of the garbage collector skip the collected tests, which saves more time.
     """
     gc.disable()
     try:
@@ -54,14 +56,16 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """Let the garbage collector see all objects again; else compiled modules report them as leaks."""
+    """Let the garbage collector see all objects again. Otherwise, compiled modules report these objects as
+    leaks.
+    """
     gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the thorough tests unless `--all` is set, and start possibly long tests first.
+    """Deselect the thorough tests unless `--all` is set. Move tests that may take long to the front.
 
-    A long test that starts last would run alone while the other processes wait.
+    If a long test started last, all other processes would have to wait for it.
     """
     if not _runs_all(config):
         thorough = thorough_tests(items)
@@ -73,8 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def thorough_tests(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that only `--all` runs.
 
-    These are the tests with the mark `thorough`. With the mark `thorough(quick=3)`, three sets of parameters
-    run always: the first, and two others, spread evenly over the list.
+    These tests have the mark `thorough`. With `thorough(quick=3)`, three sets of parameters always run: the
+    first set, and two sets that are spread evenly over the list.
     """
     marked = defaultdict(list)
     for item in items:
@@ -101,7 +105,7 @@ def _time_allowed(item: pytest.Item) -> float:
 
 @pytest.fixture(scope="session")
 def runs_all(pytestconfig: pytest.Config) -> bool:
-    """Return whether the thorough tests run; simulations then draw more samples, and browser tests visit all
+    """Return whether the thorough tests run. Then simulations draw more samples, and browser tests visit all
     pages.
     """
     return _runs_all(pytestconfig)
@@ -109,10 +113,10 @@ def runs_all(pytestconfig: pytest.Config) -> bool:
 
 @pytest.fixture
 def accept(request: pytest.FixtureRequest) -> bool:
-    """Return True if expectations are to be rewritten; a person then reads the diff."""
+    """Return True if expected results are to be rewritten. A person reads the diff afterwards."""
     return bool(request.config.getoption("--accept"))
 
 
 def write_cases(path: Path, cases: Any) -> None:
-    """Write a case file in the one format that keeps its diffs readable."""
+    """Write a case file. All case files have the same layout, so that their diffs are readable."""
     path.write_text(json.dumps(cases, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

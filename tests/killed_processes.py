@@ -1,4 +1,4 @@
-"""Runs work in a forked child process that SIGKILL ends at a chosen durable write."""
+"""Runs work in a forked child process. SIGKILL ends the process at a chosen durable write."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Run `work` in a child process; return 0, or the signal that ended the process.
+    """Run `work` in a child process. Return 0, or the number of the signal that ended the process.
 
-    DuckDB is only used in children.
+    DuckDB may be used only in child processes.
     """
     child = os.fork()
     if child == 0:
@@ -29,7 +29,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 THOROUGH = os.environ.get("PROPERTIES") == "thorough"
-"""In thorough runs, kill at the first two and the last write of each kind; else only at the middle one."""
+"""Thorough runs kill at the first two and the last write of each kind. Ordinary runs kill at the middle."""
 
 
 def dying_at(number: int, log: Path) -> Callable[[str], None]:

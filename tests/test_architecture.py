@@ -1,4 +1,4 @@
-"""Tests the rules of docs/internal/architecture.md: allowed imports, and the form of files."""
+"""Tests the rules of docs/internal/architecture.md, such as the allowed imports."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SHOWS_ANSWERS = (
     "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.serving", "callgauge.stats",
     "ingest.time_ranges", "ingest.version",
 )  # fmt: skip
-# The packages of this project that each module may import, by prefix of the module's name. The longest
+# Maps prefixes of module names to the packages of this project that the module may import. The longest
 # matching prefix applies.
 OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
-    # Every change of a store computes its alerts, with the same statistics as the pages.
+    # Every change of a store computes alerts with the same statistics as the pages.
     "ingest.store.settling.alerts": ("callgauge.stats", "ingest"),
     "callgauge": ("callgauge", "ingest.store.shared"),
     "callgauge.checked_files": ("callgauge.checked_files",),
@@ -56,7 +56,7 @@ OURS = {
         "ingest.processes", "ingest.store", "ingest.time_ranges",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
-    # These modules turn plain data into documents, for both the dashboard and the report.
+    # These modules turn plain data into documents. Both the dashboard and the report use them.
     "callgauge.documents": ("callgauge.analysis.wording", "callgauge.documents"),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard", "callgauge.documents"),
     # No other module of the dashboard sends requests to models.
@@ -72,7 +72,7 @@ OURS = {
     "callgauge.recorder": (
         "callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces", "ingest.decoding.zstd",
     ),
-    # Reports of trial runs use the same sentences as the page Trials.
+    # The report of a trial run uses the same sentences as the page Trials.
     "callgauge.trials": (
         "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
         "callgauge.prices", "callgauge.stats", "callgauge.trials", "ingest.safe_files", "lenient",
@@ -85,12 +85,12 @@ OURS = {
         "callgauge.configuration", "callgauge.deployment", "ingest.sources.object_store",
     ),
     "callgauge.cli": ("callgauge", "ingest", "lenient"),
-    # third-party log formats may import these modules
+    # log formats of other packages may import these modules
     "callgauge.log_formats": ("ingest.events", "ingest.log_format"),
     "callgauge.recorded_calls": ("callgauge.analysis.wording", "ingest", "lenient"),
     "app": ("callgauge.dashboard.components.shell.live_models", "callgauge.dashboard.pages"),
 }  # fmt: skip
-# Only these modules (by prefix) may import the package in the key. Other imports are forbidden.
+# Maps each package to the modules (by prefix) that may import it. All other imports are forbidden.
 THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.analysis", "callgauge.api", "callgauge.dashboard",
                "callgauge.gateway", "callgauge.recorder", "callgauge.traces", "callgauge.trials"),
@@ -118,7 +118,7 @@ THIRD_PARTY = {
     "pyarrow": (
         "ingest", "callgauge.api.tables", "callgauge.analysis.export", "callgauge.analysis.sandbox",
     ),
-    # lenient also runs without msgspec, but slower
+    # lenient also runs without msgspec, but is slower
     "msgspec": ("ingest", "callgauge.gateway", "lenient.coerce.compiled_tool"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
@@ -160,7 +160,7 @@ ASKS_LENIENT = (
     "callgauge.analysis.replay",
     "callgauge.analysis.testsets",
 )
-# The folders of each package, lowest first: a folder may import only folders before it in its list. The
+# The folders of each package, lowest first. A folder may import only the folders before it in this list. The
 # folders `ingest/formats/<name>/` have no order, and none may import another.
 ORDER = {
     "lenient": (
@@ -253,7 +253,7 @@ def test_a_package_has_no_import_cycle(package: str) -> None:
 
 
 def place_in_order(module: SourceModule) -> tuple[str, int, str]:
-    """Return the package of a module, its folder, and the folder's position in ORDER."""
+    """Return the package of a module, the position of the module's folder in ORDER, and the folder."""
     package, _, folder = module.folder.partition("/")
     order = ORDER[package]
     if folder not in order:
@@ -343,7 +343,7 @@ def test_the_browsers_entry_stays_short() -> None:
 
 
 def read_pins(name: str) -> set[str]:
-    """Return the lines of a lock file that pin a version, each with its platform marker."""
+    """Return the lines of a lock file that pin a version. Each line has its platform marker."""
     lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
     pins = re.findall(r"^(\S+==.*?) \\\n\s+--hash=", lock, re.MULTILINE)

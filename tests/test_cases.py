@@ -1,6 +1,6 @@
-"""Runs the cases of the lenient parser: each entry of tests/cases/lenient/*.json is one test.
+"""Runs the cases of the lenient parser. Each entry of tests/cases/lenient/*.json is one test.
 
-`./dev accept` writes the current results into `arguments`, `outcome`, `diagnostics` and `rejected`; a person
+`./dev accept` writes the current results into `arguments`, `outcome`, `diagnostics` and `rejected`. A person
 then reads the diff. tests/cases/lenient/README.md explains the fields.
 """
 
@@ -33,7 +33,9 @@ NAMED = [(path, name) for path in FILES for name in CASES_OF[path]]
 
 
 def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
-    """Return the tool of a case: a shared tool, a definition in the case, or the tools in `offered`."""
+    """Return the tool of a case: a shared tool, a definition in the case, or a catalog of the tools in
+    `offered`.
+    """
     if "offered" in case:
         return ToolCatalog.from_definitions(tool for tool in TOOLS if tool.name in case["offered"])
     tool = case.get("tool")
@@ -48,7 +50,7 @@ def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
 
 
 def raw_of(case: dict[str, Any]) -> str | bytes:
-    """Return the raw arguments of a case from any of the supported fields."""
+    """Return the raw arguments of a case. Several fields of a case can contain them."""
     if "raw_hex" in case:
         return bytes.fromhex(case["raw_hex"])
     if "raw_repeated" in case:
@@ -58,7 +60,9 @@ def raw_of(case: dict[str, Any]) -> str | bytes:
 
 
 def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
-    """Return the calls in the text of a case: by its dialect, by any dialect, or only leaked calls."""
+    """Return the calls in the text of a case. The case selects its own dialect, any dialect, or only leaked
+    calls.
+    """
     catalog = TOOLS if case.get("catalog") else None
     if "tools" in case:
         catalog = ToolCatalog.load(case["tools"])
@@ -68,20 +72,20 @@ def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
 
 
 def placed_call_of(call: TextCall, text: str) -> dict[str, Any]:
-    """Return the expected fields of a call, after checking the position of its arguments in the text."""
+    """Return the expected fields of a call. Before, check the position of its arguments in the text."""
     assert call.offset is None or text.startswith(str(call.request.raw_arguments), call.offset)
     return expected_call(call)
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
-    """Run the parser on the arguments of a case, or on the calls in its text."""
+    """Run the parser. The input is the arguments of a case, or the calls in its text."""
     if "text" in case:
         return {"calls": [placed_call_of(call, case["text"]) for call in calls_of(case)]}
     raw = raw_of(case)
     request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
     assert request.raw_arguments == raw
     result = expected_outcome(request.with_defaults() if case.get("defaults") else request)
-    # json makes each NaN the same object, so that they compare as equal
+    # NaN does not equal NaN, but json makes each NaN the same object, and an object equals itself
     plain: dict[str, Any] = json.loads(json.dumps(result))
     return plain
 

@@ -1,4 +1,6 @@
-"""Tests the command line: exit codes, one clear sentence per invalid input, separate output streams."""
+"""Tests the command line. Each invalid input gives one clear sentence. Messages and results go to different
+streams.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def run(*words: object, stdin: bytes = b"") -> Result:
 
 
 def refused(result: Result, code: int) -> str:
-    """Run a command that must fail, and return its one-sentence message."""
+    """Run a command that must fail. Return its message, which is one sentence."""
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     (sentence,) = result.stderr.strip().splitlines()

@@ -1,7 +1,7 @@
-"""Tests examples in the documentation: commands can be parsed, configuration files and JSON can be read.
+"""Tests examples in the documentation. Commands are parsed, and configuration files and JSON are read.
 
-tests/gateway/test_documentation.py and tests/test_docs.py run the programs; tests/cli/test_mapping.py tests
-mappings.
+tests/gateway/test_documentation.py and tests/test_docs.py run the programs. tests/cli/test_mapping.py tests
+field maps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMMANDS: Any = typer.main.get_command(app)
 
 
 def list_blocks(*languages: str) -> list[Any]:
-    """Return the code blocks of all documents in these languages, each with a readable name."""
+    """Return the code blocks of all documents in these languages. Each block has a readable name."""
     blocks = []
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def list_shell_lines() -> list[Any]:
 
 
 def parse(words: list[str]) -> None:
-    """Parse a command line as the program does, without running it. Raises a usage error."""
+    """Parse a command line as the program does, but do not run it. Raises a usage error."""
     command, parent = COMMANDS, None
     while hasattr(command, "commands"):
         assert words, "a group of commands is not a command"
@@ -71,7 +71,8 @@ def test_a_command_of_an_example_is_understood(
     if words[:4] == ["docker", "compose", "run", "--rm"]:
         words = ["callgauge", *words[5:]] if words[4] == "server" else []
     if words[:1] == ["callgauge"]:
-        parse([re.sub("^s3://", "", word) for word in words[1:]])  # parsing options opens a shared store
+        # without "s3://", because parsing this option would open a shared store
+        parse([re.sub("^s3://", "", word) for word in words[1:]])
     elif words[:2] == ["pip", "install"]:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for extra in re.findall(r"\[(.*?)\]", line.partition("#")[0]):
@@ -85,7 +86,7 @@ def test_a_file_of_an_example_is_read(name: str, text: str, tmp_path: Path) -> N
     if path.name == "naming.toml":
         path.write_text(text, encoding="utf-8")
         read_naming(tmp_path)
-    elif "project" in tables:  # the pyproject.toml of a package with a log format
+    elif "project" in tables:  # this is the pyproject.toml of a package with a log format
         assert set(tables["project"]["entry-points"]) <= {"callgauge.formats"}
     elif "arms" in tables:
         assert set(tables) <= set(plan_schema()["properties"])

@@ -1,4 +1,4 @@
-"""Tests that each command in a page, a message or a document uses existing commands and options."""
+"""Tests the commands in pages, messages and documents. Each uses only existing commands and options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOCUMENTS = [
 SOURCES = sorted(path for name in ("callgauge", "ingest") for path in (ROOT / name).rglob("*.py"))
 CALLGAUGE = typer.main.get_group(app)
 NAMES = {*CALLGAUGE.commands}
-# A command begins at the start of a line or of quoted code, and ends where the line or the code ends.
+# A command begins at the start of a line or of quoted code. The command ends with this line or code.
 IN_TEXT = re.compile(r"(?:^|`|: |; |\$ )(callgauge (?:-h|--\w|[a-z][\w-]*\b(?!:))[^`\n]*)", re.MULTILINE)
 HOLE = "VALUE"  # replaces the expressions in an f-string
 
@@ -38,7 +38,7 @@ def command_lines(text: str) -> Iterator[str]:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """Return the text of a string literal, with HOLE in place of each f-string expression."""
+    """Return the text of a string literal. HOLE replaces each expression of an f-string."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -62,7 +62,7 @@ def printed() -> Iterator[tuple[str, str]]:
 
 
 def words_of(line: str) -> list[str]:
-    """Return the words of a line; placeholders such as {store}, [PATH] and `A|B` become ordinary words."""
+    """Return the words of a line. Placeholders such as {store}, [PATH] and `A|B` become ordinary words."""
     plain = re.sub(r"\{[^{}]*\}|<[^<>]*>", HOLE, line)
     plain = plain.replace("\\|", "|").replace("[", "").replace("]", "").replace("…", "").replace("...", "")
     try:
@@ -72,7 +72,7 @@ def words_of(line: str) -> list[str]:
 
 
 def mistake(line: str) -> str | None:
-    """Return what is wrong with a command: an unknown command or option, or an option without its value."""
+    """Return the mistake in a command: an unknown command or option, or an option without its value."""
     command: Command = CALLGAUGE
     words = words_of(line)[1:]
     # words after `--` belong to another command

@@ -1,4 +1,4 @@
-"""Tests that SECURITY.md names existing tests, and the same numbers as the code."""
+"""Tests that SECURITY.md names existing tests, and has the same numbers as the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the choice of the thorough tests, which only `./dev test --all` runs."""
+"""Tests the choice of the thorough tests. Only `./dev test --all` runs these tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Collected:
-    """A collected test with only the attributes that decide whether it is thorough."""
+    """A collected test that has only the attributes which decide whether it is thorough."""
 
     def __init__(self, nodeid: str, *markers: pytest.Mark) -> None:
         self.nodeid = nodeid

@@ -1,4 +1,4 @@
-"""Tests ranges of days: how they are parsed, and that a link means the same days a week later."""
+"""Tests ranges of days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Generates a store of many days from seeded rows, with deliberate regressions, to test alerts."""
+"""Generates a store with many days of seeded rows. The rates change on known days, so that tests expect
+alerts there.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,13 @@ Rate = Callable[[str, date], float]
 
 
 def usual_rate(model: str, day: date) -> float:
-    """Return a rate that is the same on all days."""
     return _USUAL
 
 
 def regressed(since: date, until: date | None = None, *, to: float = 0.3, model: str = "kestrel-14b") -> Rate:
-    """Return a rate that is higher for one model from the day `since` to the day `until`, inclusive."""
+    """Return a rate function: the rate of one model is higher from the day `since` to the day `until`,
+    inclusive.
+    """
 
     def rate(name: str, day: date) -> float:
         return to if name == model and since <= day <= (until or date.max) else _USUAL
@@ -48,10 +51,10 @@ def publish_nights(
     number: int = 1,
     tool_calls: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish a store of this many days up to `last`.
+    """Publish a store with this number of days. `last` is its last day.
 
-    `rate` returns the share of a model's calls that are rejected on a day. A day has the same calls for any
-    `last`. `tool_calls` are added.
+    `rate` returns the share of rejected calls for a model and a day. A day has the same calls for every value
+    of `last`. The rows in `tool_calls` are added to the store.
     """
     calls = []
     for back in reversed(range(days)):

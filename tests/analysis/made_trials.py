@@ -1,4 +1,4 @@
-"""Generates trial runs: their rows in the store, and the same trials as records of the run."""
+"""Generates trial runs. Each trial is generated as rows of the store, and as a record in the run's folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ MENDED = {"outcome": "coerced"}
 
 @dataclass(frozen=True)
 class MadeArm:
-    """A variant: the probabilities of a rejected call and a missing reply, and the cost of a trial in USD."""
+    """A variant: the probability of a rejected call, the probability of a missing reply, and the cost of a
+    trial in USD.
+    """
 
     name: str
     refused: float
@@ -31,7 +33,7 @@ class MadeArm:
 
 @dataclass
 class MadeRun:
-    """A trial run: its rows by table, its trials as recorded, and its interim analyses."""
+    """A trial run. It has the rows of each table, the records of the trials, and the interim analyses."""
 
     design: TrialDesign
     tables: dict[str, list[dict[str, Any]]]
@@ -51,9 +53,10 @@ def make_run(
     groups: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> MadeRun:
-    """Return a trial run with known rates, `done` completed tasks, and the interim analyses of a real run.
+    """Return a trial run whose rates are known.
 
-    `fields` are columns of `trial_runs`.
+    `done` is the number of completed tasks. The interim analyses are calculated as in a real run. `fields`
+    replaces columns of `trial_runs`.
     """
     chance = random.Random(seed)
     names = [f"task-{number:03}" for number in range(tasks)]

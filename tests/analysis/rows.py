@@ -1,4 +1,4 @@
-"""Inserts rows from Python dictionaries into a DuckDB file with the tables of ingest/store/schema.sql."""
+"""Inserts rows into a DuckDB file that has the tables of ingest/store/schema.sql."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ def empty_tables(database: str = ":memory:") -> duckdb.DuckDBPyConnection:
 def insert(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]], **fixed: Any
 ) -> None:
-    """Insert `rows`; missing columns become NULL. `fixed` has values for all rows.
+    """Insert `rows` into a table. Missing columns become NULL. The values in `fixed` are added to each row.
 
-    The store computes `arguments` from two columns. This function writes the value to one of them, which
-    stores arguments that differ from the sent ones.
+    `arguments` is a generated column, so the value is written to `own_arguments`.
     """
     described = connection.execute(f"DESCRIBE {table}").fetchall()
     columns = {name: kind for name, kind, *_ in described if name not in _STORED_AS}

@@ -1,4 +1,4 @@
-"""Makes shares by random group of sessions from pairs (k, n), or for randomly generated sessions."""
+"""Makes rates from pairs (k, n), or from randomly generated sessions. Each session gets a random group."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def place_sessions(sessions: int, seed: int = 0) -> list[int]:
-    """Return a random group for each session; the same seed gives the same groups."""
+    """Return a random group for each session. The same seed gives the same groups."""
     return [int(group) for group in np.random.default_rng([seed, sessions]).integers(0, GROUPS, sessions)]
 
 
 def count_by_group(sessions: Sessions, groups: Sequence[int]) -> Counts:
-    """Return k and n of each group as an array of shape (2, GROUPS); `groups` has each session's group."""
+    """Return k and n of each group as an array of shape (2, GROUPS). `groups` contains the group of each
+    session.
+    """
     places, pairs = np.asarray(groups, np.intp), np.asarray(sessions, np.float64).reshape(-1, 2)
     return np.stack([np.bincount(places, pairs[:, column], GROUPS) for column in (0, 1)])
 
@@ -34,8 +36,8 @@ def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Shar
 
 
 def fill_sessions(k: int, n: int, sessions: int) -> Sessions:
-    """Return sessions of about equal size; in each session all calls are hits or none are, except in at most
-    one.
+    """Return sessions of about equal size. In all sessions but one, either all calls are hits or no call is a
+    hit.
     """
     filled = []
     for number in range(sessions):
@@ -55,7 +57,7 @@ def of_slice(
     sessions: int | None = None,
     also: str = "all",
 ) -> Slice:
-    """Return a slice with `k` hits of `n`; without `sessions`, each observation has its own session.
+    """Return a slice with `k` hits of `n`. If `sessions` is None, each observation has its own session.
 
     Slices with different names have no session in common.
     """
@@ -67,7 +69,7 @@ def of_slice(
 def draw_sessions(
     random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float
 ) -> Sessions:
-    """Generate sessions whose rates vary around `rate`; `alike` is the correlation within a session."""
+    """Generate sessions whose rates vary around `rate`. `alike` is the correlation within a session."""
     size = random.poisson(calls - 1, sessions) + 1
     if alike == 0:
         return [(int(random.binomial(n, rate)), int(n)) for n in size]

@@ -1,4 +1,4 @@
-"""Publishes a store of invented rows, with the tables and daily sums that ingest makes."""
+"""Publishes a store of invented rows. The store has the same tables and daily sums as after a real load."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _made_generations() -> TemporaryDirectory[str]:
 
 
 def _make_generation(tables: bytes) -> Path:
-    """Return a file with these tables. Tests share the file, because making it takes half a second."""
+    """Return a store file with these tables. Making a file takes half a second, so tests share it."""
     path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
     if not path.exists():
         begun = path.with_suffix(".begun")
@@ -60,7 +60,7 @@ def _make_generation(tables: bytes) -> Path:
 
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
-    """Compute all daily sums from the rows, as a load does for the days that it changes."""
+    """Compute the daily sums of all days from the rows, as a load does for each day that it changes."""
     view_stored_facts(connection)
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE touched_days AS "
@@ -71,7 +71,7 @@ def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def a_call(number: int, **fields: Any) -> dict[str, Any]:
-    """Return a clean call of `falcon-3`; `fields` replaces its columns."""
+    """Return a clean call of `falcon-3`. `fields` replaces columns of the call."""
     raw = '{"path": "src/app.py", "limit": 20}'
     return {
         "call_id": f"c{number}",
@@ -131,7 +131,9 @@ BROKEN = '{"path": "a" "limit": 20}'
 
 
 def small_tables() -> dict[str, Rows]:
-    """Return a load with forty clean calls, one coerced, one rejected with its retry, one hostile call."""
+    """Return the tables of one load: 40 clean calls, a coerced call, a rejected call, a retry, and a hostile
+    call.
+    """
     refused = {
         "raw_arguments": BROKEN,
         "arguments": None,

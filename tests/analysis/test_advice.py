@@ -1,4 +1,4 @@
-"""Tests the checks of a stored tool definition, and how many calls each problem may explain."""
+"""Tests the checks of a stored tool definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that alert rules fire only with enough evidence, and name the first day."""
+"""Tests that alert rules fire only if there is enough evidence, and that an alert names its first day."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
     assert finding.share
     assert finding.share.interval
     assert finding.share.interval.low > 0.1
-    # With 70 calls a day, rates are tested by week; the alert starts with the first week that has enough
-    # data.
+    # There are only 70 calls a day, so rates are tested by week. The alert starts with the first week that
+    # has enough data.
     assert finding.days == (date(2026, 11, 14), LAST)
     assert finding.since == date(2026, 11, 14)
     assert json.loads(finding.key) == ["rule", "a rule", "2026-11-14"]

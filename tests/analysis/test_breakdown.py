@@ -1,4 +1,4 @@
-"""Tests the breakdown of a difference: which strata are named, and in which sentences."""
+"""Tests the breakdown of a difference by strata, and the sentences that name these strata."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.analysis.session_shares import of_slice
 
 NAMES = ArmNames("fixer@13", "fixer@12")
 Counts = tuple[int, int, int, int]
-"""k and n of the baseline, then of the compared slice; each call has its own session."""
+"""k and n of the baseline, then k and n of the compared slice. Each call has its own session."""
 
 
 def broken_down(
@@ -191,7 +191,9 @@ def test_each_kind_of_rate_has_its_words(rate: str, words: str) -> None:
 
 
 def test_a_stratum_is_told_at_the_same_mix_where_it_did_other_work() -> None:
-    """Heron got the harder tool more often with the new version; for each tool, both versions are equal."""
+    """With the new version, heron got the harder tool more often. For each tool, both versions have the same
+    rate.
+    """
     counts: dict[tuple[str, str], Counts] = {
         ("heron", "easy"): (10, 900, 1, 100),
         ("heron", "hard"): (50, 100, 450, 900),

@@ -1,4 +1,4 @@
-"""Tests comparisons of two slices: the filters that differ, and the words for traits."""
+"""Tests comparisons of two slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests slices compared with another slice: the verdicts, the ranks of a table, and the reference."""
+"""Tests comparisons of several slices: their verdicts, their ranks, and the choice of the reference."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
     "A": {("small",): (6, 87), ("large",): (71, 263)},
     "B": {("small",): (36, 270), ("large",): (25, 80)},
 }
-"""Failures of Charig et al. (1986): A fails less often in each stratum, but more often in total."""
+"""Failures in Charig et al. (1986). Treatment A fails less often in each stratum, but more often in total."""
 
 
 def is_by_mix(table: RankedTable) -> bool:
-    """Return True if a difference from the reference is mix-adjusted."""
     return any(row.is_at_same_mix and row.p is not None for row in table.rows)
 
 
@@ -46,7 +45,7 @@ def hold(slice_: Slice, other: Slice | None) -> SliceComparison:
 def arms_of(
     several: Mapping[str, Mapping[Stratum, tuple[int, int]]], *, times: int = 1, rate: str = "parse_error"
 ) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return each variant's strata and its total; each call has its own session."""
+    """Return the strata and the total of each variant. Each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(several.items()):
@@ -145,7 +144,7 @@ def test_too_few_is_said_before_anything_of_the_work() -> None:
 
 
 def test_every_standing_is_reached_by_an_example_above() -> None:
-    """The examples are the parameters of the first test, and the names of the next two tests."""
+    """The parameters of the first test reach some standings. The next two tests name the others."""
     marks = test_what_may_be_said_of_a_slice_beside_another.pytestmark  # type: ignore[attr-defined]
     listed = {standing for _, _, standing in marks[0].args[1]}
     others = {Standing.UNNAMED, Standing.OTHER_WORK, Standing.TOO_FEW_DAYS, Standing.MEASURED_APART}
@@ -160,7 +159,7 @@ def test_slices_that_were_not_measured_alike_get_no_rank_and_no_verdict() -> Non
 
 
 def test_a_difference_over_time_is_judged_from_five_days_on_one_side() -> None:
-    """The two slices have no day in common; with fewer days, the variation between days is unknown."""
+    """The slices have no day in common. With fewer than five days, the variation between days is unknown."""
     before = [(3, 50)] * 4
     for days, standing in ((4, Standing.TOO_FEW_DAYS), (5, Standing.WORSE)):
         newer, older = of_days("b", [(20, 50)] * days, first=20), of_days("a", before, first=0)
@@ -170,7 +169,7 @@ def test_a_difference_over_time_is_judged_from_five_days_on_one_side() -> None:
 
 
 def of_days(name: str, counts: Sequence[tuple[int, int]], first: int) -> Slice:
-    """Return a slice with (k, n) for each day; its first day is `first` days after 2024-10-04."""
+    """Return a slice with one pair (k, n) for each day. The first day is `first` days after 2024-10-04."""
     each = [of_slice(f"{name}{day}", k, n) for day, (k, n) in enumerate(counts)]
     whole = merge_slices(each, name)
     assert whole is not None
@@ -324,7 +323,9 @@ def test_slices_that_are_tied_share_a_place_and_the_next_is_behind_all_of_them()
 
 
 def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_high_rate() -> None:
-    """No slice is known to be better than the one with few sessions; the best is better than the third."""
+    """No slice is known to be better than the slice with few sessions. The best slice is better than the
+    third.
+    """
     several = [of_slice("sure", 50, 2000), of_slice("thin", 3, 40), of_slice("worse", 120, 2000)]
     table = rank_table(several, several[0])
     assert table.wins == {("sure", "worse")}
@@ -362,7 +363,9 @@ def test_of_one_slice_there_is_no_rank_to_tell() -> None:
 
 
 def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
-    """Each pair of slices shares other work, so the wins form a cycle, and no slice is called the best."""
+    """Each pair of slices has a different tool in common. So the wins form a cycle, and no slice is called
+    the best.
+    """
     strata, wholes = arms_of(
         {
             "A": {("x",): (5, 500), ("z",): (100, 500)},
@@ -381,7 +384,9 @@ def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
 
 
 def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]:
-    """Generate slices of several sizes; two of five have the same rate, some have little measured data."""
+    """Generate slices of several sizes. Two of the five slices have the same rate, and some slices have few
+    measured calls.
+    """
     drawn = [
         draw_share(
             random, int(random.integers(5, 150)), int(random.integers(1, 12)),
@@ -403,7 +408,7 @@ def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]
 
 
 def split_by_tool(random: np.random.Generator, several: Sequence[Slice]) -> ArmStrata:
-    """Return strata by three tools for each slice, with random shares."""
+    """Return the strata of each slice: its calls are divided among three tools at random."""
     by_arm: dict[str, dict[Stratum, Share]] = {}
     for slice_ in several:
         groups = slice_.share.by_group
@@ -421,7 +426,7 @@ def split_by_tool(random: np.random.Generator, several: Sequence[Slice]) -> ArmS
 
 
 def check(table: RankedTable, several: Sequence[Slice], smallest: float) -> int:
-    """Assert that verdicts, ranks, wins and the best group agree; return the number of wins."""
+    """Assert that verdicts, ranks, wins and the best group agree. Return the number of wins."""
     reference = table.reference.name
     assert sorted(row.slice.name for row in table.rows) == sorted(slice_.name for slice_ in several)
     number, best = len(table.ranks), {slice_.name for slice_ in table.best}

@@ -1,4 +1,4 @@
-"""Tests the sentences of the page Errors: what failed, what is new, and which tool is most often given up."""
+"""Tests the main sentences of the page Errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def test_the_tool_given_up_on_most_is_named_with_the_range_of_the_others() -> No
 
 
 def test_the_count_does_not_decide() -> None:
-    """The tool with most calls has ten times as many retry sequences that were given up."""
+    """The busy tool has ten times as many given-up retry sequences, but a lower share. So the hard tool is
+    named.
+    """
     assert answer(a_tool("busy", 1000, 10_000), a_tool("hard", 100, 200)).startswith("hard is given up on")
 
 
@@ -86,7 +88,9 @@ def test_no_tool_is_named_without_data_for_it(tools: list[Slice], sentence: str)
 
 
 def test_tools_without_definitions_are_not_compared() -> None:
-    """A tool definition reveals failures that a log lacks, so such tools have more retry sequences."""
+    """A tool definition reveals failures that a log does not report. So tools with a definition have more
+    retry sequences.
+    """
     tools = [a_tool("a", 300, 500), a_tool("b", 50, 500), a_tool("blind", 490, 500)]
     measured = [
         of_slice(name, defined if rate == "defined" else 0, 1000, rate=rate)

@@ -1,4 +1,4 @@
-"""Tests hosts as a dimension of every metric: the host of a model is a filter like the model itself."""
+"""Tests hosts as a dimension: every metric can be filtered by host, as it can be filtered by model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small
 from tests.dashboard.sheets import calls
 
 HOSTS = ("east-1", "a,b", HOSTILE, None)
-# Trial plans and trends filter these metrics, but the filter bar does not.
+# The filter bar does not filter these metrics. Only trial plans and trends do.
 OF_MODELS_ALONE = {"first_uses", "turn_sizes"}
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PAGE = {"limit": 1000, "offset": 0}
@@ -51,7 +51,9 @@ FILTERED = sorted(
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """Return a store whose calls ran on four hosts: hostile, with a comma, unnamed, and normal."""
+    """Yield a store with four hosts. One host name is hostile, one contains a comma, one is missing, and one
+    is normal.
+    """
     folder = tmp_path_factory.mktemp("hosts") / "store"
     small, tables = small_tables(), {}
     for table in ("tool_calls", "turns", "sessions", "diagnostics"):
@@ -128,7 +130,7 @@ def test_hosts_are_among_the_choices_also_without_a_call(store: Path) -> None:
 
 
 Counts = tuple[str, str | None, int, int]
-"""A model, a host, and its calls without and with a parse error; each call has its own session."""
+"""The model, the host, the number of calls without and with a parse error. Each call has its own session."""
 
 
 def compared(store: Path, *counts: Counts, rate: str = "parse_error") -> HostComparison:
@@ -217,7 +219,7 @@ def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
-    """Holm's correction limits this to 5 % of stores; the test allows three more standard errors."""
+    """Holm's correction limits wrong verdicts to 5 % of stores. The test allows 3 standard errors more."""
     random, named, draws = np.random.default_rng(7), 0, 300
     for _ in range(draws):
         by_model = {

@@ -1,4 +1,4 @@
-"""Tests the MCP server as a dimension of every metric: calls are filtered by their tool's server."""
+"""Tests the MCP server as a dimension: every metric can be filtered by the server of a tool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.dashboard.sheets import calls
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """Return a store with two tools of the server `files`, one of `web`, and one without a server."""
+    """Return a store with two tools of the server `files`, one of `web`, and one tool without a server."""
     folder = tmp_path_factory.mktemp("served") / "store"
     made = [
         *calls(8, 2, tool="mcp__files__read", mcp_server="files"),
@@ -33,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 
 
 def test_every_metric_that_filters_by_tool_filters_by_server() -> None:
-    # The metric `definitions` lists versions of one tool, so a server cannot filter it.
+    # The metric `definitions` lists versions of one tool, so a filter by server would be useless.
     for name, metric in metrics().items():
         if "tools" in metric.parameters and name != "definitions":
             assert "mcp_servers" in metric.parameters, name

@@ -1,4 +1,4 @@
-"""Tests that slices with different measurements are compared by a rate that both have."""
+"""Tests slices that were not measured equally. They are compared by a rate that both slices have."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def one(rate: str, name: str, k: int, n: int, also: str = "all") -> Slice:
 
 
 def with_definitions(**shares: int) -> list[Slice]:
-    """Return slices of 100 calls; this number of the calls has a tool definition."""
+    """Return slices of 100 calls. `shares` maps the name of a slice to the number of its calls with a tool
+    definition.
+    """
     return [
         part
         for name, defined in shares.items()
@@ -64,7 +66,7 @@ def test_slices_with_unlike_definitions_are_compared_on_syntax(shares: dict[str,
 
 @pytest.mark.parametrize("rate", ["repaired", "retried", "execution", "derived_ok", "turn_success"])
 def test_what_a_definition_changes_is_not_compared_where_definitions_are_unlike(rate: str) -> None:
-    """A definition can reveal a failure, which starts a retry sequence, and fails the turn."""
+    """A definition can reveal a failure. The failure starts a retry sequence, and makes the turn fail."""
     basis = compare_by(rate, [*with_definitions(a=100, b=0), *reported(a=0, b=0)])
     assert (basis.rate, basis.reason) == (
         None,

@@ -1,4 +1,4 @@
-"""Tests a store in which only one model has tool definitions: no model, host or version is called better."""
+"""Tests a store in which only one model has tool definitions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ INVALID = {**SEEN, "outcome": "failed", "fault_layer": "schema"}
 
 
 def calls(model: str, provider: str, prompt: str, tool: str, *, defined: bool) -> Iterator[dict[str, Any]]:
-    """Return calls of six days (40 per day, 20 sessions); in one of ten, an argument has the wrong type."""
+    """Return the calls of six days: 40 calls and 20 sessions a day. In one of ten calls, an argument has the
+    wrong type.
+    """
     for day in range(10, 16):
         for number in range(40):
             session = f"{model}-{provider}-{day}-{number // 2}"
@@ -58,7 +60,9 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
 
 
 def measure(name: str, defined: int) -> list[Slice]:
-    """Return a slice of 600 calls; this number of the calls has a tool definition."""
+    """Return a slice of 600 calls for each of three rates. `defined` is the number of calls that have a tool
+    definition.
+    """
     return [
         of_slice(name, 0, 600, rate="syntax_error"),
         of_slice(name, 30, 600),

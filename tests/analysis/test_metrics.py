@@ -1,4 +1,6 @@
-"""Tests each metric on the rows in `tests/cases/metrics/*.json`; `--accept` rewrites the results."""
+"""Tests each metric on the rows in `tests/cases/metrics/*.json`. The option `--accept` rewrites the expected
+results.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,22 @@ from tests.conftest import CASES, write_cases
 FOLDER = CASES / "metrics"
 METRICS = Path(__file__).parents[2] / "callgauge" / "analysis" / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
-COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimates include deleted rows
+COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimated row counts include deleted rows
 
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return empty tables, made once because making them takes longer than a query."""
+    """Yield a database of empty tables. Tests share this database, because making it takes longer than a
+    query.
+    """
     with empty_tables() as connection:
         yield connection
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the result as JSON values. For a metric with many columns, a case may select `columns`."""
+    """Return the result as JSON values. If a metric has many columns, the case may list the compared ones in
+    `columns`.
+    """
     for table, rows in case["given"].items():
         insert(connection, table, rows)
     try:

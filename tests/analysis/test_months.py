@@ -1,4 +1,4 @@
-"""Tests that every metric gives the same rows when old months are in separate files."""
+"""Tests that every metric gives the same rows if old months are in separate files."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ TURN = '{"ts": "2026-11-09T10:00:00.000Z", "sessionId": "long", "turn": 2'
 
 
 def months_of_nights(logs: Path) -> None:
-    """Return a store of five months with ten days each.
+    """Write the logs of five months, on up to ten days of each month.
 
-    Some days are missing, tools differ, and a session continues in another month.
+    The tools differ between months, and one session continues in another month.
     """
     for month in range(7, 12):
         for day in range(1, 11):
@@ -69,7 +69,7 @@ def months_of_nights(logs: Path) -> None:
 
 
 Stores = Mapping[tuple[str, bool], Connection]
-"""Connections by the kind of store (whole or sealed), and by whether they show content."""
+"""Maps the kind of store (whole or sealed), and whether content is visible, to a connection."""
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
 
 
 def _questions(name: str, signature: str) -> Iterator[dict[str, Any]]:
-    """Yield the parameters of a metric: all ranges of days, and each of its dimensions."""
+    """Yield sets of parameters for a metric. They cover all ranges of days and all its dimensions."""
     parameters = metrics()[name].parameters
     values = {**PAGE, **ASKED.get(name, {}), "prices": _PRICES, "newest": date(2026, 11, 10)}
     values |= {"signature": signature} if name == "signature_use" else {}
@@ -129,14 +129,14 @@ def _rows(connection: Connection, name: str, parameters: Mapping[str, Any]) -> l
 
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
-        return round(value, 9)  # the order of additions changes the last digits
+        return round(value, 9)  # DuckDB may add floats in any order, so the last digits differ
     return [_plain(item) for item in value.to_pylist()] if hasattr(value, "to_pylist") else value
 
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", _SUMS)
 def test_a_metric_gives_the_same_rows_from_months(stores: Stores, name: str) -> None:
-    """Test all ranges of days with content, and the first ranges without content."""
+    """Test all ranges of days with visible content. Test only the first three ranges with hidden content."""
     ((signature,),) = stores["whole", True].execute("SELECT min(signature_id) FROM signatures").fetchall()
     answers = 0
     for number, parameters in enumerate(_questions(name, signature)):
@@ -166,7 +166,8 @@ def test_what_adds_up_days_reads_the_sums_of_whole_months(
     monkeypatch.setattr(segments, "_union_views", see)
     parameters = {"rates": ["parse_error"], "also": also, **RANGES["cut months"]}
     answer_metric(stores["sealed", True], "slices", parameters)
-    # These metrics also read counts of single days from the files of months, without the lists of groups.
+    # For these metrics, the query reads monthly sums, and also reads counts of single days from the month
+    # files.
     daily = [] if also else [part.replace("monthly", "daily") for part in parts]
     assert seen == [f"parts.{part}" for part in [*parts, *daily]]
 
@@ -190,7 +191,7 @@ def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(
 
 
 def test_metrics_that_filter_days_say_how_they_use_them() -> None:
-    """A metric of sums without the field `days:` intentionally reads the sums of all days."""
+    """A metric of daily sums that has no field `days:` reads the sums of all days on purpose."""
     ranged = {name for name in _SUMS if {"from_day", "a_from_day"} & metrics()[name].parameters}
     silent = {name for name in ranged if metrics()[name].days is DaysUsed.ALL}
     assert silent == {"definitions", "invented_tools", "shared_tasks", "signatures"}

@@ -1,4 +1,6 @@
-"""Tests advice on a change: it agrees with the breakdown, states the cost; unclear cases have no default."""
+"""Tests the advice on a prompt change. The advice agrees with the breakdown, and states the cost of the
+change.
+"""
 
 from __future__ import annotations
 

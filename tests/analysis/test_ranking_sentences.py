@@ -1,4 +1,4 @@
-"""Tests sentences about a ranking: which is or may be the best, the cost, and which data is missing."""
+"""Tests the sentences about a ranking."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_where_any_may_be_the_best_there_is_no_clear_leader() -> None:
 
 
 def test_a_pair_within_the_group_that_differs_alone_is_named() -> None:
-    """The page Compare calls this pair different, so the sentence must mention it."""
+    """The page Compare calls the rates of this pair different, so the sentence must name the pair."""
     several = [of_slice("a", 30, 400), of_slice("b", 50, 400), of_slice("c", 40, 60), of_slice("d", 31, 400)]
     table = rank(several)
     assert {slice_.name for slice_ in table.best} == {"a", "b", "d"}
@@ -139,7 +139,9 @@ def test_of_slices_that_were_never_compared_it_is_said_that_they_do_different_wo
 
 
 def test_a_little_work_that_only_one_does_makes_no_difference_of_all() -> None:
-    """15 % of A's calls use a tool that fails in 60 % of them and that B never uses; the rest is equal."""
+    """15 % of A's calls use a tool that B never uses, and 60 % of these calls fail. All other calls have
+    equal rates.
+    """
     strata, wholes = arms_of(
         {"A": {("x",): (85, 1_700), ("y",): (180, 300)}, "B": {("x",): (85, 1_700), ("z",): (15, 300)}}
     )
@@ -263,7 +265,7 @@ def test_of_different_work_no_best_one_is_named(noun: str, several: str) -> None
 
 
 def test_work_that_only_a_small_arm_does_is_not_hidden_by_a_large_one() -> None:
-    """80 % of B's calls use a tool that A never uses, even if A has far more calls."""
+    """80 % of B's calls use a tool that A never uses. This must be reported even if A has far more calls."""
     strata, wholes = arms_of({"A": {("x",): (500, 10_000)}, "B": {("x",): (10, 200), ("y",): (240, 800)}})
     table = rank_table(list(wholes.values()), wholes["A"], strata)
     assert not table.wins

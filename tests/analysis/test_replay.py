@@ -1,4 +1,4 @@
-"""Tests that a replay parses stored calls as a load does, and counts the changes by new settings."""
+"""Tests that a replay parses stored calls as a load does, and counts the calls whose result changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests replay processes: they can be cancelled, wait in a queue, and crash without other effects."""
+"""Tests the processes of replays."""
 
 from __future__ import annotations
 

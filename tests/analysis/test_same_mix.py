@@ -1,4 +1,6 @@
-"""Tests the strata of variants: the dimensions that form them, and the comparison within each stratum."""
+"""Tests the strata of variants: which dimensions define the strata, and how variants are compared within a
+stratum.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def test_dimensions_are_listed_in_words() -> None:
 
 
 def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return each variant's strata and its total, from (k, n) by stratum; each call has its own session."""
+    """Return the strata and the total of each variant, from (k, n) by stratum. A session has one call."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(arms.items()):
@@ -117,7 +119,9 @@ def test_what_only_one_arm_does_counts_as_not_covered() -> None:
 
 
 def test_coarser_strata_are_no_better_where_neither_represents_the_work() -> None:
-    """Strata by tool and prompt, and by tool alone, cover 75 % of the calls, so the finer strata are used."""
+    """By tool and prompt, the common strata cover 75 % of the calls; by tool alone, they cover no more. The
+    finer strata win.
+    """
     same_mix = compare(
         ("tool", "prompt"),
         {

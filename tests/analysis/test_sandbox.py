@@ -1,4 +1,6 @@
-"""Tests that a person's SQL reads only tables of the store: two protections each stop every attack."""
+"""Tests that a person's SQL reads only tables of the store. DuckDB's settings and our own check both stop
+every attack.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def connection(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     made.close()
 
 
-# Statements that leave or change the database. DuckDB's own restrictions reject each of them.
+# Statements that read or write outside the store, or that change it. DuckDB's own restrictions reject each of
+# them.
 LEAVES_THE_STORE = (
     "FROM read_csv('/etc/passwd')",
     "FROM read_csv_auto('/etc/passwd')",
@@ -120,7 +123,8 @@ LEAVES_THE_STORE = (
     "FROM a_frame",
     "FROM sys",
 )
-# Harmless statements that DuckDB accepts; the check of the syntax tree rejects them.
+# DuckDB's restrictions do not stop most of these statements, so our own check of the statement must reject
+# them.
 REFUSED_BY_KIND = (
     "FROM query('SELECT 1')",
     "FROM query_table('codes')",
@@ -277,7 +281,8 @@ def test_bytes_beyond_the_bound_are_not_kept(generation: Path) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT levenshtein(repeat('a', 60000), repeat('b', 60000))",  # interrupting it takes 16 s
+        # DuckDB needs 16 s to interrupt this query
+        "SELECT levenshtein(repeat('a', 60000), repeat('b', 60000))",
         "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3",
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
         "SELECT sleep_ms(60000)",
@@ -300,7 +305,7 @@ def test_a_query_without_end_is_ended(generation: Path, sql: str) -> None:
     ],
 )
 def test_memory_is_bounded(generation: Path, sql: str) -> None:
-    # long, so that a busy machine reaches the memory limit before the time limit
+    # The time limit is long, so that even a slow machine reaches the memory limit first.
     patient = QueryLimits(seconds=120)
     assert re.search("[Mm]emory", refusal(generation, sql, patient))
 
@@ -415,7 +420,7 @@ def test_a_query_ends_with_the_server_that_asked_it(generation: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_a_query_ends_when_nobody_waits_at_its_input(generation: Path) -> None:
-    """The query ends when its input closes, even without the kernel's signal."""
+    """The query must end when its input closes, even if the kernel does not send a signal."""
     request = {
         "generation": str(generation),
         "sql": "SELECT count(*) FROM range(1000000) a, range(1000000) b",
@@ -456,7 +461,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def command_of(pid: int | None) -> str:
-    """Return the command of a process; "" if the process has ended."""
+    """Return the command of a process. Return "" if the process has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -464,7 +469,7 @@ def command_of(pid: int | None) -> str:
 
 
 def wait_for(find: Callable[[], T]) -> T:
-    """Return the first true result of `find`, which is called until a long timeout."""
+    """Call `find` until its result is true, and return this result. Fail after a long time."""
     for _ in range(1200):
         if result := find():
             return result

@@ -1,4 +1,4 @@
-"""Tests filters by session attributes: every metric counts only the selected sessions."""
+"""Tests filters by session attributes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.store.sealed_months import seal_everything
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PROJECTS = ("acme/shop", "a,b", None)
 FILTERED = sorted(name for name, metric in metrics().items() if "sources" in metric.parameters)
-# these metrics count files, which belong to no session
+# These metrics count files. A file belongs to no session.
 WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}
-MADE = {"changed"}  # the test store has sums for this metric without matching rows
+MADE = {"changed"}  # the test store has sums for this metric, but no matching rows
 
 
 def copies(*projects: str | None) -> dict[str, Any]:
-    """Return a store with one copy of the small store for each project, with different ids."""
+    """Return the tables of a store that has the small store once per project. Each copy has its own ids."""
     small = small_tables()
     tables: dict[str, Any] = {**small}
     for table in ("tool_calls", "turns", "sessions", "diagnostics"):

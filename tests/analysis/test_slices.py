@@ -1,4 +1,4 @@
-"""Tests measured slices: how they are read from a metric, sorted and added up."""
+"""Tests the slices of a metric: how they are read, sorted and added up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that carets are under the right characters for any script, line and length of the text."""
+"""Tests that carets are below the right characters."""
 
 from __future__ import annotations
 

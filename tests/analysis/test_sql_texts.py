@@ -1,4 +1,4 @@
-"""Tests the examples of the SQL page: built-in queries, metrics with values, and table descriptions."""
+"""Tests the examples of the SQL page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests sentences on the errors of one tool, and the suggestion of a wider type with its replay."""
+"""Tests the sentences on the errors of one tool."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ Counts = dict[str, dict[tuple[str, str, str | None], tuple[int, int]]]
 
 
 def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = True) -> ToolFaults:
-    """Return a tool's errors, from judged calls by model, and from (calls, failed) by model and error.
+    """Return the errors of a tool.
 
-    The calls are spread evenly over groups of sessions; no call has two errors.
+    `judged` contains the number of judged calls for each model. `wrong` contains pairs (calls, failed) for
+    each model and error. The calls are spread evenly over the groups of sessions. No call has two errors.
     """
 
     def spread(calls: int) -> list[int]:
@@ -164,7 +165,7 @@ def test_where_the_json_itself_breaks_most_no_parameter_is_blamed_for_it() -> No
         (("a", "undeclared", None), "a is sent although it is not declared in"),
         (("a", "name", None), "a is sent under another spelling in"),
         (("a", "type", "list"), "a is sent as a list in"),
-        (("a", "type", None), "a has a value of another type in"),  # content is hidden
+        (("a", "type", None), "a has a value of another type in"),  # the value is hidden
     ],
 )
 def test_each_kind_of_fault_has_its_words(place: tuple[str, str, str | None], words: str) -> None:
@@ -244,7 +245,8 @@ def test_a_parameter_within_a_list_is_found() -> None:
         ({"type": "integer"}, "other", ["text"]),
         ({"type": "integer"}, "", ["text"]),
         ({"type": ["integer", "string"]}, "a", ["text"]),
-        ({"type": "integer", "enum": [1, 2]}, "a", ["text"]),  # the enum rejects the value for any type
+        # the enum rejects texts, even if the type allows them
+        ({"type": "integer", "enum": [1, 2]}, "a", ["text"]),
         ({"$ref": "#/$defs/a"}, "a", ["text"]),
         ({}, "a", ["text"]),
         ({"type": "integer"}, "a", []),

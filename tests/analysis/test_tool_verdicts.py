@@ -1,4 +1,4 @@
-"""Tests which tool fails most, by measured and estimated failures, and the sentence about it."""
+"""Tests which tool is said to fail most."""
 
 from __future__ import annotations
 

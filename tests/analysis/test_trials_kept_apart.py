@@ -24,13 +24,13 @@ from tests.store.night import claude_code_session, session
 _OF_TRIALS = re.compile(
     r"\b(?:FROM|JOIN)\s+(daily_\w+|task_trials|tool_calls|turns|sessions|probes)\b", re.IGNORECASE
 )
-# These metrics take the id of a session, turn or call, so they may also show a trial.
+# These metrics take the id of a session, turn or call. The id may be that of a trial.
 BY_ID = {
     "call", "call_neighbours", "chain_calls", "id_find", "messages_so_far", "sequence_calls", "session",
     "session_find", "session_kin", "session_outline", "session_turns", "step_calls", "step_words",
     "session_definitions", "testset_calls", "testset_steps", "turn_answers", "turn_calls", "turn_texts",
 }  # fmt: skip
-# These metrics list loads, including loads of trial runs, or the tables themselves.
+# These metrics list tables or loads, and also the loads of trial runs.
 OF_FILES = {
     "absent_sources", "files", "foreign_files", "last_load", "loads", "rejected_files", "rejects",
     "rejects_by_code", "store_columns", "store_tables", "call_findings", "replayed_definition",
@@ -59,7 +59,9 @@ PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - OF_RUNS)
 
 
 def night(logs: Path) -> None:
-    """Return two weeks in which a prompt and a tool change, a new error appears, and a source ends."""
+    """Write the logs of two weeks. In this time, a prompt and a tool change, a new error appears, and a
+    source ends.
+    """
     for day in range(1, 15):
         texts = [nightly(f"{day}-{n}", day) for n in range(4)]
         if day == 3:
@@ -94,7 +96,7 @@ def nightly(name: str, day: int) -> str:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return a store without trials, a store with a trial run, and a store with both."""
+    """Return three stores: one has no trials, one has only a trial run, and one has both."""
     base = tmp_path_factory.mktemp("apart")
     nights, runs = base / "nights", base / "runs"
     nights.mkdir()
@@ -113,7 +115,9 @@ def opened(store: Path) -> Connection:
 
 
 def rows(store: Path, metric: str, **parameters: Any) -> list[str]:
-    """Return the rows of a result as text, without file numbers, which depend on the order of loads."""
+    """Return the rows of a result as text. File numbers are removed, because they depend on the order of
+    loads.
+    """
     with opened(store) as connection:
         rows_of_metric = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **parameters})
     kept = [name for name in rows_of_metric.columns if name != "file_id"]

@@ -1,4 +1,4 @@
-"""Tests that the list of verdicts contains every sentence on rankings, comparisons, prompts and alerts."""
+"""Tests that the list of verdicts in the documentation is complete."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALLEST = 0.02
 
 @cache
 def listed() -> re.Pattern[str]:
-    """Return a pattern that matches one or more of the listed sentences, in any order."""
+    """Return a pattern that matches one or more of the listed sentences in any order."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     patterns = [
         example
@@ -49,7 +49,7 @@ def write_expression(pattern: str) -> str:
     text = re.sub(
         r"(\(\?:[^()]*\\ or\\ [^()]*?)\\\)", lambda match: match[1].replace(r"\ or\ ", "|") + ")", text
     )
-    return text.replace("…", r"(?:(?!\. ).)+?")  # matches text within one sentence
+    return text.replace("…", r"(?:(?!\. ).)+?")  # the gap "…" must not cross the end of a sentence
 
 
 def test_a_pattern_is_read_as_the_list_says() -> None:

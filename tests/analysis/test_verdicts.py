@@ -1,4 +1,4 @@
-"""Tests verdicts as a sentence and as a word: which is better, by how much, and how much data is needed."""
+"""Tests verdicts, as a sentence and as a single word."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def say(slice_: Slice, other: Slice, smallest: float = SMALLEST) -> str:
 
 
 def hold_at_mix(several: Mapping[str, Mapping[Stratum, tuple[int, int]]], times: int = 1) -> SliceComparison:
-    """Return the comparison of the first variant with the second, with the strata of both."""
+    """Return the comparison of the first variant with the second. The comparison contains the strata of both
+    variants.
+    """
     strata, wholes = arms_of(several, times=times)
     first, other = wholes.items()
     (comparison,) = compare_pairs([(first[1], other[1])], strata.compare([(first, other)]))

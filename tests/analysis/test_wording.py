@@ -1,4 +1,4 @@
-"""Tests that numbers are printed correctly, and that log text is escaped everywhere."""
+"""Tests that numbers are printed correctly, and that text from logs is always escaped."""
 
 from __future__ import annotations
 

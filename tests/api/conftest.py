@@ -1,4 +1,4 @@
-"""Provides API clients for the small store and the sample; each store is opened once for all tests."""
+"""Provides API clients for the small store and for the sample. Each store is opened once for all tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Api:
 
 
 def make_client(store: SharedStore, user: User | None = LOCAL_USER) -> TestClient:
-    """Return a client whose requests have this user, or no user for None."""
+    """Return a client whose requests come from this user. If `user` is None, the requests have no user."""
     headers: dict[str, str] = {}
     if user is not None:
         headers = {name.decode(): value.decode() for name, value in write_headers(user)}

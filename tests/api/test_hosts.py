@@ -1,4 +1,4 @@
-"""Tests hosts in the API and MCP: `provider` as a filter, as a grouping, and as two sides to compare."""
+"""Tests hosts in the API and in MCP. `provider` can filter, group or name the two sides of a comparison."""
 
 from __future__ import annotations
 

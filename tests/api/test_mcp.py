@@ -1,4 +1,4 @@
-"""Tests the MCP server: tool declarations, results marked as data, and both transports (stdio, HTTP)."""
+"""Tests the MCP server. Results are marked as data, and both transports (stdio and HTTP) work."""
 
 from __future__ import annotations
 

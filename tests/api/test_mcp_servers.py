@@ -1,4 +1,4 @@
-"""Tests MCP servers in the API: `mcp_server` as a filter and as a grouping."""
+"""Tests MCP servers in the API. `mcp_server` can filter or group the rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the API gives the same numbers as the pages: metrics, ranking, comparison and tools."""
+"""Tests that the API gives the same numbers as the pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = CASES / "metrics"
 
 
 def cases_of(metric: str) -> list[dict[str, Any]]:
-    """Return each set of parameters in the cases of a metric once, and the empty set."""
+    """Return each set of parameters in a metric's cases once, and the empty set."""
     cases = json.loads((FOLDER / f"{metric}.json").read_text(encoding="utf-8"))
     declared = metrics()[metric].parameters
     limits = {name: number for name, number in (("limit", 50), ("offset", 0)) if name in declared}
@@ -52,7 +52,7 @@ def written(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value of DuckDB in its JSON form."""
+    """Return a value from DuckDB as a JSON value."""
     if isinstance(value, datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, date):
@@ -62,7 +62,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, float):
-        # Threads add floats in any order, so the last digits differ.
+        # Threads may add floats in any order, so the last digits can differ.
         return None if value != value else float(f"{value:.9g}")
     return value
 
@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
 OF_EVERY_TYPE = (
     "slices", "calls", "signatures", "costs", "sessions", "session_copies", "trial_conditions", "trial_runs",
 )  # fmt: skip
-"""Together, these metrics have columns of all types: counts by group, times, days, flags, lists, structs."""
+"""Together, these metrics have columns of all types, such as times, flags, lists and structs."""
 
 
 @pytest.mark.thorough(quick=3)
@@ -117,7 +117,7 @@ def test_a_comparison_says_what_the_page_says(sample: Api, monkeypatch: pytest.M
     assert answer["verdict"] == "undecided"
     assert answer["sentence"] in shown
     assert answer["basis"] in shown
-    # A breakdown by the compared dimension itself would be useless, so the answer has none.
+    # A breakdown by the compared dimension would be useless, so the answer must not contain it.
     assert {row["dimension"] for row in answer["rows"]} == {"tool", "prompt", "provider"}
 
 
@@ -130,7 +130,7 @@ def test_a_ranking_says_what_the_page_says(sample: Api, monkeypatch: pytest.Monk
 
 
 def read(text: Any) -> str:
-    """Return Markdown without the backslashes that escape its text."""
+    """Remove the escaping backslashes from Markdown."""
     return re.sub(r"\\(.)", r"\1", str(text))
 
 

@@ -1,4 +1,4 @@
-"""Tests that the OpenAPI document is valid: its structure, its references, and each schema."""
+"""Tests that the OpenAPI document is valid, with all its references and schemas."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ DOCUMENT = {
     },
     "additionalProperties": False,
 }
-"""The parts of the OpenAPI 3.1 specification that the document uses; other parts are rejected."""
+"""This schema allows only the parts of the OpenAPI 3.1 specification that the document uses."""
 
 
 def values_of(key: str, value: Any) -> list[Any]:
-    """Yield every value under a key, anywhere in a document."""
+    """Return the values of all keys with this name, at any depth of a document."""
     if isinstance(value, dict):
         own = [value[key]] if key in value else []
         return own + [item for each in value.values() for item in values_of(key, each)]

@@ -1,4 +1,4 @@
-"""Tests request parameters: an unknown one is rejected by name, with a suggestion."""
+"""Tests request parameters."""
 
 from __future__ import annotations
 

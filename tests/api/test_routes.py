@@ -1,4 +1,4 @@
-"""Tests the API over HTTP: access, errors, paging, limits, and a store that changes."""
+"""Tests the API over HTTP."""
 
 from __future__ import annotations
 
@@ -225,7 +225,8 @@ def test_a_store_that_is_not_there_or_moves_on_is_told_and_followed(tmp_path: Pa
     first.unlink()
     assert client.get("/calls").json()["found"] == 50
     assert problem(client, "/calls", cursor=listed["next_cursor"])["status"] == 409
-    # The store was deleted and built again: the file has the same name, but its numbers must be new.
+    # The store was deleted and built again. The new file has the same name, but the API must give the new
+    # numbers.
     page = open_generation(tmp_path / "store" / "gen-000002.duckdb", texts=True)
     shutil.rmtree(tmp_path / "store")
     publish(tmp_path / "store", small_tables(), number=2)

@@ -1,4 +1,4 @@
-"""Tests project, branch, sub-agent and environment in the API as filters of rates, lists and metrics."""
+"""Tests the session attributes in the API."""
 
 from __future__ import annotations
 

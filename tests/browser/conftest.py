@@ -1,4 +1,6 @@
-"""Provides one server and one browser for all browser tests; errors and outside requests fail a test."""
+"""Provides one server and one browser for all browser tests. A script error or a request to another host
+fails a test.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from tests.analysis.store_fixture import publish, small_tables
 ROOT = Path(__file__).parents[2]
 FAILURES = Path(__file__).parent / "failures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-LONGEST_WAIT = 90_000  # milliseconds; only a real fault takes this long, even on a busy machine
+LONGEST_WAIT = 90_000  # milliseconds; only a real fault takes so long, even on a busy machine
 expect.set_options(timeout=LONGEST_WAIT)
 FLAGS = [
     "--no-sandbox",
@@ -34,17 +36,19 @@ FLAGS = [
     "--no-first-run",
     "--force-color-profile=srgb",
     "--font-render-hinting=none",
-    # A request to any other host fails, and so does its test.
+    # A request to any other host fails. Such a failed request also fails the test.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ]
-# The frontend tries these below the page's path first; a 404 tells it to use another base path.
+# The frontend first requests these paths below the path of the page. The answer 404 tells it to use another
+# base path.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Repeat a failed browser test once, because a slow machine can cause failures that no user would see.
+    """Repeat a failed browser test once. On a slow machine, tests can fail without a fault that a user would
+    see.
 
-    A real fault fails twice, and pytest reports the number of repetitions.
+    A real fault fails twice. pytest reports the number of repeated tests.
     """
     for item in items:
         if Path(__file__).parent in item.path.parents:
@@ -53,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A running dashboard and the store that it shows."""
+    """A running dashboard, and its store."""
 
     url: str
     store: Path
@@ -78,9 +82,9 @@ def serving(
     options: Sequence[str] = (),
     port: int | None = None,
 ) -> Iterator[Served]:
-    """Run `callgauge serve` on the given port, or on a free port.
+    """Run `callgauge serve` on the given port. If there is no port, use a free port.
 
-    The test fails if the log in `folder` has a traceback, or if SIGTERM does not end the server.
+    The test fails if the log in `folder` contains a traceback, or if SIGTERM does not end the server.
     """
     if port is None:
         with socket.socket() as free:
@@ -143,7 +147,7 @@ class App:
         return self
 
     def go(self, path: str) -> App:
-        """Go to an address as a link on the page does, without reloading the frontend."""
+        """Open an address as a click on a link does, so that the frontend is not loaded again."""
         if self.page.url.startswith(self.served.url):
             self.page.evaluate(
                 """href => {
@@ -163,7 +167,8 @@ class App:
 
     def settle(self) -> None:
         """Wait until the script has run, the page is connected, and no placeholder is left."""
-        # A click needs a moment to reach the server; without this pause, the previous run would count.
+        # A click reaches the server after a moment. Without this pause, the end of the previous run would end
+        # the wait.
         self.page.wait_for_timeout(250)
         self.page.wait_for_function(
             """() => {
@@ -183,7 +188,7 @@ class App:
         return panel
 
     def choose(self, dimension: str, value: str) -> None:
-        """Choose a value of a dimension (`Models`, `Hosts`, …) in the filter panel, and close the panel."""
+        """Choose a value of a dimension (`Models`, `Hosts`, …) in the filter panel. Then close the panel."""
         group = self.open_filters().get_by_role("group", name=dimension, exact=True)
         group.get_by_role("checkbox", name=value, exact=True).check()
         self.settle()
@@ -191,7 +196,7 @@ class App:
         expect(self.page.get_by_role("dialog", name="Filters")).to_be_hidden()
 
     def expect(self, text: str | re.Pattern[str]) -> None:
-        """Wait until the page shows `text`; tables appear some time after the script has run."""
+        """Wait until the page shows `text`. Tables appear some time after the end of the script."""
         expect(self.page.get_by_test_id("stMain")).to_contain_text(text)
 
 

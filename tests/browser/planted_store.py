@@ -1,7 +1,7 @@
-"""Makes a store with a known fault: three weeks with other names and another seed than the sample.
+"""Makes a store of three weeks with a known fault. Its names and its seed differ from those of the sample.
 
-From 12 November on, the prompt mender@13 is used, with which half of the calls of heron-70b fail. The two
-boreal models make few mistakes, and nano-1b makes most mistakes.
+From 12 November on, heron-70b uses the prompt mender@13, and half of its calls fail. The two boreal models
+make the fewest mistakes, and nano-1b makes the most.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def load_planted(folder: Path) -> Path:
-    """Write the logs into `folder`, load them, and return the store."""
+    """Write the logs into `folder` and load them. Return the store."""
     logs, store = folder / "logs", folder / "store"
     logs.mkdir()
     for name, content in generate.files(SEED):

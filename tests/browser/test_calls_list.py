@@ -1,4 +1,4 @@
-"""Tests the list of calls with mouse and keyboard: the detail panel, the next call, and Back."""
+"""Tests the list of calls with mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -47,10 +47,12 @@ def test_j_and_k_go_through_the_list_across_its_pages(app: App) -> None:
 
 
 def step(app: App, key: str, address: str) -> None:
-    """Press the key when its link leads to `address`; until then, the page still shows the previous call."""
+    """Wait until the link of this key leads to `address`, then press the key. Before, the page still shows
+    the previous call.
+    """
     name = "step_next" if key == "j" else "step_previous"
     expect(app.page.locator(f".st-key-{name} a")).to_have_attribute("href", address)
-    app.page.wait_for_function("() => window.callgaugeKeys")  # the page now handles keys
+    app.page.wait_for_function("() => window.callgaugeKeys")  # the script that handles the keys is loaded
     app.page.keyboard.press(key)
     app.settle()
 

@@ -39,12 +39,14 @@ PAGES = (
 )
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOURS: dict[str, object] = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
-# Streamlit 1.67 itself violates these rules on any page with such an element.
+# Streamlit 1.67 itself violates these rules on every page that has such an element.
 STOCK_FINDINGS = {"target-size", "svg-img-alt"}
 
 
 def _not_stock(finding: str, nodes: list[str]) -> list[str]:
-    """Return the violations except those in Streamlit's code blocks, which scroll but take no focus."""
+    """Return the violations, except those of Streamlit's code blocks. A code block scrolls but cannot take
+    the focus.
+    """
     scrolls = finding.endswith("scrollable-region-focusable")
     return [node for node in nodes if not (scrolls and node.startswith('<pre class="st-emotion-cache'))]
 
@@ -197,7 +199,7 @@ def test_an_open_page_shows_a_new_load_by_itself(app: App) -> None:
 
 @pytest.fixture(scope="module")
 def looked_over(context: BrowserContext, served: Served) -> Iterator[App]:
-    """Provide one page for all checks, because loading the frontend each time would take most of the time."""
+    """Provide one page for all checks. Loading the frontend for each check would take most of the time."""
     app = App(context.new_page(), served)
     watch(app)
     yield app
@@ -232,7 +234,9 @@ def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path
 
 
 def _violations(app: App, rules: list[str] | dict[str, object]) -> dict[str, list[str]]:
-    """Return axe's violations of these rules with their elements, except those of Streamlit itself."""
+    """Return axe's violations of these rules, with the violating elements. Violations of Streamlit itself are
+    ignored.
+    """
     found = Axe().run(app.page, options={"runOnly": rules}).response["violations"]
     nodes = {
         v["id"]: [node["html"][:200] for node in v["nodes"]] for v in found if v["id"] not in STOCK_FINDINGS

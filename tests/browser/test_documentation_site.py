@@ -1,4 +1,4 @@
-"""Tests the documentation site as local files: search works, and no other host is contacted."""
+"""Tests the documentation site as local files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the host filter in a browser: links keep it, phones show it, and any host name works."""
+"""Tests the host filter in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests every page in a browser with a log full of attacks: no text is executed or fetched."""
+"""Tests every page in a browser with a log full of attacks. The browser executes no log text and fetches no
+address in it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from callgauge.dashboard.pages import PAGES
 from tests.browser.conftest import App, Served, serving, watch
 from tests.dashboard.hostile_log import MARK, PAYLOADS, hostile, publish_hostile
 
-# Finds log text that became an element, also in shadow trees.
+# Finds text from logs that became an element of the page. Shadow trees are searched, too.
 FOUND = """(mark) => {
   const found = []
   const note = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 200)}`)
@@ -82,7 +84,7 @@ def hostile_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def places(store: Path) -> dict[str, tuple[str, ...]]:
-    """Return the log fields that each opened address shows."""
+    """Return each opened address with the log fields that the page shows there."""
     with duckdb.connect(str(published_generation(str(store))), read_only=True) as connection:
         (broken, refused, long, session, signature) = (
             connection.execute(
@@ -96,7 +98,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
     label = wording.one_line(hostile("model"), 120)
     opened_folds = {"models": "1", "versions": "1", "by_day": "1"}
     details = [
-        # This page cuts the name of the session in the middle.
+        # This page shortens the name of the session in the middle.
         ("calls", {"call": broken}, ("tool", "…<img src=x", "broken", "enginesaid", "result", "describes")),
         ("calls", {"call": long}, ("big",)),
         (
@@ -127,7 +129,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
 
 
 def open_thin_slices(app: App) -> None:
-    """Open each fold that lists slices with too few sessions for a rank."""
+    """Open each folded list of slices that have too few sessions for a rank."""
     expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     app.settle()
     closed = app.page.locator("[class*='_thin'] details:not([open]) > summary")

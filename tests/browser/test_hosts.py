@@ -1,4 +1,4 @@
-"""Tests the server's answers: who gets them, their headers, and which requests are rejected."""
+"""Tests who gets an answer from the server, and which headers an answer has."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def ask(served: Served, path: str, method: str = "GET", **headers: str) -> HTTPR
     [
         ("localhost:PORT", "http://localhost:PORT", SWITCHING),
         ("127.0.0.1:PORT", "http://127.0.0.1:PORT", SWITCHING),
-        ("localhost:9000", "http://localhost:9000", SWITCHING),  # through an SSH tunnel
+        ("localhost:9000", "http://localhost:9000", SWITCHING),  # a request through an SSH tunnel
         ("evil.example:PORT", "http://evil.example:PORT", FORBIDDEN),
-        ("localhost:PORT", "http://localhost:9", FORBIDDEN),  # another server on this machine
+        ("localhost:PORT", "http://localhost:9", FORBIDDEN),  # a page of another server on this machine
         ("localhost:PORT", "http://evil.example", FORBIDDEN),
         ("localhost:PORT", "null", FORBIDDEN),
         ("user@localhost:PORT", "http://localhost:PORT", FORBIDDEN),

@@ -1,4 +1,4 @@
-"""Tests links between views of the same page, each with a real click."""
+"""Tests links between views of the same page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.conftest import App, Served
 
 @pytest.fixture(scope="module", autouse=True)
 def _two_reasons(served: Served) -> Iterator[None]:
-    """Return a store whose unreadable lines have two different reasons."""
+    """Publish a store whose unreadable lines have two different reasons."""
     tables = small_tables()
     rejects = list(tables["rejects"])
     more = {**rejects[0], "code": "truncated", "line": 9}
@@ -30,7 +30,7 @@ def signature(page: Page) -> None:
 
 
 def nothing(_page: Page) -> None:
-    """Do nothing, because the address alone opens the view."""
+    """Do nothing. This step is for views that the address alone opens."""
 
 
 @pytest.mark.thorough(quick=1)
@@ -88,7 +88,8 @@ def test_a_chosen_rate_goes_along_to_the_next_page_and_nothing_else_does(
     if way == "menu":
         app.page.get_by_role("navigation").get_by_role("link", name="Models", exact=True).click()
     else:
-        app.page.evaluate("document.activeElement.blur()")  # while a field has the focus, letters are input
+        # letters would be typed into a field that has the focus
+        app.page.evaluate("document.activeElement.blur()")
         app.page.keyboard.press("g")
         app.page.keyboard.press("m")
     app.page.wait_for_url("**/models*")

@@ -1,4 +1,4 @@
-"""Tests that decisions and notes can be saved and found again with the keyboard alone."""
+"""Tests that the keyboard alone is enough to save decisions and notes, and to find them again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = "Every <b>Monday</b> & =1+1"
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(served: Served) -> Iterator[None]:
-    """Remove what each test saved, because all browser tests share the store."""
+    """Remove the records that each test saved, because all browser tests share the store."""
     yield
     (served.store / FILE).unlink(missing_ok=True)
 

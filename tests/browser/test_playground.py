@@ -1,4 +1,4 @@
-"""Tests the playground: text, definition and parameters fit on one screen; keyboard, any size."""
+"""Tests the playground in a browser."""
 
 from __future__ import annotations
 

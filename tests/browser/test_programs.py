@@ -1,4 +1,4 @@
-"""Tests the API and the MCP server on a real server with its gate."""
+"""Tests the API and the MCP server, both behind the gate of a real server."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class HeldAnswers:
         raise AssertionError(f"no answer holds {text!r}")
 
     def release(self) -> None:
-        """Forward the delayed answers in their order, and then those that arrived meanwhile."""
+        """Forward the delayed answers in their order. Then forward the answers that arrived meanwhile."""
         while self._held:
             browser_side, message = self._held.pop(0)
             browser_side.send(message)

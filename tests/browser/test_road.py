@@ -1,4 +1,4 @@
-"""Tests the way from a rate to a call, the playground, a changed definition, its replay, and a file."""
+"""Tests the way from a rate to a call, to the playground, to a changed definition, and to its replay."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
 def test_a_query_runs_from_the_keyboard_travels_in_the_link_and_comes_back(app: App) -> None:
     app.open("/sql")
     query = app.page.get_by_label("Query", exact=True)
-    # Until the script has run, the rows of the previous query are shown above.
+    # Until the script has run, the page still shows the rows of the previous query above.
     rows = app.page.get_by_role("region", name="Rows of the result").last
     query.fill("SELECT count(*) AS n FROM tool_calls")
     query.press("Control+Enter")
@@ -103,7 +103,7 @@ def test_a_query_runs_from_the_keyboard_travels_in_the_link_and_comes_back(app: 
     first = app.page.url
     assert "sql=" in first
     query.fill("SELECT '<img src=x onerror=alert(1)>' AS tag")
-    app.page.get_by_role("button", name="Run").click()  # immediately, during the editor's delay
+    app.page.get_by_role("button", name="Run").click()  # the click comes before the editor has sent its text
     app.settle()
     expect(rows).to_contain_text("<img src=x onerror=alert(1)>")
     app.page.go_back()

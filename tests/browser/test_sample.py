@@ -1,4 +1,4 @@
-"""Tests the installed wheel: load sample_data/, and browse from the overview to one call."""
+"""Tests the installed wheel."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.expect(re.compile(rf"{calls} of [\d,]+ calls match"))
 
 
-# Returns the end of the bar in percent of its track, for each interval with an arrow.
+# For each interval with an arrow, this returns the end of its bar in percent of the track.
 ENDS_WITH_ARROW = """tracks => tracks.filter((track) => track.querySelector(".beyond")).map((track) => {
   const range = track.querySelector(".range")
   const [x, width] = ["x", "width"].map((name) => Number(range.getAttribute(name)))
@@ -127,7 +127,7 @@ def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> No
 def follow(app: App, link: str, text: str) -> None:
     """Click a sidebar link until its page shows `text`, which no other page contains.
 
-    On a busy machine, Streamlit can lose the connection for a moment and drop a click.
+    On a busy machine, Streamlit can lose the connection for a moment. A click is then lost.
     """
     shown = app.page.get_by_test_id("stMain").get_by_text(text)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Tests the way from an error to the call, its session and the next error."""
+"""Tests the way from an error to its call, to the call's session, and to the next error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_fault_leads_to_its_call_its_session_and_the_next(app: App) -> None:
     expect(lit).to_contain_text("json_parse_error")
 
 
-# Adds the links to the previous and next session, as a list of several sessions has them.
+# Adds the links to the previous and the next session. A list of several sessions has such links.
 LIST_AROUND = """() => {
   for (const way of ["next", "previous"]) {
     const link = document.createElement("a")

@@ -1,4 +1,4 @@
-"""Tests shared results: the link shows the same sentence, and the report file works without a server."""
+"""Tests shared results."""
 
 from __future__ import annotations
 

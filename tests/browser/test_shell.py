@@ -1,4 +1,4 @@
-"""Tests the frame of the pages: navigation, command palette, keys, tour, and the first visit."""
+"""Tests the parts that all pages have, such as the navigation, the command palette and the tour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callgauge.dashboard.pages import PAGES, PageEntry
 from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.browser.conftest import LONGEST_WAIT, App, Served, watch
 
-# Returns the element that has the focus, also within shadow roots.
+# This returns the element that has the focus, even if it is within a shadow root.
 FOCUSED = """() => {
   let node = document.activeElement
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
@@ -37,7 +37,7 @@ UNCOVERED = f"""() => {{
 
 
 def opened(app: App, path: str = "/") -> App:
-    """Return a page whose palette button is visible, so that its keys work."""
+    """Return a page whose palette button is visible. The keys of the palette then work."""
     app.open(path)
     expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     return app
@@ -104,7 +104,7 @@ def test_a_pasted_id_finds_its_call_and_its_session(app: App) -> None:
 def test_a_link_followed_just_after_the_palette_was_closed_is_followed(app: App) -> None:
     opened(app)
     field = open_palette(app)
-    field.fill("falcon")  # the request follows after a delay, unless the palette is closed first
+    field.fill("falcon")  # the frontend sends its request after a delay, unless the palette is closed first
     field.press("Escape")
     app.page.get_by_role("navigation").get_by_role("link", name="Models").click()
     app.page.wait_for_url("**/models")
@@ -160,7 +160,7 @@ def test_the_list_of_keys_names_the_letter_of_every_page(app: App) -> None:
     app.page.keyboard.press("?")
     keys = app.page.get_by_role("dialog", name="Help")
     for entry in PAGES:
-        # the page Trials is listed only if the store has a run
+        # the menu lists the page Trials only if the store has a trial run
         if not entry.listed or entry.name == "trials":
             continue
         expect(keys).to_contain_text(f"g{entry.key}{entry.title}")
@@ -214,7 +214,7 @@ def test_the_first_page_has_a_name_of_its_own(app: App) -> None:
 def test_the_focus_goes_through_the_pages_in_their_order_and_can_skip_them(app: App) -> None:
     opened(app, "/errors")
     navigation = app.page.get_by_role("navigation", name="Pages")
-    # The page Trials is listed only if the store has a run.
+    # The menu lists the page Trials only if the store has a trial run.
     names = [entry.title for entry in PAGES if entry.listed and entry.name != "trials"]
     expect(navigation.get_by_role("link")).to_have_text(names)
     reached = []
@@ -245,7 +245,7 @@ def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]:
-    """Provide a phone-sized page for all tests."""
+    """Provide one page of phone size for all tests."""
     app = App(small_screen.new_page(), served)
     watch(app)
     yield app
@@ -258,7 +258,7 @@ def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEnt
     page = phone_for_all.go(f"/{entry.name}?days=all").page
     main = page.get_by_test_id("stMain")
     main.get_by_role("heading", level=1).click()
-    for key in ("Tab", "Shift+Tab"):  # forward through the whole page, and backward again
+    for key in ("Tab", "Shift+Tab"):  # first forward through the whole page, then backward
         for _ in range(16):
             page.keyboard.press(key)
             page.wait_for_timeout(20)
@@ -295,7 +295,7 @@ def test_the_palette_fits_at_200_percent_and_shows_its_choice_in_forced_colours(
 @pytest.mark.thorough
 def test_the_tour_is_shown_once_and_then_on_demand(browser: Browser, served: Served) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    # The tour starts by itself only if no program drives the browser.
+    # The tour starts by itself only in a browser that no program controls.
     context.add_init_script("Object.defineProperty(navigator, 'webdriver', { get: () => false })")
     app = App(context.new_page(), served)
     watch(app)
@@ -358,7 +358,7 @@ WORLD = {
     "Arabic": "مرحبا",
 }
 FONT = "node => `20px ${getComputedStyle(node).fontFamily}`"
-# Returns the characters of `text` for which `font` has no glyph.
+# This returns the characters of `text` that `font` cannot draw.
 MISSING = """([text, font]) => {
   const canvas = document.createElement("canvas")
   canvas.width = canvas.height = 40
@@ -404,5 +404,5 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
     for script in WORLD.keys() - absent:
         assert not app.page.evaluate(MISSING, [WORLD[script], font]), script
         assert not app.page.evaluate(MISSING, [WORLD[script], code]), script
-    if absent:  # `./dev test` installs the fonts where possible
+    if absent:  # `./dev test` installs the fonts if possible
         pytest.skip(f"this machine has no font for {sorted(absent)}")

@@ -1,4 +1,4 @@
-"""Tests tables: sorting by links, visible signs of cut columns, cards on a phone, help by keyboard."""
+"""Tests tables in a browser."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_name_that_reads_from_right_to_left_keeps_its_version_behind_it(
         app.page.close()
 
 
-# Compares the screen positions of a name's letters and of the @ after them.
+# Returns the positions on screen of a name's letters and of the @ behind the name.
 WHERE_THE_VERSION_IS = """cell => {
   const texts = []
   const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)

@@ -1,6 +1,6 @@
-"""Tests eight tasks that a new user must solve with at most three clicks each.
+"""Tests eight tasks. A new user must solve each task with at most three clicks.
 
-The store has a known fault (`planted_store`). Typing and *Run* do not count as clicks.
+The store has a known fault (`planted_store`). Typing and the button *Run* do not count as clicks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @dataclass(slots=True)
 class Stranger:
-    """A new user of the dashboard, whose clicks are counted."""
+    """A new user of the dashboard. The clicks of this user are counted."""
 
     app: App
     clicks: int = 0
@@ -53,7 +53,7 @@ class Stranger:
         return self.app.page.get_by_role("region", name=name)
 
     def reads(self, text: str | re.Pattern[str]) -> None:
-        """Assert that the page shows the answer, with no more clicks than allowed."""
+        """Assert that the page shows the answer, and that the user needed no more clicks than allowed."""
         expect(self.app.page.get_by_test_id("stMain")).to_contain_text(text)
         assert self.clicks <= MOST_CLICKS, f"{self.clicks} clicks"
 
@@ -80,11 +80,11 @@ def test_a_which_model_is_the_best_this_week(stranger: Stranger) -> None:
 def test_b_why_down_to_the_byte_of_one_failing_call(stranger: Stranger) -> None:
     worst = stranger.table("Models by the leading rates").get_by_role("row").last
     stranger.click(worst.get_by_role("link").nth(1))
-    # Choose a call whose text is complete, because the parser reports nothing about a cut text.
+    # The parser reports nothing about a shortened text, so choose a call whose text is complete.
     whole = stranger.table(re.compile("^Calls")).get_by_role("row", name="send_message")
     stranger.click(whole.first)
     stranger.reads("Raw arguments")
-    stranger.reads(re.compile(r"\^"))  # the carets below the raw text
+    stranger.reads(re.compile(r"\^"))  # the carets below the raw text are shown
     stranger.click(stranger.app.page.get_by_role("link", name="Open fully"))
     stranger.reads(re.compile(r"byte [\d,]+"))
 

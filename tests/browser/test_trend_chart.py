@@ -1,4 +1,4 @@
-"""Tests a rate chart: dragging selects days, and a click or key opens the calls of a point."""
+"""Tests a rate chart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAYS = [f"2026-11-{day:02}" for day in range(10, 20)]
 
 @pytest.fixture
 def chart(app: App) -> Iterator[Locator]:
-    """Return the chart of one model that failed in 3 of 40 calls on each of ten days."""
+    """Publish a model that failed in 3 of 40 calls on each of ten days. Return its chart."""
     calls, turns = [], []
     for place, day in enumerate(DAYS):
         turns.append(a_turn(900 + place, day=day, ts=f"{day}T10:00:00"))

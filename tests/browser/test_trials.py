@@ -1,4 +1,4 @@
-"""Tests the page Trials: it is updated during a run, and each cell links to its session."""
+"""Tests the page Trials."""
 
 from __future__ import annotations
 

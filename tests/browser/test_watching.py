@@ -1,4 +1,4 @@
-"""Tests the routes for monitoring programs, and how the server stops and starts again."""
+"""Tests the routes for monitoring programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def test_health_is_told_under_any_name(served: Served) -> None:
     with urllib.request.urlopen(request, timeout=90) as alive:  # noqa: S310 - our own server
         assert json.load(alive) == {"status": "ok"}
         assert alive.headers["cache-control"] == "no-store"
-    assert ask(served, "/healthz", Host="10.0.0.7").status in (OK, 503)  # the last load may be too old for OK
+    # the status is 503 if the last load is too old
+    assert ask(served, "/healthz", Host="10.0.0.7").status in (OK, 503)
     assert ask(served, "/healthz", "POST").status == NO_METHOD
 
 

@@ -1,4 +1,4 @@
-"""Tests two browsers at two workers: their pages work, and a sign-out in one tab ends the other tabs."""
+"""Tests two browsers that use two workers. A sign-out in one tab also signs out the other tabs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_two_browsers_at_two_workers(browser: Browser, site: Served) -> None:
             app.go("/errors").expect("1 of 44 calls failed")
             app.open("/models?days=1").expect("falcon-3")
         other = first.new_page()
-        other.goto(f"{site.url}/sign-out")  # typing the address makes the server ask for confirmation
+        other.goto(f"{site.url}/sign-out")  # no link was clicked, so the server asks for confirmation
         other.get_by_role("button", name="Sign out").click()
         expect(other.get_by_role("heading", name="Signed out")).to_be_visible()
         tabs[0].page.reload()

@@ -1,7 +1,7 @@
-"""Runs `callgauge ingest` in its own process, which prints `now` and waits when its third file starts.
+"""Runs `callgauge ingest` in its own process. The process prints `now` and waits when its third file starts.
 
-Run as a module with the command's arguments. The variable LAST_STEP names a step of the write to the store.
-Before this step, the process prints `again` and waits.
+Run it as a module with the arguments of the command. The environment variable LAST_STEP names a step of the
+write to the store. Before this step, the process prints `again` and waits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ingest.store import writer
 
 file_reader.DRAIN_ROWS = 2
 writer.BATCH_ROWS = 4
-WAIT = 0.4  # seconds; a signal does not shorten the sleep
+WAIT = 0.4  # seconds; a signal does not shorten this sleep
 load = pipeline.load
 
 

@@ -1,4 +1,4 @@
-"""Tests the command line: groups, help texts, exit codes and the version."""
+"""Tests what all commands of the command line have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests `callgauge export-tests`: which calls become tests, the written files, and the messages."""
+"""Tests `callgauge export-tests`."""
 
 from __future__ import annotations
 

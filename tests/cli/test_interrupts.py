@@ -1,4 +1,6 @@
-"""Tests real Ctrl-C: the first publishes all complete files, the second stops without publishing."""
+"""Tests a real Ctrl-C. After the first Ctrl-C, the load publishes all complete files. After the second, it
+publishes nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def logs(tmp_path: Path) -> Path:
 def interrupted(
     logs: Path, store: Path, *signals: signal.Signals, last_step: str = ""
 ) -> tuple[int, str, str]:
-    """Send a signal at each word that the process prints; return its exit code, stdout and stderr."""
+    """Send a signal when the process prints one of these words. Return the exit code, stdout and stderr."""
     command = [sys.executable, "-m", "tests.cli.interrupted_load", "ingest", logs, "--store", store]
     process = subprocess.Popen(
         list(map(str, command)),

@@ -1,4 +1,4 @@
-"""Tests the output of a load, during and at its end: in a terminal, in a pipe, and with --quiet."""
+"""Tests what a load prints in a terminal, in a pipe, and with --quiet."""
 
 from __future__ import annotations
 
@@ -182,5 +182,5 @@ def test_a_load_does_without_pandas(tmp_path: Path) -> None:
 def _read(handle: int) -> bytes:
     try:
         return os.read(handle, 4096)
-    except OSError:  # on Linux, a closed terminal raises OSError
+    except OSError:  # on Linux, reading a closed terminal raises OSError
         return b""

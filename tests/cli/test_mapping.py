@@ -1,4 +1,4 @@
-"""Tests `--map`: all examples in docs/mapping.md, and the message for each mistake."""
+"""Tests `--map` with all examples in docs/mapping.md."""
 
 from __future__ import annotations
 

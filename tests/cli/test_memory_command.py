@@ -1,4 +1,4 @@
-"""Tests `callgauge memory export` and `import`, which move all decisions and notes or nothing."""
+"""Tests `callgauge memory export` and `import`."""
 
 from __future__ import annotations
 

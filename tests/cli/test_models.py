@@ -1,4 +1,4 @@
-"""Tests output and exit codes of `callgauge chat` and `callgauge probe` with a scripted server."""
+"""Tests the output and the exit codes of `callgauge chat` and `callgauge probe` with a scripted server."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_stream_that_breaks_shows_what_arrived_and_why() -> None:
 
 
 class _Chat:
-    """`callgauge chat` as a process, whose model stops in the middle of its answer until `go_on` is set."""
+    """A process of `callgauge chat`. Its model stops in the middle of an answer until `go_on` is set."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -287,7 +287,8 @@ def test_a_probe_of_a_model_with_a_price_says_what_it_cost() -> None:
     data = json.loads(result.stdout)["gpt-4o"]
     tried = data["tried"]
     assert data["tokens"] == {"read": 50 * tried, "written": 20 * tried, "cached": 10 * tried}
-    # Prices per million tokens: input $2.50, cached input $1.25, output $10 (callgauge/prices/prices.csv).
+    # The prices are per million tokens: input $2.50, cached input $1.25, output $10
+    # (callgauge/prices/prices.csv).
     assert data["cost"] == pytest.approx(tried * (40 * 2.5 + 10 * 1.25 + 20 * 10) / 1e6)
     assert data["features"] == {"usage": "reported"}
     assert data["capabilities"]["takes_tool_results"] == {"value": True, "known_by": "probed"}

@@ -1,4 +1,4 @@
-"""Tests `callgauge prices`: a price file is stored completely or not at all, and prices are listed."""
+"""Tests `callgauge prices`. A price file is stored completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the process `callgauge record`: its messages, its files, and its end."""
+"""Tests the process of `callgauge record`."""
 
 from __future__ import annotations
 

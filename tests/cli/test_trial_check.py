@@ -1,4 +1,4 @@
-"""Tests `callgauge trial check`: the estimate for a plan, with and without a store."""
+"""Tests `callgauge trial check`."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def check(*words: str | Path, environment: dict[str, str] | None = None) -> subp
 
 
 def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process where httpx2 is not installed."""
+    """Run the command in a process that cannot import httpx2."""
     command = [sys.executable, "-c", NO_HTTPX, "trial", "check", *map(str, words)]
     environment = {name: value for name, value in os.environ.items() if name != "LOCAL_KEY"}
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
-    """Write session logs of one turn, with this many calls, one per step.
+    """Write session logs of one turn each. The turn has this number of calls, one per step.
 
-    The first log lacks an argument of its call.
+    The first call of the first log lacks an argument.
     """
     folder.mkdir()
     definition = {
@@ -148,7 +148,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_store_tells_the_rate_and_the_size_of_turns(tmp_path: Path, store: Path) -> None:
     result = check(write_plan(tmp_path), "--store", store, "--json")
     estimate = json.loads(result.stdout)["comes_to"]
-    # The store has 40 turns of 3 or 4 replies with 30 tokens each; 40 of their 100 calls failed.
+    # The store has 40 turns of 3 or 4 replies, and each reply has 30 tokens. 40 of the store's 100 calls
+    # failed.
     assert estimate["requests"] == 4 * 3.5
     assert estimate["arms"][0]["written"] == 2 * 3.5 * 30
     assert estimate["needed"]["rate"] == 0.4

@@ -1,4 +1,4 @@
-"""Tests `callgauge trial run`, `probe` and `demo` as a user runs them, each in its own process."""
+"""Tests `callgauge trial run`, `probe` and `demo`."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def callgauge(*words: object, folder: Path, **variables: str) -> tuple[int, str,
         patch.chdir(folder)
         for name, value in {"CALLGAUGE_TEST_KEY": "sk-test-12345678", **variables}.items():
             patch.setenv(name, value)
-        # only the main thread may set a signal handler
+        # only the main thread may set a signal handler, so this function does nothing
         patch.setattr(signal, "signal", lambda *_: signal.SIG_DFL)
         result = call_apart(CliRunner().invoke, trial, [*map(str, words)])
     return result.exit_code, result.stdout, result.stderr
@@ -286,7 +286,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
 def test_the_demo_ends_with_a_verdict_and_a_dashboard(shown: tuple[Path, str, str]) -> None:
     folder, out, err = shown
     assert "By definitions, new is better than old: invalid calls " in out
-    on_screen = [line for line in (out + err).splitlines() if " trials  " not in line]  # without the progress
+    # the progress lines are left out
+    on_screen = [line for line in (out + err).splitlines() if " trials  " not in line]
     assert len(on_screen) <= 22, "the demo's output fits one screen"
     assert "callgauge serve --store callgauge-demo/store" in err
     (run,) = (folder / "runs").iterdir()

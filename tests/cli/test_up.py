@@ -1,4 +1,4 @@
-"""Tests `callgauge up` and `callgauge demo`, which load logs or a demo and serve a page that updates."""
+"""Tests `callgauge up` and `callgauge demo`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(*words: object) -> Result:
 
 @contextmanager
 def started(*words: object, cwd: Path, ends_with: int = 0) -> Iterator[subprocess.Popen[str]]:
-    """Run a command that serves on a free port, end it with SIGTERM, and check its exit code."""
+    """Run a command that serves on a free port. At the end, send SIGTERM and check the exit code."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -49,7 +49,7 @@ def started(*words: object, cwd: Path, ends_with: int = 0) -> Iterator[subproces
 
 
 def read_until(process: subprocess.Popen[str], pattern: str) -> str:
-    """Return the output up to the first line that matches the pattern."""
+    """Read the output until a line matches the pattern. Return the output up to this line."""
     assert process.stdout
     lines = []
     for line in process.stdout:

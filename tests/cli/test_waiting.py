@@ -1,4 +1,4 @@
-"""Tests waiting for a locked store: the message names the process once; a time limit or Ctrl-C ends it."""
+"""Tests a command that waits for a locked store. The wait ends after a time limit or at Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests loading, serving and reporting without modules and functions that only POSIX systems have."""
+"""Tests that Callgauge loads, serves and reports without the modules and functions that only POSIX systems
+have.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from ingest.errors import StoreBusy
 from ingest.store.generations import lock_store
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "session-log.example.jsonl"
-# Every process of the command runs this code at its start; only the file lock has a substitute.
+# Each process of the command runs this code at its start. The code hides POSIX functions, and replaces the
+# file lock.
 BLOCK = """
 import fcntl, os, subprocess, sys, types
 
@@ -88,12 +91,14 @@ def wait_for_health(port: int, server: subprocess.Popen[str]) -> int:
 
 
 class WindowsLocks:
-    """Imitates `msvcrt.locking` in one process: open files own locks, and nobody can read a locked byte."""
+    """Imitates `msvcrt.locking` in one process. An open file owns its locks, and nobody can read a locked
+    byte.
+    """
 
     LK_NBLCK = 2
 
     def __init__(self) -> None:
-        self.locked: dict[tuple[int, int], int] = {}  # (file, offset) → descriptor
+        self.locked: dict[tuple[int, int], int] = {}  # (inode, offset) → descriptor
 
     def locking(self, descriptor: int, mode: int, size: int) -> None:
         assert (mode, size) == (self.LK_NBLCK, 1)

@@ -1,4 +1,4 @@
-"""Makes a folder with the logs of two gateways, and a callgauge.toml that loads them."""
+"""Makes a folder with the logs of two gateways, and with a callgauge.toml that loads these logs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ paths = "us"
 
 
 def write_team(folder: Path, text: str = TOML) -> Path:
-    """Write two logs of one session for each source, and callgauge.toml; return its path."""
+    """Write callgauge.toml and two logs for each source. Each log has one session. Return the path of
+    callgauge.toml.
+    """
     for name in ("eu", "us"):
         (folder / name).mkdir(parents=True)
         write_log(folder / name / "a.jsonl", f"{name}-a")

@@ -1,4 +1,4 @@
-"""Tests commands with callgauge.toml: each option has a key, missing files are listed, sources are loaded."""
+"""Tests commands that read callgauge.toml."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.memory.nights.source_states import SourceStates
 from tests.configuration.team import TOML, write_log, write_team
 from tests.store.night import ask
 
-# These options do not concern loading or serving a team's store.
+# These options are not about loading or serving a team's store.
 _NO_KEY = {
     "ingest": {
         "config": "names the file itself",
@@ -45,7 +45,7 @@ _KEYS = {
               "sign_in": "sign_in.method"},
 }  # fmt: skip
 _SECTION = {"ingest": "load", "serve": "serve"}
-# None of these commands has an option for these keys.
+# The nightly run reads this key, so none of these commands has an option for it.
 _NO_OPTION = {"sources.silent_after": "the night's"}
 
 

@@ -1,4 +1,4 @@
-"""Tests callgauge.toml: a valid file is read; each mistake is reported with its line, key and correction."""
+"""Tests callgauge.toml. The message for a mistake names its line, its key and a correction."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_example_is_read_and_names_every_key(tmp_path: Path) -> None:
 
 
 def list_keys(table: KeyedTable, values: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield each key of a table and of its subtables that `values` does not set."""
+    """Yield each key of a table or of a subtable, unless `values` sets the key."""
     for name, entry in table.fields.items():
         key, inner, value = f"{above}{name}", entry.type, values.get(name)
         if value is None:

@@ -1,4 +1,4 @@
-"""Provides pages without a browser: a small store, an opened page, and its text."""
+"""Opens pages without a browser, over a small store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COUNTING = [entry.file for entry in PAGES if entry.needs_store]
 
 @pytest.fixture(scope="session", autouse=True)
 def _packages_are_read_once() -> Iterator[None]:
-    """Cache the metadata of installed packages, because reading it takes half of the time of each AppTest."""
+    """Cache the metadata of installed packages. Reading it takes half of the time of each AppTest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
         yield
@@ -36,7 +36,7 @@ def _packages_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _scripts_are_compiled_once() -> Iterator[None]:
-    """Cache the bytecode of pages as a server does; otherwise each AppTest compiles its page again."""
+    """Cache the bytecode of pages, as a server does. Otherwise, each AppTest compiles its page again."""
     compiled = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app_test, "ScriptCache", lambda: compiled)
@@ -46,7 +46,9 @@ def _scripts_are_compiled_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _runs_are_waited_for_without_looking() -> Iterator[None]:
-    """Wait for runs without polling; an AppTest polls a thousand times a second, which slows the run."""
+    """Wait for the end of a run without polling. An AppTest polls a thousand times a second, which slows the
+    run.
+    """
 
     def wait(runner: Any, timeout: float) -> None:
         runner._script_thread.join(timeout)
@@ -60,7 +62,7 @@ def _runs_are_waited_for_without_looking() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _popovers_are_open() -> Iterator[None]:
-    """Draw the content of each popover as if a user had opened it."""
+    """Draw the content of each popover, as if a user had opened it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(url_widgets, "is_open", lambda _: True)
         yield
@@ -86,12 +88,14 @@ def small(store: Path) -> Path:
 
 
 FEW = ["egret", "falcon", "heron"]
-"""The three models of `few_of_many` with enough sessions, ordered by parse errors, fewest first."""
+"""The models of `few_of_many` with enough sessions. The model with the fewest parse errors is first."""
 
 
 @pytest.fixture
 def few_of_many(store: Path) -> Path:
-    """Return 40 models, three with enough sessions; one other has 493 calls without error in two sessions."""
+    """Return a store of 40 models, of which three have enough sessions. Another model has 493 calls without
+    error in two sessions.
+    """
     made = [*calls(300, 3, model="egret"), *calls(260, 40, model="falcon"), *calls(150, 150, model="heron")]
     for number in range(2):
         session = f"long {number}"
@@ -103,7 +107,7 @@ def few_of_many(store: Path) -> Path:
 
 
 def open_fold(app: AppTest, key: str) -> AppTest:
-    """Open the folded list of slices with too few sessions, below the table `key`."""
+    """Open the folded list below the table `key`. The list contains the slices with too few sessions."""
     app.session_state[f"{key}_thin"] = True
     app.run()
     assert not app.exception
@@ -111,9 +115,9 @@ def open_fold(app: AppTest, key: str) -> AppTest:
 
 
 def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **query: str) -> AppTest:
-    """Return a page as a link opens it; `state` has earlier session values, such as an open popover."""
+    """Return a page as a link opens it. `state` contains earlier session values, such as an open popover."""
     app = AppTest.from_file(str(APP), default_timeout=300)
-    app.session_state[CHARTS_LOADED] = True  # without a browser, no chart reports that it is visible
+    app.session_state[CHARTS_LOADED] = True  # without a browser, no chart can report that it is visible
     for name, value in (state or {}).items():
         app.session_state[name] = value
     for name, value in query.items():

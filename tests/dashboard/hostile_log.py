@@ -1,7 +1,7 @@
-"""Makes logs in which every field is an attack, and a store from them.
+"""Makes logs in which every field is an attack, and loads them into a store.
 
-Each text starts with a spreadsheet formula sign, names its field (`MARK` and the field name, so that tests
-can find it), and contains code that a browser or Streamlit would execute.
+Each text starts with a spreadsheet formula sign. The next word is `MARK` and the name of the text's field, so
+that tests can find the text. The rest is code that a browser or Streamlit would execute.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from ingest.pipeline.load import load
 
 EVIL = "evil.example"
-MARK = "zq"  # prefix of field names; no text of ours contains it
-SIGNS = ("=", "+", "-", "@", "\t=", "\r=")  # each session uses one
+MARK = "zq"  # marks field names in texts; no text of our pages contains it
+SIGNS = ("=", "+", "-", "@", "\t=", "\r=")  # each session uses one of these signs
 RUNS = 'window.hacked=1;alert("hacked")'
 PAYLOADS = (
     f"<script>{RUNS}</script>",
@@ -34,28 +34,29 @@ PAYLOADS = (
     "'; DROP TABLE tool_calls; -- %s {0} ${x}",
 )
 LONG = 10_000_000
-WORDS = 2_000_000  # characters of the long texts; more would make tests too slow
-SESSIONS = 12  # each sign is used twice
+WORDS = 2_000_000  # characters of the long texts; with longer texts, tests would be too slow
+SESSIONS = 12  # two sessions for each sign
 TURNS = 2
-# The name has no slash and at most 255 bytes, the limits of file systems.
+# File systems forbid a slash in a name, and allow at most 255 bytes.
 FILE = f"={MARK}file <img src=x onerror=window.hacked=1>:red[x]$\\int$**b**\u202e\u200b\x1b[31m"
 
 
 def hostile(field: str, nth: int = 0) -> str:
-    """Return the text of `field` in session `nth`; the sign and the order of the attacks vary."""
+    """Return the hostile text of `field` in session `nth`. The sign and the order of the attacks depend on
+    `nth`.
+    """
     turned = nth * 3 % len(PAYLOADS)
     words = " ".join(PAYLOADS[turned:] + PAYLOADS[:turned])
     return f"{SIGNS[nth % len(SIGNS)]}{MARK}{field} {words}"
 
 
 def big(sign: str, length: int = WORDS) -> str:
-    """Return a text of attacks with this number of characters."""
     unit = f"{sign}{MARK}big {' '.join(PAYLOADS)}\n"
     return (unit * (length // len(unit) + 1))[:length]
 
 
 def write(folder: Path) -> None:
-    """Write a file of session histories, a file of another format with a task, and a file that is no log."""
+    """Write three files: session histories, a log of another format with a task, and a file without a log."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [line for nth in range(SESSIONS) for line in _session(nth)] + _long_session()
     timeless = {"ts": hostile("reason"), "sessionId": "s", "type": "final"}
@@ -67,7 +68,7 @@ def write(folder: Path) -> None:
 
 
 def publish_hostile(folder: Path) -> Path:
-    """Load these logs into a store as usual, and return its folder."""
+    """Load these logs into a store as usual. Return the folder of the store."""
     write(folder / "logs")
     report = load([folder / "logs"], folder / "store", workers=1)
     assert (report.loaded, len(report.rejected)) == (2, 1), report
@@ -97,7 +98,7 @@ def _start(session: str, nth: int, **meta: Any) -> Line:
         "harness": {"name": hostile("harness", nth), "version": hostile("harnessversion", nth)},
         "user": hostile("user", nth),
         "provider": hostile("provider", nth),
-        "model": hostile("model", nth % 6),  # each model runs on two hosts
+        "model": hostile("model", nth % 6),  # each of the six models runs on two hosts
         "parent_session_id": f"{hostile('session', nth - 1)} {nth - 1}" if nth else None,
         "prompt": {"name": hostile("prompt", nth % 2), "version": hostile("promptversion", nth)},
         "tools": [_definition(nth)],
@@ -182,7 +183,9 @@ def _end(session: str, nth: int, turn: int, step: int) -> list[Line]:
 
 
 def _long_session() -> list[Line]:
-    """Return a session of long texts; arguments and result of its first call have ten megabytes."""
+    """Return a session of long texts. The arguments and the result of its first call have ten megabytes
+    together.
+    """
     nth, session, turn = 1, hostile("long"), 1
     prompt = {"name": hostile("prompt", nth), "version": hostile("longversion")}
     lines = [_start(session, nth, prompt=prompt) | {"content": big("=")}]
@@ -202,7 +205,7 @@ def _long_session() -> list[Line]:
 
 
 def _run() -> Line:
-    """Return a trajectory of mini-swe-agent, whose session has a task."""
+    """Return a trajectory of mini-swe-agent. Its session has a task."""
     agent = {"agent_type": "minisweagent.agents.default.DefaultAgent"}
     info = {
         "exit_status": hostile("exit"),

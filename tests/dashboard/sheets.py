@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.components.table import Cell
 from tests.analysis.store_fixture import a_call
 
-# These are the values of fields that the page does not send for a cell.
+# These are the defaults of a cell's fields. The page does not send fields that have their default.
 PLAIN = {**asdict(Cell("")), "marks": []}
 BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_error:x", "arguments": None}
 
@@ -32,7 +32,7 @@ def texts(table: dict[str, Any], column: int) -> list[str]:
 
 
 def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
-    """Return the rows of the table with this `caption`; each row maps column titles to cells."""
+    """Return the rows of the table with this `caption`. Each row maps column titles to cells."""
     drawn = sheets(app)
     assert caption in drawn, f"no table “{caption}”: {list(drawn)}"
     titles = [column["title"] for column in drawn[caption]["columns"]]
@@ -40,13 +40,15 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 
 
 def here_links(app: AppTest) -> dict[str, str | None]:
-    """Return the links to other views of the same page: label → URL, or None if there is no link."""
+    """Return the links to other views of the same page as label → URL. The URL is None if the label has no
+    link.
+    """
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return {element["label"]: element["href"] for element in blocks if "arrives" in element}
 
 
 def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
-    """Return this number of calls, each in its own session; the bad calls have a syntax error."""
+    """Return this number of calls. Each call has its own session, and the bad calls have a syntax error."""
     key = "/".join(str(value) for value in fields.values())
     return [
         a_call(
@@ -58,7 +60,7 @@ def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 def over_days(several: Sequence[dict[str, Any]], first: str, days: int = 5) -> list[dict[str, Any]]:
-    """Return the calls spread evenly over this number of days, starting with the day `first`."""
+    """Return the calls, spread evenly over this number of days. `first` is the first day."""
     begin = date.fromisoformat(first)
     return [
         call | {"day": (begin + timedelta(number % days)).isoformat()} for number, call in enumerate(several)

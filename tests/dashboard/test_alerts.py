@@ -1,4 +1,4 @@
-"""Tests that an alert stays from the day of a change until the rate returns or a user acknowledges it."""
+"""Tests alerts on pages. An alert stays until the rate is normal again or a user acknowledges the alert."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KESTREL = ":blue[Parse errors of kestrel\\-14b] "
 
 
 def sentences(app: AppTest) -> list[str]:
-    """Return the sentences of the card on rates and errors as plain text, without those on the load."""
+    """Return the sentences on rates and errors as plain text. The sentences on the load are left out."""
     labels = [str(link.proto.label) for link in app.get("page_link")]
     items = [label for label in labels if label[0] == ":" and label.split("[")[1][0] in "▲▼○"]
     return [label.split("] ", 1)[1] for label in items if " not recognised]" not in label]
@@ -149,7 +149,9 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
 
 @pytest.mark.thorough
 def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> None:
-    """A new prompt version is worse with every model, so the prompt's alert comes before those of models."""
+    """A new prompt version is worse with every model, so the alert about the prompt comes before alerts about
+    models.
+    """
     publish_nights(store, lambda _, day: 0.3 if day >= SINCE else 0.03)
     assert "Needs attention (1)" in said(opened())
 
@@ -158,7 +160,7 @@ def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> N
 def test_a_memory_that_cannot_be_written_is_told(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
     app = opened()
-    (store / FILE).mkdir()  # a folder with this name makes writing fail even for root
+    (store / FILE).mkdir()  # writing fails if the file is a folder, even for root
     app = acknowledge(app)
     assert "cannot be read or written" in said(app)
     assert sentences(app)

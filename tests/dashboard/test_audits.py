@@ -1,4 +1,4 @@
-"""Tests audits of how models are called: probes against real calls, text calls against native calls."""
+"""Tests audits. An audit compares probes with real calls, and calls in text with native calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests breakdowns of a difference on Prompts and Compare, with the sample and with made stores."""
+"""Tests the breakdown of a difference on the pages Prompts and Compare."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ BY_MODEL = "Parse errors by model, fixer@13 and fixer@12"
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store in which one model changed, with too few sessions to change the rate of all models."""
+    """Return a store in which one model changed. The model has too few sessions to change the rate of all
+    models.
+    """
     logs = tmp_path_factory.mktemp("made")
-    # One day earlier than in the sample, because each version needs five days of its own.
+    # The change is one day earlier than in the sample, because each version needs five days.
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr(generate, "NEW_FIXER_DAY", datetime(2026, 11, 11, tzinfo=UTC))
     models = [replace(model, sessions_a_day=min(model.sessions_a_day, 6)) for model in MODELS]

@@ -1,4 +1,4 @@
-"""Tests that the page of a call says who gave each verdict: the parser, the agent or the tool."""
+"""Tests that the page of a call names the source of each verdict: the parser, the agent or the tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests stored calls that are parsed again: which can be, each parameter's change, requests, retries."""
+"""Tests the page of a stored call that is parsed again."""
 
 from __future__ import annotations
 

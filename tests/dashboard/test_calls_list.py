@@ -1,4 +1,4 @@
-"""Tests the list of calls: filters, order, marked hits, the detail panel, the next call."""
+"""Tests the list of calls on the page Calls."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 
 @pytest.fixture
 def long(store: Path) -> Path:
-    """Return ninety calls; c89 is the newest, and the second page starts with c49."""
+    """Return a store of ninety calls. The newest call is c89, and the second page starts with c49."""
     calls = [a_call(number, tool="bash" if number % 2 else "read_file") for number in range(90)]
     publish(store, small_tables() | {"tool_calls": calls})
     return store
 
 
 def shown_calls(app: AppTest) -> list[str]:
-    """Return the ids of the calls on the current page of the list, in order."""
+    """Return the ids of the calls on the current page of the list, in their order."""
     return [row["Time (UTC)"]["href"].rpartition("peek=")[2] for row in sheet_of(app, "Calls")]
 
 

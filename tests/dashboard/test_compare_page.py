@@ -1,4 +1,4 @@
-"""Tests the page Compare: two slices in the URL, the verdict, and all methods of comparison."""
+"""Tests the page Compare."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def session(number: int, model: str, failed: int, size: int, **fields: Any) -> l
 
 
 def two_models(store: Path, **fields: Any) -> None:
-    """Return forty sessions per model with the same ten tasks: of ten calls, falcon-3 fails once, heron five
-    times.
+    """Publish forty sessions per model, with the same ten tasks. Of ten calls, falcon-3 fails in one, and
+    heron in five.
     """
     calls, turns = [], []
     for number in range(40):
@@ -57,7 +57,7 @@ def compared(store: Path, **query: str) -> AppTest:
 
 
 def plain(text: str) -> str:
-    """Return Markdown as plain text, without its escapes."""
+    """Remove the escapes from Markdown."""
     return re.sub(r"\\(.)", r"\1", text)
 
 
@@ -106,7 +106,7 @@ def test_slices_that_hold_the_same_calls_are_said_to_overlap(store: Path) -> Non
 
 
 def kidney_stones(store: Path, times: int) -> None:
-    """Return data like Charig et al. (1986): heron is better with each tool, but worse in total."""
+    """Publish counts as in Charig et al. (1986). Heron is better with each tool, but worse in total."""
     counts = {("falcon-3", "edit"): (234, 270), ("falcon-3", "read"): (55, 80)}
     counts |= {("heron", "edit"): (81, 87), ("heron", "read"): (192, 263)}
     calls = []

@@ -1,4 +1,4 @@
-"""Tests the cost of turns on Models and Compare: turns without a price, and current prices."""
+"""Tests the cost of turns on the pages Models and Compare."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ NOTHING = np.zeros(50)
 
 
 def turns(model: str, size: int, completed: int, **fields: Any) -> list[dict[str, Any]]:
-    """Return turns of one call and one session, each with 1,000,000 input and 100,000 output tokens."""
+    """Return turns, each in its own session. A turn has one call, 1,000,000 input tokens and 100,000 output
+    tokens.
+    """
     defaults = {
         "steps": 1, "counted_steps": 1, "counted_input": 1_000_000, "counted_cached": 0,
         "counted_cache_write": 0, "counted_output": 100_000,
@@ -187,7 +189,7 @@ def test_the_parameter_of_the_metric_holds_each_price_with_its_days() -> None:
     price_list = PriceList([price("owl", 2), ModelPrice("owl", date(2026, 6, 1), 1, 5, 0.1, 1.25)])
     first, second = json.loads(write_parameter([price_list.match("acme/owl"), None]))
     assert (first["model"], first["from_day"], first["to_day"]) == ("acme/owl", "2026-01-01", "2026-06-01")
-    # cached input costs the same as other input
+    # cached input has the same price as other input
     assert (first["cached_input"], first["cache_write"]) == (2, 2)
     assert (second["to_day"], second["cached_input"], second["cache_write"]) == (None, 0.1, 1.25)
 

@@ -1,4 +1,4 @@
-"""Tests the Data page: what each source measures, duplicates, changes, and rejected lines with reasons."""
+"""Tests the page Data."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ FOLDS = {
 
 
 def folds(app: AppTest) -> list[str]:
-    """Return the folds of the page, except those of the filter bar and of explanations."""
+    """Return the labels of the page's folded parts. Explanations and the filter bar are left out."""
     return [part.label for part in app.expander if part.label in ("Every line", *FOLDS)]
 
 
@@ -152,7 +152,9 @@ def test_a_store_without_a_load_says_so() -> None:
 
 
 def silent_store() -> dict[str, list[dict[str, Any]]]:
-    """Return a store with a source up to 20 November, and a source with a hostile title up to the 17th."""
+    """Return the tables of a store. One source has calls up to 20 November. The other has a hostile title,
+    and ends on the 17th.
+    """
     calls = [
         a_call(number) | {"source": source, "day": f"2026-11-{day:02d}", "ts": f"2026-11-{day:02d}T10:00:00"}
         for number, (source, day) in enumerate(

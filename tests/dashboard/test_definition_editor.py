@@ -1,4 +1,6 @@
-"""Tests the form of a tool definition: an edited field changes only the part that it shows."""
+"""Tests the form of a tool definition. Editing a field changes only the part of the definition that the field
+shows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that derived results are computed once per store file, and still list their queries."""
+"""Tests that a derived result is computed once per store file, and that the page still lists its queries."""
 
 from __future__ import annotations
 

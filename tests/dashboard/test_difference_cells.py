@@ -1,4 +1,4 @@
-"""Tests cells of a forest plot: positions of the difference and its interval, and the verdict."""
+"""Tests the cells of a forest plot."""
 
 from __future__ import annotations
 

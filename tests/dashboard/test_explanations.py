@@ -15,7 +15,7 @@ from tests.dashboard.sheets import calls
 
 
 def explained(app: AppTest) -> set[str]:
-    """Return the kinds of verdicts that the open popovers of the page explain."""
+    """Return which kinds of verdicts are explained by the open popovers of the page."""
     words = " ".join(str(each.value) for each in app.markdown)
     return {kind for kind, text in HOW_JUDGED.items() if text in words}
 
@@ -38,7 +38,7 @@ def test_each_panel_explains_its_own_kind_of_verdict(
         for call in calls(20, 5, model=model, tool=tool)
     ]
     publish(store, {"tool_calls": made, "turns": [a_turn(1)]})
-    # Draw the content of all popovers, as if they were open.
+    # Draw the content of every popover, as if it were open.
     monkeypatch.setattr(cards, "draw_popover", lambda label, key, draw, icon: draw())
     explanations = explained(opened(f"callgauge/dashboard/pages/{page}", a_model="owl", b_model="heron"))
     assert explanations == kinds

@@ -1,4 +1,4 @@
-"""Tests that the filter panel sends the text of a click, so that a load in between changes nothing."""
+"""Tests that the filter panel sends the clicked text. A load before the click then changes nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = {"v1": "falcon", "v2": "heron", "v3": f"{LONG}1", "v4": f"{LONG}2"}
     ("shown", "value"),
     [
         ({"place": 1, "text": "heron"}, "v2"),
-        ({"place": 0, "text": "heron"}, "v2"),  # the order has changed since the click
+        ({"place": 0, "text": "heron"}, "v2"),  # the order changed before the click
         ({"place": 7, "text": "heron"}, "v2"),
         ({"place": 0, "text": "gone"}, None),
         ({"place": None, "text": None}, None),

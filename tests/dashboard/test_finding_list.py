@@ -1,4 +1,4 @@
-"""Tests the list of diagnostics: each has a number, also when several share a row."""
+"""Tests the list of diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests forms: a definition becomes suitable fields, and their values become raw arguments."""
+"""Tests forms. A definition becomes input fields, and the values of these fields become raw arguments."""
 
 from __future__ import annotations
 

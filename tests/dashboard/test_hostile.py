@@ -1,4 +1,6 @@
-"""Tests a store in which every field is an attack: exports are safe, and pages send limited data."""
+"""Tests a store in which every field is an attack. Exported files must be safe, and pages must not send too
+much data.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ from callgauge.dashboard.pages import PAGES
 from tests.dashboard.conftest import FILES, opened
 from tests.dashboard.hostile_log import LONG, MARK, hostile, publish_hostile
 
-MOST = 1_000_000  # maximum bytes that a page may send
+MOST = 1_000_000  # bytes that a page may send at most
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(slots=True)
 class Walk:
-    """The bytes that each opened page sent, and the files that it offered, by page and name."""
+    """The number of bytes that each page sent, and the files that it offered, by page and file name."""
 
     sent: dict[str, int] = field(default_factory=dict)
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
@@ -40,9 +42,9 @@ class Walk:
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory, runs_all: bool) -> Iterator[Walk]:
-    """Open every page and each of its views once, and make each file as if it were downloaded.
+    """Open every page and each of its views once. Make each offered file, as if a user had downloaded it.
 
-    Ordinary runs open a third of them.
+    Ordinary runs open a third of the pages and views.
     """
     store = publish_hostile(tmp_path_factory.mktemp("hostile"))
     done = Walk()

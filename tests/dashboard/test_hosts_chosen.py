@@ -1,4 +1,4 @@
-"""Tests hosts on pages: the filter bar, links, lists, and the comparison of hosts for a model."""
+"""Tests hosts on pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def hosted(good: int, bad: int, host: str | None, **fields: Any) -> list[dict[st
 
 @pytest.fixture
 def two_hosts(store: Path) -> Path:
-    """Return a model that is worse on one of two hosts, and calls whose log names no host."""
+    """Return a store of two models on two hosts. One model is worse on one of the hosts. Some calls have no
+    host.
+    """
     made = [
         *hosted(98, 2, "east-1"),
         *hosted(60, 40, "west-2"),
@@ -66,7 +68,7 @@ def two_hosts(store: Path) -> Path:
 
 @pytest.fixture
 def odd_hosts(store: Path) -> Path:
-    """Return two hosts, one named like a script, the other by two words with a comma."""
+    """Return a store with two hosts. One is named like a script. The other name has two words and a comma."""
     publish(store, {"tool_calls": [*hosted(98, 2, SCRIPT), *hosted(60, 40, COMMA)]})
     return store
 

@@ -1,4 +1,4 @@
-"""Tests requests to a model in the playground: they need a key; the edited definition parses replies."""
+"""Tests requests to a model from the playground."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests MCP servers on pages: the list and filter on Tools, and tools that nobody calls."""
+"""Tests MCP servers on pages, among them tools that nobody calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ UNUSED = "Offered tools that no session called"
 
 @pytest.fixture
 def served(store: Path) -> Path:
-    """Return calls to the server `files`, an offered server `web`, and a tool `shell` without a server."""
+    """Return a store. It has calls to the server `files`, an offered server `web`, and a tool `shell` without
+    a server.
+    """
     made = [
         *calls(60, 40, tool="mcp__files__read", mcp_server="files", latency_ms=120.0),
         *calls(50, 0, tool="shell"),

@@ -1,4 +1,6 @@
-"""Tests long lists, which are read by day from the newest: rows and order are as in one query."""
+"""Tests long lists that are read day by day, from the newest day on. Rows and order must be those of a single
+query.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def moment(ts: datetime | None) -> dict[str, str | None]:
 
 
 def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
-    """Return the retry columns of a call: step 0 fails, and step 1 retries it in three of four cases."""
+    """Return the retry columns of a call. Step 0 fails, and in three of four cases step 1 retries it."""
     if bad or (step and number % 4 == 0):
         return {}
     ended = "abandoned" if number % 4 == 0 else "recovered"
@@ -68,7 +70,9 @@ def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return twenty unordered sessions over ten days; some last days, span two files, or have no time."""
+    """Yield a store of twenty sessions over ten days. Some sessions last days, are in two files, or have no
+    time.
+    """
     tables: dict[str, list[dict[str, Any]]] = {
         "sessions": [],
         "turns": [],
@@ -97,7 +101,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
                     raw_arguments='{"a": "Needle"}' if number % 2 else "{}",
                     **in_a_chain(f"{session}:{turn}:0", (number + turn) % 3, step, number),
                 )  # fmt: skip
-                # Some calls of a turn come long after its start.
+                # some calls happen long after their turn started
                 tables["tool_calls"].append(
                     call | common | moment(began and began + timedelta(hours=9 * step))
                 )
@@ -122,7 +126,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 class Asked:
-    """Queries one store; records the queries, and caches the results as pages do."""
+    """Queries one store. Records the queries, and caches the results as pages do."""
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self.store = store
@@ -142,7 +146,7 @@ def in_time() -> float:
 
 
 def out_of_time() -> Any:
-    """Replace the clock by one that advances an hour at each reading."""
+    """Return a clock that advances an hour each time it is read."""
     return iter(range(0, 10**6, 3600)).__next__
 
 
@@ -256,7 +260,9 @@ def test_a_search_in_another_order_looks_at_a_tenth(many: duckdb.DuckDBPyConnect
 
 @pytest.fixture
 def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return lists that read one day per run; each of three days has one call and one session."""
+    """Publish three days, with one call and one session each. Make the lists read one day in each run of the
+    page.
+    """
     monkeypatch.setattr(day_paging, "SECONDS", -1)
     for name in ("CALLS", "SESSIONS"):
         monkeypatch.setattr(day_paging, name, replace(getattr(day_paging, name), look=1))

@@ -1,4 +1,4 @@
-"""Tests the nightly runs and sources: on the Data page, on the load line, and as alerts."""
+"""Tests how pages show the nightly runs and their sources."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def test_a_night_that_runs_is_not_wrong() -> None:
     [
         ([0, 1, 2, 3], False),
         ([1, 2, 3, 4], True),
-        ([1, 2], False),  # two loads are too few for a schedule
+        ([1, 2], False),  # two loads are too few to derive a schedule
         ([1, 3, 5, 7], False),  # the source loads every second night
         ([3, 4, 5, 6], True),
-        # the source loads on working days; a weekend is over
+        # The source loads on working days, and the missing days are a weekend.
         ([2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 16], False),
-        ([1.5, 2.5, 8, 9, 10], True),  # an earlier outage must not hide the next one
+        ([1.5, 2.5, 8, 9, 10], True),  # a gap in the past must not hide a new gap
     ],
 )
 def test_a_missing_night_is_told_by_the_rhythm_of_those_before(
@@ -91,7 +91,7 @@ def test_silent_sources_are_those_of_the_file_else_formats() -> None:
 
 @pytest.fixture
 def served(small: Path) -> Path:
-    """Return a store whose last nightly run failed; one of its two sources sends no data."""
+    """Return a store whose last nightly run failed. One of its two sources sends no data."""
     now = datetime.now(UTC)
     records = NightRecords(small)
     for night, outcome in ((date(2026, 11, 26), "done"), (date(2026, 11, 27), "failed")):

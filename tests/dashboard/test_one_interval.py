@@ -21,7 +21,7 @@ PAGES = "callgauge/dashboard/pages"
 
 @pytest.fixture
 def uneven(store: Path) -> Path:
-    """Return three models and tools with different correlations within sessions."""
+    """Return a store of three models and three tools, whose correlations within sessions differ."""
     chance = random.Random(3)
     made: list[dict[str, Any]] = []
     for place, model in enumerate(("owl", "heron", "wren")):
@@ -39,13 +39,15 @@ def uneven(store: Path) -> Path:
 
 
 def intervals(page: str, caption: str, name: str, column: str, **query: str) -> dict[str, str]:
-    """Return k / n and the interval as a page prints them, by row label."""
+    """Return the count (k / n) and the interval of each row as the page prints them. The key is the label of
+    the row.
+    """
     rows = sheet_of(opened(f"{PAGES}/{page}/page.py", **query), caption)
     return {row[name]["text"]: row[column]["sub"].partition("\n")[0] for row in rows}
 
 
 def mirrored(text: str) -> str:
-    """Return k / n and the interval of the complement: 1 / 4 · 10.0–80.0% gives 3 / 4 · 20.0–90.0%."""
+    """Return the count and the interval of the complement: 1 / 4 · 10.0–80.0% becomes 3 / 4 · 20.0–90.0%."""
     counts, _, bounds = text.partition(" · ")
     k, n = (int(part.replace(",", "")) for part in counts.split(" / "))
     low, high = (float(part) for part in bounds.rstrip("%").split("–"))
@@ -53,7 +55,7 @@ def mirrored(text: str) -> str:
 
 
 def asked(store: Path, by: str, rate: str) -> dict[str, str]:
-    """Return k / n and the interval from the API."""
+    """Return the count (k / n) and the interval of each row from the API."""
     with contextmanager(open_api)(store) as api:
         rows = api.get("/rates", by=by, rate=rate)["rows"]
     return {

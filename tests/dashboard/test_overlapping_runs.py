@@ -1,4 +1,4 @@
-"""Tests that Streamlit may start a run before the session's previous run has stopped."""
+"""Tests that Streamlit may start a run of a session before the previous run of this session has stopped."""
 
 from __future__ import annotations
 

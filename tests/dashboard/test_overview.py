@@ -1,4 +1,4 @@
-"""Tests that the overview claims only what logs support, and links every number except zero."""
+"""Tests that the Overview claims only what logs support. Each number except zero is a link."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def overview(store: Path, query: Mapping[str, str] | None = None, /, **tables: A
 
 
 def doors(app: AppTest) -> list[str]:
-    """Return the labels of links, except those in explanations (SQL and glossary)."""
+    """Return the labels of links. Links in explanations (SQL and glossary) are left out."""
     labels = [str(link.proto.label) for link in app.get("page_link")]
     explained = ("Open in SQL", "What the words mean")
     return [label for label in labels if not any(words in label for words in explained)]
@@ -53,7 +53,9 @@ def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store:
 
 
 def test_turn_success_is_one_rate_with_its_counts_and_who_reports_it(small: Path) -> None:
-    """Both turns are in one session, which counts as one observation: Wilson (1927) with n = 1."""
+    """Both turns are in one session, which counts as one observation. The interval is Wilson's (1927) with n
+    = 1.
+    """
     words = said(opened())
     assert "few: 2 / 2 turns · 20.7–100%  \nreported by the log" in words
     assert "Turn success, derived" not in words
@@ -165,7 +167,7 @@ def test_what_lies_beyond_a_scale_is_not_pulled_to_its_end() -> None:
 def model_calls(
     model: str, day: str, refused: int, size: int, first: int, **fields: Any
 ) -> list[dict[str, Any]]:
-    """Return calls of a model on a day, two per session; `refused` of them are rejected."""
+    """Return the calls of a model on one day, two per session. `refused` is the number of rejected calls."""
     faulty = {"outcome": "failed", "fault_layer": "syntax"}
     return [
         a_call(

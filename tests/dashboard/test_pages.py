@@ -1,4 +1,4 @@
-"""Tests every page with a missing, an empty, a small and a broken store: it works or says what to do."""
+"""Tests every page with a missing, an empty, a small and a broken store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests each parameter's sent value, typed value, change, and sentence."""
+"""Tests the table of parameters: the sent value, the typed value, and the sentence about the change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests playground texts from a link, a stored call or a definition, and tools in other formats."""
+"""Tests which text the playground gets from a link, a stored call or a definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the Prompts page: rates by version, texts side by side, and the days of changes."""
+"""Tests the page Prompts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_without_two_versions_it_opens_on_the_prompt_with_the_most_observed_of_t
 
 
 def answer(app: AppTest) -> str:
-    """Return the page's main sentence without Markdown escapes."""
+    """Return the main sentence of the page. Markdown escapes are removed."""
     return re.sub(r"\\(.)", r"\1", str(app.header[0].value))
 
 
@@ -77,7 +77,7 @@ def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
 
 @pytest.mark.thorough
 def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
-    """The counts are three times those of Charig et al. (1986): the new version is better for both tools."""
+    """The counts are three times those of Charig et al. (1986). The new version is better for both tools."""
     counts = {("v1", "small"): (234, 36), ("v1", "large"): (55, 25)}
     counts |= {("v2", "small"): (81, 6), ("v2", "large"): (192, 71)}
     made = [

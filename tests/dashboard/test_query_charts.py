@@ -1,4 +1,4 @@
-"""Tests that any query result becomes a chart that states omitted rows and escapes log text."""
+"""Tests charts of query results. A chart says which rows it omits, and escapes text from logs."""
 
 from __future__ import annotations
 

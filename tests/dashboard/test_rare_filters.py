@@ -1,4 +1,4 @@
-"""Tests the filters under More: they appear only if a log has values for them, and links keep them."""
+"""Tests the filters under More."""
 
 from __future__ import annotations
 

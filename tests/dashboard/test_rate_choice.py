@@ -1,4 +1,4 @@
-"""Tests the selectors of rate, dimension and reference, and their URL keys."""
+"""Tests the selectors of rate, dimension and reference, and the URL keys of these selectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the tab Stored calls of the playground: settings in the URL, the replay, and its changes."""
+"""Tests the tab Stored calls of the playground."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def replay(**query: str) -> AppTest:
 
 
 def verdict(app: AppTest) -> str:
-    """Return the main sentence without Markdown escapes."""
+    """Return the main sentence. Markdown escapes are removed."""
     return str(app.header[0].value).replace("\\", "")
 
 
@@ -168,7 +168,7 @@ def wait_for_result(app: AppTest) -> AppTest:
 
 
 def fresh_browser(**query: str) -> AppTest:
-    """Return the page in another browser, where neither session nor server has kept the replay."""
+    """Open the page as a new browser does. No earlier result of the replay is cached."""
     st.cache_resource.clear()
     return replay(**query)
 

@@ -1,4 +1,4 @@
-"""Tests that after retention, old days have the same rates, and pages list the days without calls."""
+"""Tests pages after retention."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CALLS, SESSIONS = (next(page.file for page in PAGES if page.name == name) for na
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return a store before retention, one without old rows, and one without texts."""
+    """Return three stores: the complete store, a copy without old rows, and a copy without texts."""
     base = tmp_path_factory.mktemp("retained")
     logs = base / "logs"
     logs.mkdir()

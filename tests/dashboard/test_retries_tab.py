@@ -1,4 +1,4 @@
-"""Tests the retry tab of Errors: the tool most often given up, examples, funnel, kinds, cost, lost calls."""
+"""Tests the tab Retries of the page Errors."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ def opened_tab(**query: str) -> AppTest:
 
 
 def headings(app: AppTest) -> list[str]:
-    """Return the headings as plain text; the first is the main sentence."""
+    """Return the headings as plain text. The first heading is the main sentence."""
     return [str(header.value).replace("\\", "") for header in app.header]
 
 
 @pytest.fixture
 def retried(store: Path) -> Path:
-    """Return a retry sequence that recovers at the third attempt, and one given up after the first."""
+    """Return a store with two retry sequences. One recovers at the third attempt. The other is given up after
+    the first.
+    """
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     spent = {"input_tokens": 100, "output_tokens": 20}
     publish(
@@ -92,7 +94,9 @@ def test_identical_and_changed_retries_are_held_against_each_other(retried: Path
 
 
 def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[dict[str, Any]]:
-    """Return sequences of two attempts, the second of this kind, spread over this number of sessions."""
+    """Return sequences of two attempts. `kind` is the kind of the second. The sequences are spread over this
+    number of sessions.
+    """
     made = []
     for number in range(worked + failed):
         name = f"{kind}{number}"
@@ -156,7 +160,9 @@ def test_a_tools_row_leads_to_the_tool_and_to_its_sequences(retried: Path) -> No
 
 
 def sequences(tool: str, recovered: int, given_up: int) -> list[dict[str, Any]]:
-    """Return retry sequences of one tool, each in its own session; those given up have three attempts."""
+    """Return the retry sequences of one tool, each in its own session. A given-up sequence has three
+    attempts.
+    """
     made = []
     for number in range(recovered + given_up):
         name = f"{tool}{number}"
@@ -201,7 +207,7 @@ def test_the_tool_given_up_on_most_is_named_leads_the_table_and_has_three_exampl
         )
     )
     table = sheets(app)["Retry sequences by tool"]
-    # "rare" was given up in 3 of 3, too few for the first row
+    # "rare" was given up in 3 of 3 sequences. This is too little data for the first row.
     assert texts(table, 0) == ["write", "search", "rare"]
     assert "Given up: write" in headings(app)
     examples = sheet_of(app, "Examples of sequences given up")
@@ -268,13 +274,13 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
 
 
 def leading_number(cell: dict[str, Any]) -> int:
-    """Return the count in a cell: its number, or the k of a rate."""
+    """Return the count that a cell shows. If the cell shows a rate k / n, the count is k."""
     text = cell["sub"] if "%" in cell["text"] else cell["text"]
     return int(text.split()[0].replace(",", ""))
 
 
 def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
-    """Return the number of rows in the linked list of calls, with days that include all calls."""
+    """Follow the link and return the number of calls in the list. The days include all calls."""
     keys = dict(parse_qsl(href.partition("?")[2]))
     first, more, last = keys.get("attempts", "").partition("-")
     query = {
@@ -301,7 +307,9 @@ _OF_GROUPS = ("calls", "bad", "lost", "others", "others_lost")
 
 
 def a_model(*, groups: int = 25, **fields: int) -> dict[Any, Any]:
-    """Return a row of the metric `parallel`; its calls are spread evenly over this number of groups."""
+    """Return a row of the metric `parallel`. The calls of the row are spread evenly over this number of
+    groups.
+    """
     row: dict[Any, Any] = {
         "model": "m",
         "steps": 100,

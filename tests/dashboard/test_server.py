@@ -1,4 +1,4 @@
-"""Tests the layers around Streamlit's server: only disconnects are ignored, other errors are raised."""
+"""Tests the layers around Streamlit's server. The layers ignore disconnects, and raise every other error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_any_other_error_stays_one(kind: str) -> None:
 
 
 async def leave(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    """End without an answer, as an application does after a disconnect."""
+    """End without an answer, as an application does after a client has disconnected."""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_first_page_names_each_script_of_every_page_once() -> None:
 
 
 def first_page(text: str) -> str:
-    """Return the page that replaces Streamlit's first page."""
+    """Return the page that replaces the first page of Streamlit."""
 
     async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send(

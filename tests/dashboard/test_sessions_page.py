@@ -1,4 +1,4 @@
-"""Tests the list of sessions, and the time line of a session, which is read in parts."""
+"""Tests the list of sessions, and the time line of one session."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def drawn_calls(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def long(store: Path) -> Path:
-    """Return two turns of 2,500 steps with an error every thousand steps."""
+    """Return a store with two turns of 2,500 steps. Every thousandth step has an error."""
     calls = [
         a_call(
             number,
@@ -175,7 +175,9 @@ def test_a_window_that_begins_within_a_turn_says_so_and_does_not_repeat_its_mess
 
 
 def told_session(store: Path, **tables: Any) -> AppTest:
-    """Return a session of two steps: a failed call, its retry and a parallel call; texts and a prompt."""
+    """Open the page of a session of two steps. It has a failed call, the retry of this call, a parallel call,
+    texts and a prompt.
+    """
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     calls = [
         a_call(1, step=0, **BAD, **chain, attempt=1, harness_message="Bad JSON"),

@@ -1,4 +1,4 @@
-"""Tests that the SQL page runs the query of its link, or says in a sentence why not."""
+"""Tests the SQL page. The page runs the query in its address, or says in a sentence why not."""
 
 from __future__ import annotations
 

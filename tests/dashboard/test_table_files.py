@@ -1,4 +1,6 @@
-"""Tests that the file of a card has the rows and cells of its table in order, with full names."""
+"""Tests the file of a card. The file has the rows and cells of the card's table in the same order, with full
+names.
+"""
 
 from __future__ import annotations
 
@@ -119,8 +121,8 @@ def decimals_of(*counts: tuple[int, int]) -> int:
 
 def test_a_column_has_one_number_of_decimals() -> None:
     assert decimals_of((0, 200), (13, 200), (1, 9)) == 1
-    assert decimals_of((1, 3), (5, 9)) == 0  # a third digit would be noise
-    assert decimals_of((1, 44)) == 1  # 2% would be too coarse
+    assert decimals_of((1, 3), (5, 9)) == 0  # the width of the interval makes a third digit meaningless
+    assert decimals_of((1, 44)) == 1  # 2% would be rounded too much
     assert decimals_of((3, 1000), (0, 50)) == 2
     assert decimals_of((0, 50)) == 1
 
@@ -134,7 +136,7 @@ def test_a_share_that_is_not_nothing_never_reads_as_nothing() -> None:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> Files:
-    """Return functions by file name; each makes the file as a click does."""
+    """Return one function for each file name. The function makes the file, as a click does."""
     offered: Files = {}
 
     def note(_label: str, name: str, _mime: str, made: Callable[[], bytes]) -> None:
@@ -169,7 +171,7 @@ def test_on_every_page_the_file_has_the_rows_of_the_table(small: Path, files: Fi
                 check_cell(column["full"] or column["title"], cell, row)
 
 
-# Matches a number with a unit; written independently of the code under test.
+# Matches a number with a unit. This pattern does not use the code that the test checks.
 AMOUNT = re.compile(
     r"[<>]?[$€£]?[-+−]?\d[\d,.]* ?(%|ms|s|min|h|d|B|kB|MB|GB|k|M|G)( \d+ (s|min|h))?"
     r"|<?[$€£][\d,.]+|[\d,]+ / [\d,]+|\d+="
@@ -189,7 +191,7 @@ def page_of(name: str) -> str:
 
 @pytest.fixture
 def measured(store: Path) -> Path:
-    """Return the small store with durations of calls and replies."""
+    """Return the small store. Its calls and replies have durations."""
     tables = small_tables()
     times = {"model_latency_ms": 2_400.0, "result_bytes": 2_100}
     calls = enumerate(tables["tool_calls"])
@@ -221,7 +223,7 @@ def test_no_file_holds_numbers_as_texts(
 
 
 def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
-    """Assert that the row has the cell's content: a rate as k of n, a difference with interval, or text."""
+    """Check that the row contains the cell's rate (k of n), its difference with interval, or its text."""
     name = written(title)
     amount = {unit: row[f"{name} {unit}"] for unit in ("ms", "share", "bytes") if row.get(f"{name} {unit}")}
     if f"{name} k" in row and f"{name} rate" not in row:

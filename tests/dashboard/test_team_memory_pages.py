@@ -1,4 +1,4 @@
-"""Tests that decisions and notes are saved from pages and shown on the pages that they concern."""
+"""Tests decisions and notes on pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ STRANGER = User("", "viewer", may_write=False)
 
 @pytest.fixture
 def nights(store: Path) -> MemoryFile:
-    """Return a store of 40 days in which one model fails more from 12 November on, without notes."""
+    """Publish 40 days. From 12 November on, one model fails more often. Return the memory of the store,
+    without notes.
+    """
     publish_nights(store, regressed(SINCE))
     return MemoryFile(store)
 
@@ -70,7 +72,7 @@ def palette_views(app: AppTest) -> list[dict[str, Any]]:
 
 
 def dialog() -> AppTest:
-    """Run only the dialog: an AppTest runs no fragment, so the dialog would vanish when its form is sent."""
+    """Run only the dialog. An AppTest runs no fragments, so a dialog would vanish when its form is sent."""
 
     def show() -> None:
         from callgauge.dashboard.components.memory.saved_views import ask_view_name
@@ -428,7 +430,7 @@ def test_a_person_who_is_signed_in_writes_under_that_name(
     assert remembered(nights).notes[0].by == "ada@team.test"
     notes.add_note(nights, "day", "2026-11-12", "of somebody else", by="bob@team.test")
     app = opened(PAGE["decisions"], about="notes")
-    # only her own note can be deleted
+    # a user can delete only her own notes
     assert len([button for button in app.button if button.label == "Delete"]) == 1
 
 
@@ -446,7 +448,7 @@ def test_a_run_of_a_page_asks_the_memory_nothing_twice(
 
     monkeypatch.setattr(MemoryFile, "read_rows", count)
     opened()
-    # The three queries are about decisions, nightly runs and sources.
+    # The three queries read the decisions, the nightly runs and the sources.
     assert len(questions) == len(set(questions)) == 3
 
 

@@ -1,4 +1,4 @@
-"""Tests test sets: the context of a call in five formats, each read by the program for that format."""
+"""Tests test sets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def call(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def the_calls() -> Rows:
-    """Return an earlier call, the failed call with a clean parallel call, and the successful retry."""
+    """Return an earlier call, a failed call, a clean parallel call, and the successful retry of the failed
+    call.
+    """
     return [
         call(1, tool="list", definition_id="d-list", raw_arguments='{"path": "."}', result_text="a b"),
         call(2, attempt=1, **CHAIN, **FAILED | {"parse_error": "json_parse_error:expected a comma"}),
@@ -118,7 +120,7 @@ def test_a_case_is_what_the_model_was_told_before_the_call(ask: Callable[..., te
 
 
 def calls_in(path: Path) -> Rows:
-    """Return the calls after a load of this log, each with its prompt, definition and the user's text."""
+    """Load this log and return its calls. Each call has its prompt, its definition and the user's text."""
     store = path.parent / f"{path.stem}-store"
     load([path], store)
     generation = published_generation(store)
@@ -310,7 +312,7 @@ def test_a_sample_without_a_right_call_is_left_out_with_a_reason(ask: Callable[.
 
 
 class _Stub(ModuleType):
-    """Imitates a module of inspect_ai: decorators change nothing, and classes store their arguments."""
+    """Imitates a module of inspect_ai. Its decorators do nothing, and its classes store their arguments."""
 
     def __getattr__(self, name: str) -> Any:
         if name in ("task", "solver"):
@@ -321,7 +323,7 @@ class _Stub(ModuleType):
 
 
 def inspect_score(monkeypatch: pytest.MonkeyPatch, sample: Mapping[str, Any], *calls: Any) -> str:
-    """Return the value that the exported scorer gives to an answer with these calls."""
+    """Return the score that the exported scorer gives to an answer with these calls."""
     for name in ("", ".dataset", ".model", ".scorer", ".solver", ".tool"):
         monkeypatch.setitem(sys.modules, f"inspect_ai{name}", _Stub(f"inspect_ai{name}"))
     task: dict[str, Any] = {"__file__": "inspect_task.py"}
@@ -440,7 +442,7 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
 
 
 def trial_store(store: Path) -> None:
-    """Return a store whose failed calls become tasks."""
+    """Publish a store whose failed calls become trial tasks."""
     tables = small_tables() | {
         "tool_calls": the_calls(),
         "tool_definitions": [definition(), definition("list")],
@@ -450,7 +452,7 @@ def trial_store(store: Path) -> None:
 
 
 def prepare_trial(app: AppTest, key: str) -> tuple[Plan, tuple[Task, ...]]:
-    """Prepare the page's download; return its plan and tasks, as a trial reads them."""
+    """Prepare the download of the page. Return the plan and the tasks in it, as a trial reads them."""
     app.button(key=f"{key}_testset_prepare").click().run()
     assert not app.exception
     made = app.session_state[f"_{key}_testset"]

@@ -1,4 +1,4 @@
-"""Tests the Tools page: the worst tools first, and the details of one tool with its definitions."""
+"""Tests the page Tools."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def test_all_rates_and_the_latency_of_each_tool_are_behind_a_fold(many_sessions:
 
 @pytest.fixture
 def many_sessions(store: Path) -> Path:
-    """Return two tools in many sessions, one in one session, and one that no log offers."""
+    """Return a store of four tools. Two have many sessions, one has a single session, and one is offered by
+    no log.
+    """
     bad = {"fault_layer": "schema", "outcome": "failed", "parse_error": "missing_required:limit"}
     unknown = {"fault_layer": "schema", "outcome": "failed", "parse_error": "unknown_tool:serach"}
     offered = {"tools_offered": True}
@@ -158,8 +160,8 @@ def test_too_few_sessions_are_said(two_tools: Path) -> None:
 
 @pytest.fixture
 def as_text(store: Path) -> Path:
-    """Return a tool that one of two models calls with text instead of an integer; some calls have broken
-    JSON.
+    """Return a store of a tool with an integer parameter. One of the two models sends text instead. Some
+    calls are broken JSON.
     """
     sent = {"raw_arguments": '{"limit": "20"}', "outcome": "coerced", "model": "slate"}
     many = {"raw_arguments": '{"limit": "many"}', "outcome": "failed", "fault_layer": "schema"}
@@ -202,11 +204,11 @@ def as_text(store: Path) -> Path:
 
 
 def replayed(**query: str) -> AppTest:
-    """Return the page of the tool after a background replay of its calls."""
+    """Return the page of the tool after a replay of its calls in the background."""
     app = opened(PAGE, tool_open="search", **query)
     for _ in range(120):
         if "Replaying" not in said(app):
-            return app.run()  # the replay may have ended after this run drew the sentence
+            return app.run()  # this run may have drawn the sentence before the end of the replay
         time.sleep(0.5)
         app.run()
     raise AssertionError("the replay did not end")

@@ -1,6 +1,4 @@
-"""Tests the choice of a trial run or variant in the filter bar or in Compare, and the note on excluded
-trials.
-"""
+"""Tests the choice of a trial run or a variant, in the filter bar and on the page Compare."""
 
 from __future__ import annotations
 
@@ -21,7 +19,9 @@ LEFT_OUT = "7 trial sessions of 1 run are not counted here"
 
 @pytest.fixture
 def nights_and_a_run(tmp_path: Path, store: Path) -> Path:
-    """Return a store with three calls of one day, twelve of a trial run two weeks later, and a probe."""
+    """Return a store with three calls of one day. Two weeks later there are a trial run with twelve calls,
+    and a probe.
+    """
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "night.jsonl").write_text(session("night", day=5))

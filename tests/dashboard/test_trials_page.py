@@ -1,4 +1,4 @@
-"""Tests the page Trials: the list, one run with its verdict and evidence, and the size of a next run."""
+"""Tests the page Trials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OLD, NEW = MadeArm("old", 0.35), MadeArm("new", 0.03)
 
 
 def plain(text: object) -> str:
-    """Return Markdown as plain text, without its escapes."""
+    """Remove the escapes from Markdown."""
     return re.sub(r"\\(.)", r"\1", str(text)).replace("\u2060", "")
 
 

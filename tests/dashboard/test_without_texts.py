@@ -1,4 +1,6 @@
-"""Tests a store served without content: metrics, SQL, pages and viewers' files contain no text of logs."""
+"""Tests a store that is served without content. Metrics, SQL, pages and files for viewers contain no text of
+logs.
+"""
 
 # ruff: noqa: S608 - the SQL is our own
 
@@ -26,7 +28,8 @@ from tests.dashboard.conftest import opened, said
 
 PLANTED = "planted words of a person"
 PAGE = {entry.name: entry.file for entry in PAGES}
-# Every text column of a store must be in this list or declared as visible, also new columns.
+# Every text column of a store must be in this list, or must be declared as visible. This includes new
+# columns.
 HIDDEN = {
     "diagnostics": {"found", "became", "detail"},
     "late_results": {"harness_message", "result_text"},
@@ -48,7 +51,7 @@ HIDDEN = {
 
 @pytest.fixture(scope="module")
 def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store file with test words in every text column of every table."""
+    """Return a store file that has a test word in every text column of every table."""
     path = publish(tmp_path_factory.mktemp("masked") / "store", small_tables())
     with duckdb.connect(str(path)) as connection:
         for table, column in connection.execute(
@@ -125,7 +128,7 @@ def test_sql_cannot_name_the_tables_behind_the_views(connection: duckdb.DuckDBPy
 
 @pytest.mark.thorough
 def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
-    """Column statistics would reveal values of a column that is only sometimes hidden."""
+    """Statistics of a column would reveal its values. Some of these columns are hidden only in some rows."""
     query = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     for table, column in connection.execute(f"{query} AND database_name <> '{ALIAS}'").fetchall():
         sql = f'SELECT DISTINCT stats("{column}") FROM "{table}"'

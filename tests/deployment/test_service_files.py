@@ -1,4 +1,6 @@
-"""Tests that service managers read the paths of callgauge.toml unchanged, with any characters."""
+"""Tests that service managers read the paths of callgauge.toml unchanged, even if they contain special
+characters.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +58,8 @@ def nightly_of(installation: Installation) -> list[str]:
     return [*installation.command, "nightly", "--config", str(installation.config)]
 
 
-# systemd
-
-
 def read_unit(text: str) -> dict[str, list[str]]:
-    """Return the settings of a unit, each with its values; fail for continued lines."""
+    """Return the settings of a systemd unit with all their values. Fail if the unit has a continued line."""
     values: dict[str, list[str]] = {}
     for line in text.splitlines():
         assert not line.endswith("\\")
@@ -71,7 +70,9 @@ def read_unit(text: str) -> dict[str, list[str]]:
 
 
 def split_as_systemd_does(value: str) -> list[str]:
-    """Split a command or a list of paths as systemd does: quotes, backslashes, then specifiers."""
+    """Split a command or a list of paths as systemd does. This handles quotes, backslashes and then
+    specifiers.
+    """
     if variables := value.startswith(":"):
         value = value[1:]
     words = shlex.split(value)
@@ -121,18 +122,15 @@ def test_systemd_does_not_hide_what_the_service_reads(folder: str, home: str, pr
     assert (unit["ProtectHome"], unit["PrivateTmp"]) == ([home], [private])
 
 
-# cron and launchd
-
-
 def run_as_cron_does(line: str) -> list[str]:
-    """Return the words that a shell gets from a crontab line after cron's handling of %."""
+    """Return the words that a shell gets from a crontab line. cron itself first replaces each % sign."""
     command = line.split(None, 5)[5].rstrip("\n")
     assert not re.search(r"(?<!\\)%", command)
     return run_words(command.replace("\\%", "%"))
 
 
 def run_words(command: str) -> list[str]:
-    """Return the arguments that the program of a shell command receives."""
+    """Return the arguments that a program gets if a shell runs this command."""
     listed = re.sub(r"(^|exec )(?=/opt/)", r"\1printf '%s\\0' ", command, count=1)
     assert listed != command
     listed = listed.replace("exec printf", "printf")
@@ -194,9 +192,6 @@ def test_launchd_starts_server_and_night(secrets: tuple[str, ...], tmp_path: Pat
     assert "UserName" not in server
     daemon = make_launchd_files(an_installation(user="gauge")).files["org.callgauge.server.plist"]
     assert plistlib.loads(daemon.encode())["UserName"] == "gauge"
-
-
-# containers
 
 
 def test_what_lies_beside_the_configuration_lies_so_in_a_container() -> None:
@@ -325,9 +320,6 @@ def test_a_server_that_nobody_could_reach_in_its_container_is_told() -> None:
     assert "reaches" not in "".join(make_compose_files(an_installation()).steps)
 
 
-# what the configuration says
-
-
 def configure(folder: Path, text: str) -> Path:
     path = folder / "callgauge.toml"
     path.write_text(text, encoding="utf-8")
@@ -441,9 +433,6 @@ def test_logs_in_the_root_folder_itself_are_refused(tmp_path: Path) -> None:
         DeploymentError, match="a source is directly in /; move the logs to a folder, and name that folder"
     ):
         describe(path)
-
-
-# writing
 
 
 def test_files_are_written_once_and_a_changed_one_stays(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Tests of documents that are made from plain data: HTML, Markdown, SVG."""
+"""Tests of documents in HTML, Markdown and SVG."""

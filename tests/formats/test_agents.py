@@ -1,4 +1,4 @@
-"""Tests agents' logs: copies count once, reading a grown log resumes, and memory is bounded."""
+"""Tests the logs of agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that each log in tests/cases/formats/ becomes the events in the file next to it."""
+"""Tests that each log in tests/cases/formats/ gives the events in the file next to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ingest.sources.log_content import open_log
 from tests.conftest import CASES, write_cases
 
 _EXPECTED = ".events.json"
-_BESIDE = "beside_"  # prefix of files that a log refers to
+_BESIDE = "beside_"  # prefix of files that belong to a log
 LOGS = sorted(
     path
     for path in (CASES / "formats").glob("*/*")
@@ -41,7 +41,7 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 
 
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
-    """Return the records of the logs at a path, decoded as for the format with this name."""
+    """Return the records of the logs at a path. The records are decoded for the format with this name."""
     decode = line_decoder(formats()[name]) if name else decode_object
     records: list[Record | Rejected] = []
     for log_file in find_named(path):
@@ -61,14 +61,14 @@ def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:
 
 
 def record_of(name: str, value: Any, line: int) -> Record | Rejected:
-    """Return one object as the record of a line, decoded for the format with this name."""
+    """Return one object as the record of a line. The record is decoded for the format with this name."""
     data, where = json.dumps(value, default=_in_base64).encode(), LogLine(line, line * 10)
     decoded = line_decoder(formats()[name])(Line(where, data))
     return decoded if isinstance(decoded, Rejected) else Record(where, decoded, data, where.offset)
 
 
 def _in_base64(value: bytes) -> dict[str, str]:
-    """Return YAML as base64, in which recorders store bytes in JSON."""
+    """Return bytes as base64. Recorders use base64 to store bytes in JSON."""
     return {"base64_string": base64.b64encode(value).decode()}
 
 
@@ -85,7 +85,9 @@ def events_of(name: str, path: Path) -> list[Event | Rejected]:
 
 
 def plain(event: Event | Rejected) -> dict[str, Any]:
-    """Return an event in the form of a case file: kind, line, and values that differ from the default."""
+    """Return an event as in a case file. It has the kind, the line, and all values that differ from the
+    default.
+    """
     shown: dict[str, Any] = {"event": type(event).__name__, "line": event.where.line}
     for item in msgspec.structs.fields(event):
         value = getattr(event, item.name)
@@ -115,7 +117,7 @@ def test_a_log_becomes_these_events(path: Path, accept: bool) -> None:
 
 
 def is_skimmed(path: Path) -> bool:
-    """Return whether a load first reads only parts of the log's lines."""
+    """Return whether the log is in lines, and its format has a `skim` function to decode a line faster."""
     if line_skimmer(formats()[path.parent.name]) is None:
         return False
     return detect_container(path.read_bytes()) is Container.LINES

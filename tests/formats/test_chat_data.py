@@ -1,4 +1,4 @@
-"""Tests chat transcripts, the last format to be tried: JSON with messages that no other format reads."""
+"""Tests chat transcripts. A load tries this format last, for JSON messages that no other format reads."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_examples_are_recognised(record: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        asked({"function": "weather", "args": {}, "id": "c"}),  # a call as AgentDojo writes it
+        asked({"function": "weather", "args": {}, "id": "c"}),  # the fields of a call in logs of AgentDojo
         asked(CALL, {"function": "weather", "args": {}}),
         {"messages": [{"role": "user", "text": "a"}, {"role": "robot", "text": "b"}]},
         {"messages": [USER, "Sunny."]},
@@ -178,7 +178,7 @@ def test_two_files_of_one_conversation_are_one_session(tmp_path: Path) -> None:
 
 
 def test_a_line_that_has_the_id_of_another_is_no_part_of_it(tmp_path: Path) -> None:
-    """Evaluations write several answers to one question under one id."""
+    """In logs of evaluations, several answers to one question have the same id."""
     other = {"role": "assistant", "content": "Rainy."}
     _, store = loaded(tmp_path, *[{"id": 7, "messages": [USER, reply]} for reply in (ANSWER, other)])
     assert ask(store, "SELECT count(*) FROM sessions") == [(2,)]
@@ -189,7 +189,7 @@ def test_a_conversation_that_was_forgotten_becomes_a_second_session(
 ) -> None:
     monkeypatch.setattr(conversation_joining, "KEPT", 1)
     _, store = loaded(tmp_path, *[{"messages": GROWING[:end]} for end in (2, 4)])
-    # the reader always remembers the last session
+    # even if the reader remembers only one session, it remembers the last session
     assert ask(store, "SELECT count(*) FROM sessions") == [(1,)]
     between = {"messages": [{"role": "user", "content": "Hi"}, ANSWER]}
     _, store = loaded(tmp_path / "b", {"messages": GROWING[:2]}, between, {"messages": GROWING})

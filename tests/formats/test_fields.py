@@ -1,4 +1,4 @@
-"""Tests that fields of records are read as the requested type; messages use JSON's type names."""
+"""Tests that fields of records are read as the requested type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests trials in the published session log: the store has task, run, variant and repeat, and pass^k."""
+"""Tests trials in the published session log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ingest.store.generations import published_generation
 
 
 def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool) -> None:
-    """Write the log of one trial: a session with one turn, and the result of the task's check."""
+    """Write the log of one trial. It has a session with one turn, and the result of the check."""
     name = f"{arm}-{task}-{repeat}"
     trial = {"run": "r1", "arm": arm, "repeat": repeat}
     start = {"model": arm, "task": task, "trial": trial, "probe": {"ok": True, "id": f"probe-{arm}"}}
@@ -58,7 +58,7 @@ def test_a_turn_costs_what_its_end_says_else_what_all_its_replies_cost(
     of_replies: tuple[float | None, ...], of_turn: float | None, stored: float | None, tmp_path: Path
 ) -> None:
     events: list[dict[str, object]] = [{"type": "session_start", "meta": {"model": "m"}}]
-    for turn in (1, 2):  # the cost of a turn does not count for the next turn
+    for turn in (1, 2):  # the cost of the first turn must not be added to the second turn
         events.append({"type": "turn_start", "turn": turn, "content": "Go."})
         events += [
             {"type": "assistant", "turn": turn, "step": step, "content": "Hm.", "meta": {"cost": cost}}

@@ -1,4 +1,4 @@
-"""Tests that each line gives events or a reject, whatever its fields contain."""
+"""Tests that each line gives events or is rejected, whatever its fields contain."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
     name: str, data: st.DataObject, torn: bool, junk: bytes
 ) -> None:
     records = changed_somewhere(data, RECORDS[name])
-    # All bytes are drawn together, because one draw per line took most of the time.
+    # All random bytes are drawn together, because separate draws took most of the time.
     chosen = data.draw(st.binary(min_size=len(records), max_size=len(records)))
     lines = [
         json.dumps(record, ensure_ascii=byte % 2 == 1) for record, byte in zip(records, chosen, strict=True)

@@ -1,4 +1,4 @@
-"""Tests that a session gives the same events alone and among many open sessions in a file."""
+"""Tests that a session gives the same events if its file also has many other open sessions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ingest.sessions import open_sessions
 from ingest.sessions.open_sessions import OpenSessions
 from tests.formats.test_cases import LOGS, SAMPLES, case_name, plain, record_of, records_of
 
-# formats in which one file may contain many sessions, mixed
+# In these formats, one file may contain the mixed records of many sessions.
 OF_MANY_SESSIONS = ("claude_code", "session_history")
 
 
 def round_robin(name: str, sessions: int, records: list[dict[str, Any]]) -> Iterator[Record | Rejected]:
-    """Yield each record once for every session before the next record."""
+    """Yield the first record for every session, then the second record for every session, and so on."""
     number = 0
     for record in records:
         for session in range(sessions):
@@ -116,7 +116,7 @@ def test_texts_that_wait_are_not_held_in_memory() -> None:
 
 
 class Counted:
-    """A session that counts its records; deep nesting prevents its storage in a file."""
+    """A session that counts its records. With a large `depth`, it is nested too deeply for the file."""
 
     def __init__(self, depth: int = 0) -> None:
         self.weight = 1_000_000_000

@@ -1,4 +1,6 @@
-"""Tests that files of answer keys are rejected, but files of answers with one or two key lines are read."""
+"""Tests files of benchmark answers. A file is rejected as an answer key only if many of its lines are key
+lines.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ from tests.formats.test_cases import events_of as events_in
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 HISTORY = LOGS / "session_history"
 DAMAGED = Path(__file__).parents[1] / "cases" / "damaged"
-REPLIES = set(LOGS.glob("text_captures/*.txt"))  # read together with the .json files next to them
+# a load reads these files together with the .json files next to them
+REPLIES = set(LOGS.glob("text_captures/*.txt"))
 OTHERS = sorted(path for path in LOGS.glob("*/*") if path.parent != HISTORY and path not in REPLIES)
 FILES = sorted(path for path in LOGS.rglob("*") if path.is_file() and HISTORY not in path.parents)
 HOME = re.compile(rb"(?:/|__)(?:Users|home)(?:/|__)(?!(?:dev|user)(?![A-Za-z0-9]))[A-Za-z0-9._]+")
@@ -76,7 +77,7 @@ def test_a_broken_line_and_a_torn_end_cost_themselves() -> None:
 
 
 def test_every_format_has_a_sample() -> None:
-    # tests/store/test_trial_runs.py makes the files of a trial run, which are not all logs.
+    # tests/store/test_trial_runs.py makes the files of a trial run, because some of them are not logs.
     assert {folder.name for folder in LOGS.iterdir()} == set(formats()) - {"trial_run"}
 
 

@@ -1,4 +1,6 @@
-"""Tests that page, schema, example, sample and reader of the published session log agree."""
+"""Tests that everything about the published session log agrees: the page, the schema, the sample and the
+reader.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ def columns_of(item: dict[str, Any]) -> str:
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (path, schema) of every field that is not an object."""
+    """Yield (path, schema) of each field that is not an object."""
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item

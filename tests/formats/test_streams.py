@@ -1,4 +1,4 @@
-"""Tests that deltas are joined to the streamed text, and that stored bodies become the sent objects."""
+"""Tests that the deltas of a stream are joined correctly, and that stored bodies give the sent objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENT = st.lists(TEXTS, min_size=1, max_size=4)
 
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
-    """Return the text in parts, some of them empty, as servers send them."""
+    """Return the text in parts, as servers send them. Some parts are empty."""
     ends = sorted(cut % (len(text) + 1) for cut in cuts)
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
@@ -85,7 +85,7 @@ def test_arguments_are_exactly_the_text_that_was_streamed(texts: list[str], cuts
     (chat,) = join_chunks(chat_chunks(texts, cuts))
     assert raw_of(openai_chat.read_replies(chat)) == texts
     (message,) = join_chunks(anthropic_events(texts, cuts))
-    # For a call without arguments, Anthropic streams no text.
+    # Anthropic streams no text for a call without arguments.
     assert raw_of(anthropic_messages.read_replies(message)) == [text or None for text in texts]
     (response,) = join_chunks(responses_events(texts, cuts))
     assert raw_of(openai_responses.read_replies(response)) == texts

@@ -1,4 +1,6 @@
-"""Tests task names: trials of a task share a name, tasks of different benchmarks never do."""
+"""Tests the names of tasks. Trials of one task share a name. Tasks of different benchmarks never share a
+name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests how texts in logs are classified, in time linear in their length."""
+"""Tests how texts in logs are classified."""
 
 from __future__ import annotations
 

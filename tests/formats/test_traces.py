@@ -1,4 +1,4 @@
-"""Tests that the spans of a trace give the same events in any order, batch or file, in bounded time."""
+"""Tests that the spans of a trace give the same events in any order, batch or file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def without_places(events: Iterable[Event | Rejected]) -> list[dict[str, Any]]:
 
 
 def spans_of(log: Path) -> Iterator[dict[str, Any]]:
-    """Yield each span of an OTLP log in its own batch."""
+    """Yield each span of an OTLP log as a separate batch."""
     for line in log.read_text(encoding="utf-8").splitlines():
         for resource in json.loads(line)["resourceSpans"]:
             for scope in resource["scopeSpans"]:
@@ -202,7 +202,7 @@ def test_the_time_grows_with_the_number_of_spans_only(shape: Any) -> None:
 
     seconds(500)
     small, large = seconds(1_000), seconds(8_000)
-    assert large < 24 * small + 0.25  # 8 times as many spans; quadratic time would be 64 times as long
+    assert large < 24 * small + 0.25  # 8 times as many spans; with quadratic time, the factor would be 64
 
 
 @pytest.mark.thorough
@@ -245,7 +245,7 @@ def test_a_conversation_that_every_request_repeats_is_kept_once() -> None:
         tracemalloc.stop()
         translator.close()
     assert len(turns) == 150
-    assert memory < 5_000_000  # bytes; the requests with 150 messages have 60 MB together
+    assert memory < 5_000_000  # bytes; all requests together have 60 MB
 
 
 def test_a_line_number_is_that_of_the_span_in_a_document() -> None:

@@ -1,4 +1,4 @@
-"""Tests requests that repeat their conversation: each call and each result counts exactly once."""
+"""Tests requests that repeat their conversation. Each call and each result must count exactly once."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def reply(message: Message, id_: str, finish: str | None = None) -> dict[str, An
 
 
 class Log:
-    """Translates exchanges one after another, and collects their events."""
+    """Translates requests and responses one after another, and collects their events."""
 
     def __init__(self) -> None:
         self.traffic = ExchangeTranslator("file")
@@ -321,7 +321,9 @@ def told(number: int, turn: int) -> str:
 def test_interleaved_conversations_are_each_told_once(
     order: list[int], same: bool, unique: bool, fails: set[int], between: int
 ) -> None:
-    """Six conversations are mixed in any order; some have the same first words and call ids."""
+    """Six conversations are mixed in any order. Some of them start with the same words, and some have the
+    same call ids.
+    """
     log = Log()
     histories = [[user("list" if same else f"list {number}")] for number in range(6)]
     made: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Tests code that benchmark formats share: repeated ids, failures in texts, ids of documents."""
+"""Tests the code that several benchmark formats share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def record(data: bytes) -> Record:
 def test_an_id_that_occurs_again_is_found_behind_the_one_asked_for_before() -> None:
     document = record(b'{\n "a",\n "b",\n "a"\n}')
     places = [document.find_line('"a"', past=True).line for _ in range(3)]
-    assert places == [11, 13, 10]  # the third call has no position, so the record's position is used
+    assert places == [11, 13, 10]  # there is no third `"a"`, so the line of the record is returned
 
 
 def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
@@ -81,11 +81,13 @@ def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:
     )
     assert find_bash_blocks("```bash\na\n```\n```bash\nb\n```") == ["a", "b"]
     assert find_bash_blocks("```bash\n```") == []
-    assert len(find_bash_blocks("```bash\n" * 20_000)) == 6_666  # the pattern finds one block per three lines
+    assert len(find_bash_blocks("```bash\n" * 20_000)) == 6_666  # each match of the pattern needs three lines
 
 
 def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
-    """Both arrays begin with a line `[`, so their sessions are named after the file."""
+    """Both arrays begin with the same line `[`, so this line cannot identify an array. Each session is named
+    after its file.
+    """
     attempt = '[\n {"task_id": %d, "reward": 1.0, "info": {}, "traj": [], "trial": 0}\n]\n'
     for number in (1, 2):
         (tmp_path / f"{number}.json").write_text(attempt % number)

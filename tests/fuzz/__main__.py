@@ -1,4 +1,4 @@
-"""Runs fuzz targets: `python -m tests.fuzz [TARGET…] --seconds N`. Exit code 1 means findings.
+"""Runs fuzz targets: `python -m tests.fuzz [TARGET…] --seconds N`. Exit code 1 means that a target failed.
 
 The targets share the time equally.
 """
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:
-    """Run one target in its own process, so that a hang or a crash of Python is detected."""
+    """Run one target in its own process. A hang or a crash of Python can then be detected."""
     option, share = way
     command = [
         sys.executable,

@@ -1,7 +1,7 @@
 """Finds the first reason why arguments do not fit the JSON Schema of their definition, with `jsonschema`.
 
-This validator shares no code with the parser. The schema is first relaxed where the parser is more tolerant:
-undeclared fields are allowed, and `oneOf` is read as `anyOf`.
+This validator shares no code with the parser. The parser is more tolerant than JSON Schema, so the schema is
+first relaxed. Undeclared fields are allowed, and `oneOf` is read as `anyOf`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _LITERAL = ("enum", "const", "default", "examples", "required")
 
 
 def misfit(schema: Mapping[str, Any], arguments: dict[str, Any]) -> str | None:
-    """Return why the arguments do not fit, or None if they fit. The schema must be valid."""
+    """Return why the arguments do not fit the schema. Return None if they fit. The schema must be valid."""
     validator = Draft202012Validator(relaxed(schema))
     error = next(validator.iter_errors(arguments), None)
     return None if error is None else f"{error.json_path}: {error.message[:300]}"
 
 
 def relaxed(schema: Any) -> Any:
-    """Return the schema with the parser's more tolerant rules."""
+    """Return the schema, changed to the more tolerant rules of the parser."""
     if isinstance(schema, list):
         return [relaxed(part) for part in schema]
     if not isinstance(schema, Mapping):
@@ -34,7 +34,7 @@ def relaxed(schema: Any) -> Any:
             result[keyword] = {name: relaxed(inner) for name, inner in value.items()}
         elif keyword in _LITERAL:
             result[keyword] = value
-        elif keyword == "type":  # Gemini writes types in capitals
+        elif keyword == "type":  # Gemini writes the names of types in capitals
             result[keyword] = [name.lower() for name in value] if isinstance(value, list) else value.lower()
         elif not (keyword in ("additionalProperties", "unevaluatedProperties") and value is False):
             result["anyOf" if keyword == "oneOf" else keyword] = relaxed(value)

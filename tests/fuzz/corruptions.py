@@ -1,7 +1,7 @@
-"""Adds one defect to a text, of the kinds that models and transports make.
+"""Adds one defect to a text, as models and transports do.
 
-Each corruption is one function; `Choices` selects the position and the character. The intended value may be
-lost, so tests check only rules for arbitrary text.
+Each corruption is one function. `Choices` selects the position and the character. A defect may destroy the
+intended value, so tests check only rules that hold for any text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _at(text: str, choices: Choices) -> int:
 
 
 def _place_of(text: str, signs: str, choices: Choices) -> int | None:
-    """Return the position of one of these characters, or None if the text has none."""
+    """Return the position of one of these characters. Return None if the text contains none of them."""
     places = [at for at, sign in enumerate(text) if sign in signs]
     return choices.one_of(places) if places else None
 
@@ -159,7 +159,7 @@ def surrounded(text: str, choices: Choices) -> str:
 
 def encoded_again(text: str, choices: Choices) -> str:
     for _ in range(1 + choices.below(10)):
-        if len(text) > 4_000:  # each level of escaping may double the text
+        if len(text) > 4_000:  # each level of escaping may double the length of the text
             break
         text = json.dumps(text, ensure_ascii=False)
     return text
@@ -205,7 +205,9 @@ CORRUPTIONS: Mapping[str, Corruption] = {
 
 
 def damaged(raw: bytes, choices: Choices) -> bytes:
-    """Return the bytes with one byte changed or removed, or cut within a character."""
+    """Return the bytes after one change. A byte is changed or removed, or the bytes are cut within a
+    character.
+    """
     if not raw:
         return b"\xff"
     at = choices.below(len(raw))

@@ -1,8 +1,8 @@
 """Runs one target for some seconds, and saves an input for each distinct failure.
 
-With atheris, code coverage in `lenient` and in the gateway guides the inputs; without atheris they are
-random, with a seed. The run continues after a failure. Failures with the same message at the same line count
-once. `python -m tests.fuzz` starts this module in its own process.
+With atheris, code coverage in `lenient` and in the gateway guides the inputs. Without atheris, the inputs are
+random and have a seed. The run continues after a failure. Failures with the same message at the same line
+count once. `python -m tests.fuzz` starts this module in its own process.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def at_random(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
-    """Run the target with inputs guided by coverage, starting from the saved corpus.
+    """Run the target under atheris, which guides the inputs by coverage. The saved inputs run first.
 
-    Does not return.
+    This function never returns.
     """
     import atheris
 
@@ -81,7 +81,7 @@ def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def targets(*, counted: bool) -> dict[str, Callable[[bytes], None]]:
-    """Return the targets by name; with `counted`, atheris measures coverage of the parser."""
+    """Return the targets by name. With `counted`, atheris measures the coverage of the parser."""
     if counted:
         import atheris
 

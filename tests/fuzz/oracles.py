@@ -1,6 +1,6 @@
 """Finds corrupted texts for which three other JSON repairers agree, but our parser differs.
 
-This shows only possible bugs, because the other three may be wrong. `intended` is True if their result is the
+The other three may be wrong, so each text is only a possible bug. `intended` is True if the three return the
 original value. The three packages are installed by hand in a separate environment, see tests/fuzz/README.md.
 """
 
@@ -30,7 +30,9 @@ _NAMES = ("path", "content", "limit", "tags", "filters", "city", "query")
 
 
 class Disagreement(NamedTuple):
-    """A text with different results. `silent` is True if our result had no lossy and no error diagnostic."""
+    """A text with different results. `silent` is True if our result has no diagnostic about an error or a
+    loss.
+    """
 
     corruption: str
     text: str
@@ -49,7 +51,7 @@ def readers() -> list[Callable[[str], Any]]:
 
 
 def value(choices: Choices, depth: int = 0) -> Any:
-    """Return a random object like the arguments of a tool."""
+    """Return a random object that looks like the arguments of a tool."""
     result: dict[str, Any] = {}
     for _ in range(1 + choices.below(3)):
         kind = choices.below(6)
@@ -67,7 +69,7 @@ def _too_slow(*_: object) -> None:
 
 
 def read_by(reader: Callable[[str], Any], text: str) -> Any:
-    """Return the result of a parser within one second. Raises any exception of the parser."""
+    """Return the result of a parser. Return `_UNREAD` if the parser fails or needs more than one second."""
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         return reader(text)

@@ -1,7 +1,7 @@
 """Checks every general rule about the parser's result for a text and an optional definition.
 
-The rules hold for any input; property tests and fuzz targets use them. Raises AssertionError with the name of
-the broken rule.
+The rules hold for any input. Property tests and fuzz targets use them. A broken rule raises AssertionError
+with the name of the rule.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 from tests.fuzz.conformance import misfit
 
 MAX_SECONDS = 2.0
-"""Maximum CPU time in seconds for a text of up to `GUARDED` characters, even with a fuzzer's counters."""
+"""Maximum CPU time in seconds for a text of up to `GUARDED` characters, even if a fuzzer counts coverage."""
 GUARDED = 64 * 1024
 SUSPICIOUS_SECONDS = 0.4
-"""Seconds. A slower text is also read by half: linear time is then twice, quadratic time four times."""
+"""Seconds. Of a slower text, one half is also parsed, to check that the time grows linearly."""
 Result = TypeVar("Result")
 
-_HALVES = re.compile(r"[\ud800-\udfff]")  # the parser replaces surrogates first
+_HALVES = re.compile(r"[\ud800-\udfff]")  # the parser first replaces half surrogate pairs
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
 _SAID_ABOUT_JSON = {
     "duplicate_key",
@@ -43,14 +43,14 @@ _SAID_ABOUT_JSON = {
     "string_encoding_removed",
     "empty_arguments",
 }
-"""Codes allowed for a text that is JSON: a repeated key, 1e999, or a string that contains JSON text."""
+"""These codes are allowed for valid JSON, for example for a repeated key or for 1e999."""
 _NOT_QUOTED_WHERE_IT_STANDS = {
-    "json_parse_error",  # `found` quotes the start of the text
+    "json_parse_error",  # `found` is only the beginning of the text
     "nested_too_deep",
     "too_many_findings",
-    "invalid_utf8",  # `found` shows bytes
-    "parameter_name_normalised",  # the span is that of the value, but `found` is the name
-    "duplicate_key",  # the span includes the quotes, `found` does not
+    "invalid_utf8",  # `found` describes bytes
+    "parameter_name_normalised",  # the span covers the value, but `found` is the name
+    "duplicate_key",  # the span includes the quotes, but `found` does not
     "repeated_member",
 }
 _DECODES = {
@@ -59,7 +59,7 @@ _DECODES = {
     "string_literal_converted_to_object",
     "string_literal_converted_to_array",
 }
-"""After these codes, `found` is text from within a string, which the raw text writes with escapes."""
+"""After these codes, `found` may be text without escapes, while the raw text contains it with escapes."""
 
 
 def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
@@ -71,10 +71,10 @@ def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallReques
 
 
 def _in_time(read: Callable[[Any], Result], text: str | bytes) -> Result:
-    """Return the result of `read`, and check that its time grows linearly with the text."""
+    """Return the result of `read`. Check that the time grows linearly with the length of the text."""
     result, seconds = _timed(read, text)
     assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
-    # read again, because compilation and garbage collection happen only once
+    # The text is parsed again, because compilation and garbage collection slow only the first run.
     if seconds > SUSPICIOUS_SECONDS:
         whole = min(seconds, _timed(read, text)[1])
         half = _timed(read, text[: len(text) // 2])[1]
@@ -92,8 +92,8 @@ def _timed(read: Callable[[Any], Result], text: str | bytes) -> tuple[Result, fl
 def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
     """Check the rules about a result.
 
-    `built` means that a dialect wrote each parameter separately and `raw` was built from them. Repairs made
-    while building do not appear in the result.
+    In some dialects, each parameter is written separately, and the parser builds `raw` from the parameters.
+    Then `built` is True, and the result does not contain the repairs of this step.
     """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
@@ -104,7 +104,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
     _check_policies(request)
     if not built:
         _check_strict_first(request, raw)
-    written(request.arguments).encode()  # raises UnicodeEncodeError for half a surrogate pair
+    written(request.arguments).encode()  # half a surrogate pair raises UnicodeEncodeError
     for diagnostic in request.diagnostics:
         assert diagnostic.code in CODES, f"one table of codes: {diagnostic.code}"
         assert diagnostic.message, f"a diagnostic is a sentence: {diagnostic}"
@@ -112,7 +112,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
 
 
 def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
-    """Check that each span is in the raw text, and that `found` is the text of the span."""
+    """Check that each span is within the raw text, and that `found` is the text of the span."""
     decoded = built
     for diagnostic in request.diagnostics:
         decoded |= diagnostic.code in _DECODES
@@ -132,7 +132,9 @@ def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
 
 
 def _check_stages(request: ToolCallRequest) -> None:
-    """Check that repairs of the text come before conversions of values, except for text within a value."""
+    """Check that repairs of the text come before conversions of values. Repairs of text within a value are an
+    exception.
+    """
     values = False
     for diagnostic in request.diagnostics:
         if diagnostic.code in _DECODES and diagnostic.stage is Stage.COERCE:
@@ -160,7 +162,9 @@ def _check_outcome(request: ToolCallRequest) -> None:
 
 
 def _check_policies(request: ToolCallRequest) -> None:
-    """Check that each policy accepts everything that a stricter policy accepts, with the same diagnostics."""
+    """Check that a policy accepts everything that a stricter policy accepts. The diagnostics must be the
+    same.
+    """
     accepted = [request.accepted_under(policy) for policy in (Policy.STRICT, Policy.SAFE, Policy.LENIENT)]
     assert accepted == sorted(accepted), f"policies are nested: {accepted}"
     for policy in Policy:
@@ -169,7 +173,7 @@ def _check_policies(request: ToolCallRequest) -> None:
 
 
 def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
-    """Check that a valid JSON object is never repaired, and that other text never passes unreported."""
+    """Check that a valid JSON object is never repaired, and that any other text gets a diagnostic."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -185,7 +189,7 @@ def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
         allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _SAID_ABOUT_JSON
         assert allowed, f"valid JSON never meets a repair: {diagnostic}"
     if request.outcome is Outcome.CLEAN:
-        sent = json.loads(raw)  # not orjson, which rounds integers beyond 64 bits
+        sent = json.loads(raw)  # not orjson, because it rounds integers beyond 64 bits
         assert same(request.arguments, sent), f"clean means untouched: {request.arguments!r}"
 
 
@@ -203,7 +207,7 @@ def check_fit(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
 
 
 def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) -> None:
-    """Check that parsing our own output changes nothing."""
+    """Check that parsing the parser's own output changes nothing."""
     if request.arguments is None or request.outcome is Outcome.FAILED:
         return
     again = parse_arguments(written(request.arguments), tool)
@@ -220,7 +224,7 @@ def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
 
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
-    """Return the result of `extract_tool_calls` after checking its rules."""
+    """Return the result of `extract_tool_calls`, after checking the rules about this result."""
     calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
     reached = 0
     for call in calls:
@@ -237,7 +241,7 @@ def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCa
 
 
 def same(value: Any, other: Any) -> bool:
-    """Return True if values and types are equal: 1 is neither true nor 1.0, and NaN equals NaN."""
+    """Return True if values and types are equal. 1 is neither true nor 1.0, and NaN equals NaN."""
     return repr(value) == repr(other)
 
 

@@ -1,7 +1,7 @@
-"""Tests readers with damaged answers of the four APIs that are made from bytes.
+"""Fuzzes the readers of the four APIs. Damaged answers are made from bytes.
 
-A reader returns a reply or raises one of its two errors, and the same each time. The API must be able to
-write the reply into a conversation history.
+A reader returns a reply or raises one of its two errors. A second read must do the same. The API must be able
+to write the reply into a conversation history.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIELDS = (
 
 
 def replies(data: bytes) -> None:
-    """Test one API with the events of a stream, and with the body of a whole answer."""
+    """Test one API. The reader gets the events of a stream and the body of a complete answer."""
     choices = Choices(data)
     wire = WIRES[choices.one_of(tuple(WIRES))]
     events, body = _answer(choices, wire.name)
@@ -79,7 +79,8 @@ def _damage(choices: Choices, events: list[Any]) -> None:
     elif how == 3:
         del events[at:]
     else:
-        events[at] = json.loads(json.dumps(events[at]))  # a copy, because events share values
+        # copied, because several events share the same values
+        events[at] = json.loads(json.dumps(events[at]))
         _spoil(choices, events[at])
 
 
@@ -99,7 +100,9 @@ def _spoil(choices: Choices, value: Any) -> None:
 
 
 def _read(wire: Wire, answer: Sequence[str] | bytes) -> Reply | None:
-    """Return the reply, or None if the reader rejects the answer; check that two reads are equal."""
+    """Return the reply. Return None if the reader rejects the answer. Check that a second read gives the
+    same.
+    """
     answers = [_read_once(wire, answer) for _ in range(2)]
     assert repr(answers[0]) == repr(answers[1]), "the same answer reads alike"
     return answers[0] if isinstance(answers[0], Reply) else None

@@ -1,8 +1,8 @@
 """Contains the fuzz targets: one per entry point of the parser, and one for the APIs of the gateway.
 
-Each target makes an input from bytes, runs the code, and checks all rules. It raises AssertionError for a
-broken rule, or the parser's exception, with a note that contains the input. Tests call the targets with
-seeded bytes, without a fuzzer.
+Each target makes an input from bytes, runs the code, and checks all rules. A broken rule raises
+AssertionError. An exception of the parser is raised, too. Both have a note that contains the input. Tests
+call the targets with seeded bytes and need no fuzzer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Target = Callable[[bytes], None]
 
 
 def arguments(data: bytes) -> None:
-    """Parse raw arguments, text or bytes, with one of the fixed definitions or none."""
+    """Parse raw arguments (text or bytes). The definition is one of the fixed definitions, or is missing."""
     choices = Choices(data)
     tool = choices.one_of(CHOICES)
     raw = raw_arguments(choices)
@@ -36,7 +36,7 @@ def arguments(data: bytes) -> None:
 
 
 def calls(data: bytes) -> None:
-    """Search a model's text for calls, with or without the list of offered tools."""
+    """Search a model's text for calls. The list of offered tools is optional."""
     choices = Choices(data)
     catalog = choices.one_of((None, CATALOG))
     text = text_with_calls(choices)
@@ -48,7 +48,7 @@ def calls(data: bytes) -> None:
 
 
 def definitions(data: bytes) -> None:
-    """Read any JSON as a declaration of tools. If it is valid, use the tools and write them."""
+    """Read any JSON as a declaration of tools. If it is valid, use the tools, and write them again."""
     choices = Choices(data)
     declared = _declaration(choices)
     raw = json.dumps(json_object(choices))
@@ -61,7 +61,7 @@ def definitions(data: bytes) -> None:
 
 
 def _loaded(declared: Any) -> Iterable[ToolDefinition]:
-    """Return the tools; no tools if the declaration is rejected with a sentence."""
+    """Return the tools of a declaration. Return no tools if the declaration is rejected with a sentence."""
     try:
         return ToolCatalog.load(declared)
     except ToolDefinitionError as refused:
@@ -98,7 +98,9 @@ _WORDS: tuple[Any, ...] = (
 
 
 def _declaration(choices: Choices) -> Any:
-    """Return a declaration of typical keywords, or a valid schema with one part replaced."""
+    """Return any JSON value, a declaration of typical keywords, or a valid schema in which one part is
+    replaced.
+    """
     kind = choices.below(4)
     if kind == 0:
         return json_value(choices)

@@ -1,6 +1,6 @@
-"""Generates texts like those of models: sequences of tokens, corrupted JSON, repetitions, raw bytes.
+"""Generates texts like those of models.
 
-The tokens are punctuation of JSON and of the dialects in which models write calls.
+The texts are built from punctuation of JSON, and from delimiters of the dialects in which models write calls.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def tokens_in_a_row(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
-    """Return a text repeated up to about 60,000 characters, to detect non-linear time."""
+    """Return a text that is repeated up to about 60,000 characters. Such texts reveal non-linear time."""
     size = choices.one_of((500, 5_000, 60_000))
     head, unit, tail = (
         "".join(choices.one_of(tokens) for _ in range(choices.below(most) + least))
@@ -116,7 +116,7 @@ def raw_arguments(choices: Choices) -> str | bytes:
 
 
 def text_with_calls(choices: Choices) -> str:
-    """Return a model's text that may contain calls."""
+    """Return a model's text. The text may contain calls."""
     tokens = (*CALL_TOKENS, *TOKENS)
     kind = choices.below(4)
     if kind == 0:

@@ -1,4 +1,4 @@
-"""Tests one conversation with a real model server on this machine; skipped if there is none."""
+"""Tests one conversation with a real model server on this machine. Without a server, the test is skipped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from callgauge.gateway import Endpoint, Gateway, Turn, tool
 from tests.event_loops import run
 
-# The default addresses of Ollama, llama-server, vLLM and LM Studio.
+# These are the default addresses of Ollama, llama-server, vLLM and LM Studio.
 USUAL = (
     "http://127.0.0.1:11434/v1",
     "http://127.0.0.1:8080/v1",
@@ -20,7 +20,7 @@ USUAL = (
 
 
 def find_server() -> tuple[str, str] | None:
-    """Return the address and the first model of a local server that speaks OpenAI's chat format."""
+    """Return the address and the first model of a local server that offers OpenAI's chat API."""
     named = os.environ.get("CALLGAUGE_TEST_ENDPOINT")
     for url in (named,) if named else USUAL:
         try:

@@ -1,4 +1,4 @@
-"""Tests that a load reads the gateway's logs without rejects, and counts the scripted faults."""
+"""Tests that a load reads all lines of the gateway's logs, and counts the scripted faults."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def search_orders(customer: str, limit: int = 10) -> str:
     return f"{customer} has {limit} orders."
 
 
-# Faulty raw arguments of a session's first call → outcome and failure stage in the store.
+# Maps the faulty raw arguments of a session's first call to the outcome and the failure stage in the store.
 KINDS: dict[str, tuple[str, str, str | None]] = {
     "clean": ('{"customer": "Acme", "limit": 3}', "clean", None),
     "coerced": ('{"customer": "Acme", "limit": "3"}', "coerced", None),
@@ -54,11 +54,11 @@ KINDS: dict[str, tuple[str, str, str | None]] = {
     "broken tool": ('{"customer": "nobody"}', "clean", "execution"),
 }
 GOOD = KINDS["clean"][0]
-TIMES = 3  # sessions of each kind
+TIMES = 3  # sessions of each kind of arguments
 
 
 def spoiling(raw: str, *, as_text: bool) -> Brain:
-    """Return a model that sends this call first, a valid one after an error, and then an answer."""
+    """Return a model that sends this call first. After an error it sends a valid call, and then an answer."""
     sent = 0
 
     def brain(request: Asked) -> Emitted:

@@ -1,6 +1,7 @@
-"""Tests four APIs × ten kinds of models with faults at scripted rates: the store has the exact counts.
+"""Tests ten kinds of models with each of the four APIs. The faults have scripted rates, and the store must
+count them exactly.
 
-A seed determines the behaviour of a model in each task, so the counts are known in advance.
+A seed determines what a model does in each task, so the counts are known in advance.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tests.gateway.served.in_process import BrainEndpoint
 
 TASKS = 8  # sessions per variant
 GOOD = '{"customer": "Acme", "limit": 3}'
-# Name of a fault → the arguments that the model writes, and outcome and failure stage in the store.
+# Maps the name of a fault to the arguments that the model writes, and to the outcome and failure stage in the
+# store.
 FAULTS: dict[str, tuple[str, str, str | None]] = {
     "clean": (GOOD, "clean", None),
     "repaired": ("{'customer': 'Acme', 'limit': 3}", "repaired", None),
@@ -52,7 +54,7 @@ def draw(kind: str, task: int) -> random.Random:
 
 
 def draw_fault(kind: str, task: int, rate: float) -> str:
-    """Return the fault of a task's first call; one of four faults occurs at this rate."""
+    """Return the fault of a task's first call. With probability `rate`, this is one of four faults."""
     dice = draw(kind, task)
     return dice.choice([name for name in FAULTS if name != "clean"]) if dice.random() < rate else "clean"
 
@@ -65,9 +67,9 @@ def is_hit(kind: str, task: int, rate: float) -> bool:
 class Kind:
     """A kind of model.
 
-    `first` is its first reply to a task. If that call never `runs`, a valid call follows, and then the
-    answer. `counts` are the calls of a task in the store. `refuses` (a server that rejects tools) and
-    `network` (a failed answer) come before all replies.
+    `first` is the first reply to a task. If `runs` is false for its call, a valid call follows. The answer is
+    last. `counts` are the expected counts of a task's calls in the store. `refuses` (the server rejects
+    tools) and `network` (the answer fails) act before all replies.
     """
 
     first: Callable[[str, int], Emitted]
@@ -84,13 +86,13 @@ def one_call(fault: str) -> Emitted:
 
 
 def count_fault(fault: str) -> Counts:
-    """Count a first call with this fault, and the valid call that follows if no tool ran."""
+    """Count a first call with this fault. If the tool did not run, also count the valid call that follows."""
     _, outcome, layer = FAULTS[fault]
     return Counter([(outcome, layer)]) + (Counter() if layer is None else CLEAN)
 
 
 def count_native_fault(wire: str, fault: str) -> Counts:
-    """Count a native first call with this fault; Gemini's API reports invalid JSON as a malformed call."""
+    """Count a native first call with this fault. Gemini's API reports invalid JSON as a malformed call."""
     if wire == "gemini" and fault == "repaired":
         return Counter([("repaired", "syntax")]) + CLEAN
     return count_fault(fault)
@@ -127,14 +129,18 @@ def fails_in(task: int) -> bool:
 
 
 def count_bad_among(wire: str, _task: int) -> Counts:
-    """Count a valid call, a cut call (its repair loses data), and a call of an unknown tool."""
-    if wire == "gemini":  # Gemini's API drops all calls of a reply if one is malformed
+    """Count the three calls of a reply: a valid call, a cut call that loses data, and a call of an unknown
+    tool.
+    """
+    if wire == "gemini":  # if one call of a reply is malformed, Gemini's API drops all calls of the reply
         return Counter([("repaired", "syntax")]) + CLEAN
     return CLEAN + Counter([("repaired", "schema"), ("failed", "schema")])
 
 
 def seen_on(wire: str, kind: Kind, counts: Counts) -> Counts:
-    """Return the measured outcome; Gemini sends decoded objects, so clean syntax cannot be measured."""
+    """Return the outcomes that can be measured. Gemini sends decoded objects, so clean syntax cannot be
+    measured.
+    """
     visible: Counts = Counter()
     for (outcome, layer), count in counts.items():
         is_hidden = wire == "gemini" and not kind.is_text and outcome in ("clean", "coerced")
@@ -203,7 +209,7 @@ ARMS = [(wire, name) for wire in WIRES for name in KINDS]
 
 @dataclass
 class Model:
-    """The scripted model of one variant, with its replies so far in each task."""
+    """The scripted model of one variant. It remembers its replies in each task."""
 
     wire: str
     kind: Kind
@@ -274,7 +280,7 @@ async def hold_session(
 def matrix(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]:
-    """Return all variants, and the store with their logs."""
+    """Return all variants, and a store that contains their logs."""
     folder, store = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("stores") / "store"
 
     async def hold_all() -> dict[tuple[str, str], Held]:

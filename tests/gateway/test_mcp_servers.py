@@ -1,4 +1,4 @@
-"""Tests MCP servers as tools: in this process, over pipes and over HTTP, and faulty servers."""
+"""Tests MCP servers as tools."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def raw_server(kind: str, **options: Any) -> McpServer:
 
 
 def with_tools(asking: Callable[[list[Tool]], Awaitable[Any]], *servers: McpServer, **options: Any) -> Any:
-    """Open the servers, and return a coroutine's result for their tools."""
+    """Open the servers, and run a coroutine that gets their tools. Return the result of the coroutine."""
 
     async def inside() -> Any:
         async with open_mcp_servers(servers, **options) as tools:
@@ -129,7 +129,7 @@ def test_a_command_is_started_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @contextmanager
 def served_over_http(app: Any) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Serve an application on a port; yield its address and the headers of each request."""
+    """Serve an application on a port. Yield its address, and the headers of each request."""
     uvicorn = pytest.importorskip("uvicorn")
     headers: list[dict[str, str]] = []
 

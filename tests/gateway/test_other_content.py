@@ -1,4 +1,4 @@
-"""Images, audio and files: they go to the server unchanged, and the session log has only their sizes."""
+"""Tests images, audio and files. The server gets them unchanged, but the session log has only their sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the probe: what each answer shows, and that nothing is known if the server cannot be reached."""
+"""Tests the probe. Each answer shows a property of the server. If no server answers, no property is known."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_model_that_can_do_all_of_it(wire: str) -> None:
         "probed" if wire in ("openai-chat", "openai-responses") else "wire"
     )
     assert probed.requests == len(endpoint.asked)
-    # The probe must not force a call, because then every model would make one.
+    # The probe must not force a call, because every model makes a forced call.
     assert "required" not in json.dumps(endpoint.asked[0].body.get("tool_choice", "auto"))
 
 

@@ -1,4 +1,4 @@
-"""The text of a reply while it arrives: what a program gets, and what stays the same without it."""
+"""Tests the text of a reply that a program gets while the reply is streamed."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def search_orders(customer: str) -> str:
 
 
 def collect(endpoint: Endpoint, request: ChatRequest = REQUEST) -> tuple[str, list[TextPiece]]:
-    """Ask once; return the text of the reply and its pieces."""
+    """Send one request. Return the complete text of the reply, and its pieces."""
     pieces: list[TextPiece] = []
     reply = ask_with(endpoint, lambda opened: opened.ask(request, pieces.append))
     return reply.text, pieces
 
 
 class _SlowStream(httpx2.AsyncByteStream):
-    """The events of an answer, one at a time; `sent` has each event that left."""
+    """Sends the events of an answer one at a time. `sent` contains the events that were sent."""
 
     def __init__(self, content: bytes, sent: list[str]) -> None:
         self.content, self.sent = content, sent
@@ -71,7 +71,8 @@ def test_text_is_passed_on_before_the_reply_is_complete(wire: str) -> None:
     ask_with(endpoint, lambda opened: opened.ask(REQUEST, lambda piece: order.append(piece.text)))
     texts = [place for place, what in enumerate(order) if what != "event"]
     assert order[texts[0]] == TEXT[:7]
-    assert order[texts[0] + 1 :].count("event") > 5  # most of the answer had not left the server
+    # most of the answer was sent after the first piece of text arrived
+    assert order[texts[0] + 1 :].count("event") > 5
 
 
 @pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
@@ -150,7 +151,7 @@ def _converse(folder: Path, on_text: Any) -> tuple[Turn, BrainEndpoint]:
 
 
 def _read_log(folder: Path) -> list[Any]:
-    """Return the events of the session log without times."""
+    """Return the events of the session log without their times."""
     events = [json.loads(line) for line in (folder / "s.jsonl").read_text(encoding="utf-8").splitlines()]
     for event in events:
         event.pop("ts")

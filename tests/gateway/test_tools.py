@@ -1,4 +1,4 @@
-"""Tests how tools run: the checks between a call and its function, and the result for the model."""
+"""Tests how tools run: the checks before the function is called, and the result that the model gets."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_lossy_mend_never_reaches_a_tool_that_did_not_ask_for_it() -> None:
     cut = '{"limit": 3, "customer": "Acme"'
     request = parse_arguments('{"customer": "Acme", "limit": 3, "cust', search_orders.definition)
     assert request.lossy
-    assert execute(cut).status == "success"  # adding only a brace is not lossy
+    assert execute(cut).status == "success"  # the repair only adds a brace, so no data is lost
     refused = execute('{"customer": "Acme", "limit": 3, "cust')
     assert refused.status == "input_invalid"
     assert refused.text.startswith("The tool was not run. The arguments lost meaning when they were read: ")
@@ -335,7 +335,7 @@ def test_an_execution_that_is_closed_from_outside_ends() -> None:
         task = asyncio.ensure_future(asyncio.sleep(0))
         running.send(None)
         await task
-        running.close()  # raises RuntimeError if the coroutine continues after `close`
+        running.close()  # if the coroutine continued, `close` would raise RuntimeError
 
     run(close_it())
 

@@ -1,4 +1,4 @@
-"""Tests whole turns: both strategies, the messages to the model, and a history that is always valid."""
+"""Tests whole turns."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def converse(
     server: str | None = None,
     **options: Any,
 ) -> tuple[list[Turn], BrainEndpoint]:
-    """Run a conversation with a scripted model; return its turns, and the endpoint with its requests."""
+    """Run a conversation with a scripted model. Return the turns, and the endpoint with its requests."""
     endpoint = BrainEndpoint(brain, wire, server=server)
 
     async def talk() -> list[Turn]:
@@ -79,7 +79,7 @@ def converse(
 
 
 def script(*emitted: Emitted) -> Brain:
-    """Return a scripted model that gives these answers in order, and then repeats the last one."""
+    """Return a scripted model that gives these answers in their order. Then it repeats the last answer."""
     waiting = list(emitted)
     return lambda _asked: waiting.pop(0) if len(waiting) > 1 else waiting[0]
 
@@ -370,7 +370,7 @@ def test_without_tools_no_text_is_a_call_and_nothing_is_probed() -> None:
 
 
 def probed_brain(request: Asked) -> Emitted:
-    """Return a model that answers the probe with a call, and the user with text."""
+    """Answer a probe with a call, and a user with text."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     return DONE

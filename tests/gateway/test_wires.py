@@ -1,4 +1,4 @@
-"""Tests the four APIs: the requests, and that streamed and whole replies are read equally or rejected."""
+"""Tests the four APIs. Streamed and complete replies must give the same result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.gateway.served.in_process import BrainEndpoint, ask_with
 TOOL = ToolDefinition.from_json_schema(
     name="search", schema={"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
 )
-RAW = '{"q": "Zürich \\u4f60 \\"x\\"",  "n":1}'  # must be kept with its spaces and escapes
+RAW = '{"q": "Zürich \\u4f60 \\"x\\"",  "n":1}'  # the spaces and escapes in this text must be kept
 BROKEN = '{"q": "cut'
 EMITTED = Emitted("Let me see. 你好", [("search", RAW), ("search", '{"q": "b"}')], ids=["call_a", "call_b"])
 
@@ -193,7 +193,7 @@ def test_a_history_with_calls_and_results_is_written_in_order(wire: str) -> None
     assert spoken[-1].text == "and now?"
     if wire == "gemini":
         assert '"thoughtSignature": "c2ln"' in json.dumps(endpoint.asked[0].body)
-    if wire == "anthropic":  # results and the user's text are one message
+    if wire == "anthropic":  # Anthropic's API has the results and the user's text in one message
         roles = [message["role"] for message in endpoint.asked[0].body["messages"]]
         assert roles == ["user", "assistant", "user"]
         assert endpoint.asked[0].body["messages"][-1]["content"][1]["is_error"] is True

@@ -1,6 +1,6 @@
-"""`./dev house [REVISION]`: compares layout, names and docstrings with another revision (default HEAD).
+"""`./dev house [REVISION]` compares layout, names and docstrings with another revision (default: HEAD).
 
-`./dev house list [FOLDER]` prints the names behind the numbers, by module.
+`./dev house list [FOLDER]` prints the names that the numbers count, by module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def call_path_in(root: Path) -> str:
-    """Return the calls and modules that run for one call with one coercion, in the parser below `root`."""
+    """Return the calls and modules of the parser below `root` that run for one call with one coercion."""
     run = subprocess.run(
         [sys.executable, "-P", "-c", MEASURED_CALL.format(root=str(root))], capture_output=True, text=True
     )

@@ -24,13 +24,13 @@ MEASURED_CALL = (
     "import sys; sys.path[:0] = [{root!r}, " + repr(str(Path(__file__).parent)) + "]; "
     "from call_path import count_calls; print('%d calls through %d modules' % count_calls())"
 )
-"""The source for a new process that measures the parser below `root`, which may be another revision."""
+"""This code runs in a new process and measures the parser below `root`. `root` may be another revision."""
 
 
 def list_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> list[tuple[str, str]]:
-    """Return the module and name of each Python function of lenient that runs, in order.
+    """Return the module and the name of each function of lenient that runs, in the order of calls.
 
     Another text is parsed first, so that compiling the definition does not count. Comprehensions and
     generators count as functions.
@@ -55,7 +55,7 @@ def list_calls(
 def count_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> tuple[int, int]:
-    """Return how many functions run, and how many modules contain them."""
+    """Return the number of functions that run, and the number of modules that define these functions."""
     calls = list_calls(raw, tool)
     return len(calls), len({module for module, _ in calls})
 

@@ -1,4 +1,4 @@
-"""Measures layout, names and docstrings of a source tree of any revision."""
+"""Measures layout, names and docstrings of the source tree of any revision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tests.house.words import begins_with_verb, is_one_word, is_riddle
 
 PACKAGES = ("lenient", "ingest", "callgauge")
 MODULES = ("app.py",)
-LONG_FOLDERS = ("ingest/formats",)  # this folder has one module per log format, so many modules are normal
+# this folder has one module for each log format, so it may have many modules
+LONG_FOLDERS = ("ingest/formats",)
 # Matches docstrings such as "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
 FORMULA = re.compile(
     r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows\s+(no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE
@@ -26,14 +27,16 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class SourceModule:
-    """One module: its path below the root, and its text."""
+    """One module. It has a path relative to the root, and a text."""
 
     path: str
     text: str
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The syntax tree, parsed only when needed, because pytest collects in several processes."""
+        """Return the syntax tree. The module is parsed only when needed, because each test process imports
+        this file.
+        """
         return ast.parse(self.text)
 
     @property
@@ -50,7 +53,7 @@ class SourceModule:
 
 
 def read_modules(root: Path) -> list[SourceModule]:
-    """Return all modules of the packages below `root`, except the tests."""
+    """Return all modules of the packages below `root`. Tests are left out."""
     paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
     paths += [root / name for name in MODULES]
     texts = {path: path.read_text(encoding="utf-8") for path in paths}
@@ -78,7 +81,7 @@ def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
 
 
 def functions(modules: list[SourceModule]) -> list[FunctionNode]:
-    """Yield every function, method and inner function, except special methods such as `__init__`."""
+    """Return every function, method and inner function. Special methods such as `__init__` are left out."""
     return [
         node
         for module in modules
@@ -88,27 +91,27 @@ def functions(modules: list[SourceModule]) -> list[FunctionNode]:
 
 
 def class_names(modules: list[SourceModule]) -> Counter[str]:
-    """Return how many modules define each class name at their top level."""
+    """Return how many top-level classes have each name."""
     return Counter(
         node.name for module in modules for node in module.tree.body if isinstance(node, ast.ClassDef)
     )
 
 
 def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, int]:
-    """Return the folders with more than `most` modules, and their counts, without `__init__.py`."""
+    """Return the number of modules of each folder that has more than `most`. `__init__.py` does not count."""
     sizes = Counter(module.folder for module in modules if not module.path.endswith("__init__.py"))
     return {folder: n for folder, n in sizes.items() if n > most and folder not in LONG_FOLDERS}
 
 
 def repeated_filter_clauses(root: Path) -> int:
-    """Return how often the metrics' `.sql` files contain the filter by model and prompt."""
+    """Return how often the metrics' `.sql` files repeat the filter by model and prompt."""
     metrics = root / "callgauge" / "analysis" / "metrics"
     texts = [path.read_text(encoding="utf-8") for path in metrics.rglob("*.sql")]
     return sum(len(FILTER_CLAUSE.findall(text)) for text in texts)
 
 
 def measure_house(root: Path) -> dict[str, str]:
-    """Return the rows of the table: the name of each measurement, and its value as text."""
+    """Return the name and the value of each measurement as text."""
     modules = read_modules(root)
     names = [function.name for function in functions(modules)]
     lengths = sorted(module.text.count("\n") for module in modules)

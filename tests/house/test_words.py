@@ -1,6 +1,6 @@
-"""Tests that texts for users contain no banned words: documentation, help, messages, page strings.
+"""Tests that texts for users contain no banned words.
 
-The standard is active sentences with common terms. `BANNED` maps each pattern to its replacement.
+The standard is active sentences with common terms. `BANNED` maps each pattern to a replacement.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ BANNED = {
     r"ledger(?!\.jsonl)|rollups?": "an internal word",
 }
 _PATTERN = re.compile(rf"(?<![\w$./_-])({'|'.join(BANNED)})(?![\w/_.=(-]*[_(=])\b", re.IGNORECASE)
-# Programs read these values, and these names keep their spelling.
+# These values are read by programs, and these names have a fixed spelling.
 ALLOWED = re.compile(
     r"cannot be told|held out|\*(accepted|refused)\*|\[\[?arms|not decided|no tool was run|goes? on"
     r"|CALLGAUGE_\w+|callgauge-\w+"
@@ -75,7 +75,7 @@ def find_banned(text: str) -> list[str]:
 
 
 def read_prose(document: Path) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a Markdown file without code, link targets and HTML."""
+    """Yield the lines of a Markdown file with their numbers. Code, link targets and HTML are removed."""
     is_code = False
     for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -85,7 +85,7 @@ def read_prose(document: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_sentences(module: Path) -> Iterator[tuple[int, str]]:
-    """Yield the string literals of a module that are prose, not docstrings, SQL, HTML or patterns."""
+    """Yield the string literals of a module that are prose. Docstrings, SQL and HTML are not prose."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     skipped = set()
     for node in ast.walk(tree):
@@ -112,7 +112,7 @@ def _is_prose(text: str) -> bool:
 
 
 def list_hits(place: str) -> list[str]:
-    """Return the banned words, with lines, of a file, or of all modules and Markdown files in a folder."""
+    """Return the banned words with their lines. `path` is a file, or a folder of modules and documents."""
     path = ROOT / place
     files = [path] if path.is_file() else sorted([*path.rglob("*.py"), *path.rglob("*.md")])
     hits = []

@@ -1,4 +1,4 @@
-"""Defines the words by which `./dev house` judges function names; the lists are next to this module."""
+"""Defines the words by which `./dev house` judges function names. The lists are next to this module."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ def read_words(name: str) -> frozenset[str]:
 
 
 VERBS = read_words("verbs.txt")
-"""A name begins with a verb when its first word is one of these.
+"""A name begins with a verb if its first word is in this list.
 
-Words that are mostly nouns in this code (`call`, `rate`, `page`, `step`) are left out: a name that begins
-with one of them does not count, even where a verb is meant.
+Words that are mostly nouns in this code (`call`, `rate`, `page`, `step`) are not in this list. A name that
+begins with such a noun does not count, even if a verb is meant.
 """
 PARTICLES = read_words("particles.txt")
 PARTICIPLES = read_words("participles.txt")
-"""Irregular participles; regular ones end in `-ed`."""
+"""Irregular participles. Regular participles end in `-ed`."""
 
 
 def first_word(name: str) -> str:
@@ -33,7 +33,7 @@ def begins_with_verb(name: str) -> bool:
 
 
 def is_riddle(name: str) -> bool:
-    """Return True for one word that is a participle or a particle: `told`, `held`, `asked`, `but`, `of`."""
+    """Return True if a name is a single participle or particle, such as `told`, `held`, `but`, `of`."""
     word = name.strip("_").lower()
     if not is_one_word(name) or word in VERBS:
         return False

@@ -1,4 +1,6 @@
-"""Installs packages in their own folder and runs programs with them; reads docs/integrations.md."""
+"""Installs packages in their own folder, and runs programs with them. Reads examples from
+docs/integrations.md.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ EntryPoints = Mapping[str, Mapping[str, str]]
 
 
 def read_example(heading: str, language: str, name: str = "") -> str:
-    """Return the first code block of a section with this language and file name."""
+    """Return the first code block with this language and file name in a section."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     block = re.search(
         rf"^```{language}{' ' if name else ''}{name}\n(.*?)^```", section, re.MULTILINE | re.DOTALL
@@ -28,7 +30,7 @@ def read_example(heading: str, language: str, name: str = "") -> str:
 def install_distribution(
     site: Path, name: str, entry_points: EntryPoints, files: Mapping[str, str] | None = None
 ) -> None:
-    """Write the files and metadata of a package, as an installer does."""
+    """Write the files and the metadata of a package, as an installer does."""
     metadata = site / f"{name.replace('-', '_')}-1.0.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -42,13 +44,13 @@ def install_distribution(
 
 
 def install_callgauge(site: Path) -> None:
-    """Install the entry points of pyproject.toml, which a checkout does not have."""
+    """Install the entry points in pyproject.toml, because a checkout does not install them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install_distribution(site, "callgauge", project["entry-points"])
 
 
 def run_python(site: Path, cwd: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run Python in a process that can import the packages in `site` and the checkout."""
+    """Run Python in a new process that can import the checkout and the packages in `site`."""
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", "COLUMNS": "200"}
     for name in [name for name in environment if name.startswith(("PYTEST_", "CALLGAUGE_"))]:
         del environment[name]

@@ -1,4 +1,4 @@
-"""Tests the pre-commit hook: its manifest, and its command with pre-commit's arguments."""
+"""Tests the pre-commit hook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAD = {"name": "search", "parameters": {"type": "object", "properties": {"q": {"
 
 
 def run_hook(site: Path, cwd: Path, *files: str) -> subprocess.CompletedProcess[str]:
-    """Run the hook as pre-commit does: the entry, its arguments, then the files."""
+    """Run the hook as pre-commit does. The command is the entry, then the arguments, then the files."""
     program, *words = HOOK["entry"].split()
     assert program == "callgauge"
     return run_python(site, cwd, "-m", program, *words, *HOOK["args"], *files)

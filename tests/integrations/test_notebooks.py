@@ -1,4 +1,4 @@
-"""Tests stores as data frames: the same numbers as in the API, their types, and helpful errors."""
+"""Tests stores as data frames."""
 
 from __future__ import annotations
 

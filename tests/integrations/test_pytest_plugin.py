@@ -1,4 +1,4 @@
-"""Tests the pytest plugin in another project, where pytest finds its entry point."""
+"""Tests the pytest plugin in another project."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_failed_test_keeps_its_exit_code_and_a_collection_is_not_judged(
     assert "passed Not worse" in failed.stdout
     (project / "test_one.py").unlink()
     assert run_pytest(site, project, *gate(worse_store, "3%", WORSE)).returncode == 1
-    # pytest's exit code if there are no tests
+    # 5 is pytest's exit code if no test was collected
     assert run_pytest(site, project, *gate(worse_store, "3%", QUIET)).returncode == 5
 
 

@@ -1,4 +1,4 @@
-"""Tests log formats of other packages: they are installed, listed, used by loads, and isolated."""
+"""Tests log formats that other packages provide."""
 
 from __future__ import annotations
 

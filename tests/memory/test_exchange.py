@@ -1,4 +1,4 @@
-"""Tests the export and import of decisions and notes as JSON; an invalid file changes nothing."""
+"""Tests the export and import of decisions and notes as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.memory.test_remembered import FIGURES, HOSTILE
 
 @pytest.fixture
 def full(tmp_path: Path) -> MemoryFile:
-    """Return a memory with a record of every kind, all with hostile texts."""
+    """Return a memory with a record of every kind. All texts of the records are hostile."""
     (tmp_path / "full").mkdir()
     memory = TeamMemory(tmp_path / "full")
     file = memory.file

@@ -1,4 +1,4 @@
-"""Tests the file of decisions and notes: it survives crashes, and several processes may use it."""
+"""Tests the file of decisions and notes, which survives crashes and is shared by processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests tokens: shown once, stored as hashes, and valid until they expire or are revoked."""
+"""Tests tokens. A token is shown once, stored as a hash, and valid until it expires or is revoked."""
 
 from __future__ import annotations
 

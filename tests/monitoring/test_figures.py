@@ -1,4 +1,4 @@
-"""Tests the metrics for Prometheus: the text is valid for any log, and its length is limited."""
+"""Tests the metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def store(tmp_path: Path) -> Path:
 
 
 def read(text: str) -> Samples:
-    """Return the samples by name and labels; fail for duplicates, which Prometheus rejects."""
+    """Return the samples by name and labels. Fail if a sample occurs twice, because Prometheus rejects
+    duplicates.
+    """
     found: Samples = {}
     for family in text_string_to_metric_families(text):
         assert family.documentation
@@ -183,7 +185,7 @@ def test_every_rate_that_is_written_exists() -> None:
 def test_the_command_prints_or_replaces_a_file(store: Path, tmp_path: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)]})
     command = [sys.executable, "-m", "callgauge", "metrics", "--store", str(store)]
-    # a new process, which has loaded nothing yet
+    # This is a new process, in which no module is loaded yet.
     printed = subprocess.run(command, capture_output=True, text=True)
     assert (printed.returncode, printed.stderr) == (0, "")
     file = tmp_path / "callgauge.prom"

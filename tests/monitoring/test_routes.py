@@ -1,4 +1,4 @@
-"""Tests the routes for monitoring programs: who gets an answer, and its content."""
+"""Tests the routes for monitoring programs."""
 
 from __future__ import annotations
 

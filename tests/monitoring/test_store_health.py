@@ -1,4 +1,4 @@
-"""Tests that a store is healthy if it opens and its newest load is recent; the answer has no data."""
+"""Tests the health of a store."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""`./dev mutate FILE [TESTS...]`: makes small mistakes in a module, and lists those that no test notices.
+"""`./dev mutate FILE [TESTS...]` makes small mistakes in a module, and lists those that no test notices.
 
-Each mistake is made in a copy of the checkout (one copy per core); the checkout never changes. `TESTS_OF` has
-the default tests of each module; thorough tests do not run. `--most N` chooses N random mistakes; `--seed S`
-changes the choice.
+Each mistake is made in a copy of the checkout (one copy per core), so the checkout never changes. `TESTS_OF`
+contains the default tests of each module. Thorough tests do not run. `--most N` chooses N random mistakes.
+`--seed S` changes the choice.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from queue import Queue
 from tests.mutation.mutants import Mutant, find_mutants
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 600  # seconds for the tests of one mutant; a timeout also counts as noticed
-# The tests of the longest prefix that matches a module's path run.
+LONGEST = 600  # seconds for the tests of one mutant; a timeout counts as a failed test
+# Maps prefixes of module paths to tests. For a module, the tests of its longest prefix run.
 TESTS_OF = {
     "lenient/": ("tests/test_cases.py", "tests/parser"),
     "lenient/calls/": (
@@ -64,7 +64,7 @@ def copy_checkout(folder: Path) -> Path:
 
 
 def passes(copy: Path, tests: list[str]) -> bool:
-    """Run the tests in a copy; return False if one fails or they do not finish in time."""
+    """Run the tests in a copy. Return False if a test fails, or if the tests do not end in time."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", *tests]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:

@@ -1,4 +1,6 @@
-"""Makes small mistakes in a module, as a person could; each is one change of the source text."""
+"""Makes small mistakes in a module, as a person could make them. Each mistake is one change of the source
+text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ ANNOTATED = (ast.AnnAssign, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change: `text` replaces the bytes from `start` to `end` of the source."""
+    """One change of the source. `text` replaces the bytes from `start` to `end`."""
 
     line: int
     start: int
@@ -29,7 +31,7 @@ class Mutant:
 
 
 def find_mutants(source: bytes) -> list[Mutant]:
-    """Return every mutant of a module, in the order of their position in the source."""
+    """Return every mutant of a module, in the order of the source."""
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     starts = [0]
@@ -48,7 +50,7 @@ def find_mutants(source: bytes) -> list[Mutant]:
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the type annotations of a node; tests cannot notice changes of them."""
+    """Yield the type annotations of a node. Tests cannot notice a change of an annotation."""
     if isinstance(node, ANNOTATED):
         for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if part is not None:

@@ -1,8 +1,8 @@
-"""Runs a nightly job that SIGKILL ends repeatedly. Run as a module: FOLDER STEP….
+"""Runs a nightly job that SIGKILL ends repeatedly. Run it as a module: FOLDER STEP….
 
-FOLDER contains a callgauge.toml and its logs. For each STEP, the nightly run starts and is killed at this
-step; a last run is not killed. Prints one JSON line per run with the records and the state of the store.
-Processes are forked after all imports, because starting Python would take most of the time.
+FOLDER contains a callgauge.toml and its logs. For each STEP, a nightly run starts, and is killed at this
+step. The last run is not killed. Each run prints one JSON line with the records of the run and the state of
+the store. The processes are forked after all imports, because starting Python would take most of the time.
 """
 
 from __future__ import annotations

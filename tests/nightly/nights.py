@@ -1,4 +1,4 @@
-"""Runs nightly runs in this process for tests, and reads their results."""
+"""Runs nightly runs in this process, and reads their results."""
 
 from __future__ import annotations
 

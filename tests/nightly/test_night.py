@@ -1,4 +1,4 @@
-"""Tests a nightly run and its load: locked, stopped, on a full disk, and resumed after a failure."""
+"""Tests a nightly run and its load."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def loads_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limit the nightly run to one step; `test_whole_nights` tests the other, slow steps."""
+    """Limit the nightly run to the load. The other steps are slow, and `test_whole_nights` tests them."""
     monkeypatch.setattr(nightly_run, "NIGHT_STEPS", {"load": run_load})
 
 
@@ -200,11 +200,11 @@ NOW = datetime(2026, 11, 27, 0, 30).astimezone()
 @pytest.mark.parametrize(
     ("began", "outcome", "same"),
     [
-        (timedelta(hours=1), "failed", True),  # before midnight
+        (timedelta(hours=1), "failed", True),  # the time is before midnight
         (timedelta(hours=1), None, True),
         (timedelta(hours=1), "done", False),
         (timedelta(hours=13), "failed", False),
-        (timedelta(minutes=20), "done", True),  # today
+        (timedelta(minutes=20), "done", True),  # the time is after midnight
     ],
 )
 def test_a_night_that_is_not_over_is_gone_on_with(began: timedelta, outcome: str | None, same: bool) -> None:
@@ -236,7 +236,7 @@ def test_the_sources_remember_how_new_their_data_is(tmp_path: Path) -> None:
     assert (eu.newest, us.name) == (newest, "us")
     assert not eu.is_silent(newest + timedelta(days=2))
     assert eu.is_silent(newest + timedelta(days=2, hours=1))
-    (tmp_path / "eu" / "a.jsonl").unlink()  # a missing log removes no data
+    (tmp_path / "eu" / "a.jsonl").unlink()  # if a log is missing, its data stays in the store
     file.write_text(TOML.partition("[sources.us]")[0] + "silent_after = 0\n")
     do_night(file, again=True)
     (eu,) = SourceStates(tmp_path / "store").read()

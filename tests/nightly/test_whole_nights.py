@@ -1,4 +1,4 @@
-"""Tests whole nightly runs: load, retention, backup, report; killed runs end with the same result."""
+"""Tests whole nightly runs. A killed run must end with the same result as a run that was not killed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Makes environments with the built wheels, like those of a user without a checkout.
 
 A new environment uses the dependencies of the environment that runs the tests. That environment finds the
-checkout through a `.pth` file, which the new one ignores.
+checkout through a `.pth` file. The new environment ignores this file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CALLGAUGE, LENIENT = ROOT, ROOT / "lenient"
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
-LONGEST_BUILD = 300  # seconds that another test process may take on a busy machine
+LONGEST_BUILD = 300  # seconds; another test process may build the wheel meanwhile, on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Installation:
     def run(
         self, program: str, *words: object, cwd: Path, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in `cwd`, without environment variables that point to the
-        checkout.
+        """Run a program of the environment in `cwd`. Environment variables that point to the checkout are
+        removed.
         """
         return subprocess.run(
             [str(self.programs / program), *map(str, words)],
@@ -61,12 +61,12 @@ def clean_environment() -> dict[str, str]:
 
 
 def build_wheel(project: Path, folder: Path) -> Path:
-    """Build the wheel of the project into `folder`, with the build back end of the lock file."""
+    """Build the wheel of the project into `folder`. The build back end is the one in the lock file."""
     return build_distribution(project, folder, "wheel")
 
 
 def build_distribution(project: Path, folder: Path, target: str) -> Path:
-    """Build a `target` (wheel or sdist) into `folder`, with the build back end of the lock file."""
+    """Build a `target` (wheel or sdist) into `folder`. The build back end is the one in the lock file."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(command, cwd=project, check=True, capture_output=True)
     (distribution,) = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
@@ -74,7 +74,7 @@ def build_distribution(project: Path, folder: Path, target: str) -> Path:
 
 
 def make_environment(folder: Path, packages: Path) -> Installation:
-    """Make an environment that can import the packages in `packages`, and nothing else of this machine."""
+    """Make an environment that can import the packages in `packages`, but no other package."""
     venv.create(folder, with_pip=False, symlinks=os.name != "nt")
     variables = {"base": str(folder), "platbase": str(folder)}
     site_packages = Path(sysconfig.get_path("purelib", vars=variables))
@@ -83,7 +83,7 @@ def make_environment(folder: Path, packages: Path) -> Installation:
 
 
 def installed_callgauge(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """Return the environment with callgauge's wheel; all test processes of a run share it."""
+    """Return the environment in which callgauge's wheel is installed. All test processes share it."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent

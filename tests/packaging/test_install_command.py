@@ -1,4 +1,4 @@
-"""Tests messages about a missing extra: the install command fits the running environment."""
+"""Tests messages about a missing extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what a package index gets: both packages, with READMEs that do not need the repository."""
+"""Tests the files for a package index: two packages, whose READMEs do not need the repository."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ RELEASES = {CALLGAUGE: ("callgauge", CALLGAUGE_VERSION), LENIENT: ("callgauge-le
 def metadata(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> email.message.Message:
-    """Return the metadata of a wheel built from the source distribution, as `python -m build` does."""
+    """Return the metadata of a wheel. The wheel is built from the source distribution, as `python -m build`
+    does.
+    """
     folder = tmp_path_factory.mktemp("release")
     source = build_distribution(request.param, folder, "sdist")
     with tarfile.open(source) as archive:

@@ -1,6 +1,6 @@
 """Adds lossless defects to the text of a value, and returns the codes that the parser must report.
 
-The text is built from the tokens of its JSON, so that a defect is between tokens and never in a string.
+The text is built from the tokens of its JSON, so a defect is always between tokens and never in a string.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ _CLOSERS = ("}", "]")
 
 
 class Broken(NamedTuple):
-    """A broken text and the codes of its defects; no codes if the text has no position for the defect."""
+    """A broken text and the codes of its defects. There are no codes if the text has no position for the
+    defect.
+    """
 
     text: str
     codes: frozenset[str]
 
 
 def parts(value: Any) -> list[str]:
-    """Return the tokens of the value's JSON text: brackets, separators, strings, numbers and literals."""
+    """Return the JSON tokens of the value: brackets, separators, strings, numbers and literals."""
     return list(_parts(value))
 
 
@@ -78,7 +80,6 @@ def missing_closers(value: Any, choices: Choices) -> Broken:
 
 
 def raw_controls(value: Any, choices: Choices) -> Broken:
-    """Write newlines and tabs inside strings unescaped."""
     text = "".join(parts(value))
     raw = _ESCAPE.sub(lambda escape: _RAW.get(escape.group(1), escape.group()), text)
     return _broken(raw) if raw == text else _broken(raw, "raw_control_character")

@@ -1,4 +1,6 @@
-"""Defines Hypothesis strategies for JSON values, definitions, fitting values, and corrupted texts."""
+"""Defines Hypothesis strategies for JSON values, tool definitions, values that fit a definition, and
+corrupted texts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ THOROUGH = os.environ.get("PROPERTIES") == "thorough"
 
 
 def examples(number: int) -> settings:
-    """Return the settings of one property; ordinary runs draw half as many examples."""
+    """Return the settings of one property. Ordinary runs draw only half of `number` examples."""
     if THOROUGH:
         number *= 100
     elif "ALL_TIERS" not in os.environ:
@@ -72,7 +74,7 @@ def corrupted(draw: st.DrawFn, raw: st.SearchStrategy[str]) -> str:
 
 
 def spelled(value: Any) -> st.SearchStrategy[str]:
-    """Return the value as JSON, in one of the usual formats."""
+    """Return a strategy that draws the value as JSON, in one of the usual formats."""
     return st.sampled_from(
         [
             written(value),

@@ -1,4 +1,4 @@
-"""Tests the parser's benchmark with tiny corpora whose results are known."""
+"""Tests the benchmark of the parser with tiny corpora whose results are known."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_value_that_must_be_refused_has_to_be_an_error_at_its_path() -> None:
     assert verdict(refused, Reading({"b": "x"}, findings=(elsewhere,)), partial=True) is TOLD
     assert verdict(refused, Reading({"b": "other"}, findings=(ERROR,)), partial=True) is TOLD
     assert verdict(refused, Reading(refusal="no"), partial=True) is REFUSED
-    # a parser that returns no partial data cannot do better
+    # this parser returns no partial data, and rejecting the text is the best result
     assert verdict(refused, Reading(refusal="no")) is RIGHT
 
 
@@ -186,7 +186,7 @@ def test_a_call_in_a_text_without_one_is_wrong() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with two groups of broken texts whose verdicts are known."""
+    """Return a folder with two groups of broken texts. The verdict on each text is known."""
     tool = {"name": "count", "description": "Counts.", "input_schema": NUMBER.schema}
     texts = {
         "quotes": [

@@ -1,4 +1,4 @@
-"""Tests calls that lost characters at the boundary of a member: different texts, fair verdicts."""
+"""Tests the mutants of calls that lost characters between two members, and the verdicts on these mutants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EACH = 300
 SILENT_REACHED = 1
 """The number of silently wrong results in this part of the mutants. Lower it when the parser improves."""
 WRONG_REACHED = 2
-"""The number of results in this part that are not right: silently wrong, lossy or rejected."""
+"""The number of results in this part that are silently wrong, lossy or rejected."""
 MARKED = (Finding("unclosed_string", 3, 4, warns=True),)
 WRITE = Tool(
     "write",
@@ -33,7 +33,7 @@ CALL = {"path": "a.py", "content": "x = 1"}
 
 
 def loss(text: str) -> Mutant:
-    """Return the mutant with this text among the mutants of one call."""
+    """Draw mutants of one call until a mutant has this text. Return this mutant."""
     random = Random(1)
     for _ in range(20000):
         made = lose(WRITE, CALL, random)
@@ -118,8 +118,9 @@ CODE = 'x = ["a", "b"]; y.get("t", "?"); ' * 4
     [
         (f'{{"path": "p", "content": "{CODE}"}}', False),
         (f'{{"content": "{CODE}", "path": "p"}}', False),
-        (f'{{"content": "{CODE} "path": "p"}}', True),  # the code contains a declared name
-        (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),  # the code contains another name
+        (f'{{"content": "{CODE} "path": "p"}}', True),  # the code contains `path`, which is a declared name
+        # the code contains `note`, which is no declared name
+        (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),
     ],
 )
 def test_quotes_of_code_are_text_unless_a_name_stands_among_them(raw: str, marked: bool) -> None:

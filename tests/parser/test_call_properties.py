@@ -1,4 +1,4 @@
-"""Tests properties of the search for calls in any text."""
+"""Tests properties that the search for calls must have for any text."""
 
 from __future__ import annotations
 

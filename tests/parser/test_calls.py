@@ -1,4 +1,4 @@
-"""Tests calls in text: every dialect is read as the model meant it, and other text is no call.
+"""Tests the search for calls in a text. Calls of each dialect are found, and other text is no call.
 
 The time grows linearly with the length of the text.
 """
@@ -49,7 +49,7 @@ TOOL = ToolDefinition.from_json_schema(
 OTHER = ToolDefinition.from_json_schema(name="ls", schema={"type": "object", "properties": {}})
 CATALOG = ToolCatalog.from_definitions([TOOL, OTHER])
 
-# Text like code and prose, without tokens of any dialect.
+# Text like code and prose, without any delimiter of a dialect.
 words = st.text(st.sampled_from(list("abc XY09 \t\n\"'`<>&{}[](),:;=\\/#$%é日😀-_.")), max_size=40)
 lines = words.filter(lambda text: text == text.strip() and "\n" not in text and "`" not in text)
 arguments = st.fixed_dictionaries(
@@ -65,7 +65,7 @@ arguments = st.fixed_dictionaries(
 
 
 def plain(value: Any) -> str:
-    """Return the parameter text between two tags: a string unchanged, any other value as JSON."""
+    """Return the text of a parameter between two tags. A string is unchanged, and any other value is JSON."""
     return value if isinstance(value, str) else written(value)
 
 
@@ -80,7 +80,7 @@ def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str
 
 
 def around(before: str, after: str) -> Callable[[Arguments], str]:
-    """Return a writer for a dialect that puts the JSON arguments between two texts."""
+    """Return a writer for a dialect. The dialect has the JSON arguments between two texts."""
     return lambda sent: before + written(sent) + after
 
 
@@ -196,7 +196,7 @@ def test_a_call_comes_back_as_it_was_written(dialect: str, sent: dict[str, Any])
         call = only(extract_tool_calls(text, CATALOG, dialect=dialect_given))
         codes = {diagnostic.code for diagnostic in call.request.diagnostics}
         if codes & set(GUESSED):
-            return  # the dialect is ambiguous here, and the guess was reported
+            return  # the dialect of this text is ambiguous, and the parser reported its guess
         assert call.dialect == dialect
         assert call.complete
         assert call.request.arguments == sent, call.request.raw_arguments
@@ -302,7 +302,8 @@ def counted() -> Iterator[list[int]]:
 def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> None:
     steps = []
     for size in (10_000, 20_000):
-        text = unit * (size // len(unit) // 2 * 2)  # an even number, so that each quote is closed
+        # the number of units is even, so that each quote is closed
+        text = unit * (size // len(unit) // 2 * 2)
         with counted() as count:
             assert isinstance(extract_tool_calls(text, CATALOG), tuple)
         steps.append(count[0])
@@ -311,7 +312,7 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> N
 
 
 def test_no_pattern_repeats_what_it_may_give_back() -> None:
-    """Unbounded repetitions in the patterns must be possessive or end at a fixed character, against
+    """A repetition in a pattern must be possessive, or end at a fixed character. Otherwise, it could cause
     backtracking.
     """
     import lenient.calls

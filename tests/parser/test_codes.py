@@ -61,7 +61,9 @@ def test_every_declared_code_is_emitted_somewhere_in_the_parser() -> None:
 
 
 def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]]:
-    """Return the values that one case sends to each parameter of the tool `everything`, with the codes."""
+    """Return (parameter type, type of the sent value, code) for each argument that a case sends to the tool
+    `everything`.
+    """
     kinds = {
         "text": ValueKind.STRING,
         "flag": ValueKind.BOOLEAN,
@@ -77,7 +79,7 @@ def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]
     }
     try:
         sent = json.loads(case.get("raw", ""))
-    except ValueError:  # invalid on purpose, or a number that Python cannot read
+    except ValueError:  # the text is invalid on purpose, or has a number that Python cannot read
         return set()
     if not isinstance(sent, dict):
         return set()

@@ -1,4 +1,4 @@
-"""Tests with a second validator that the result fits the definition or an error is reported."""
+"""Compares the parser with a second validator."""
 
 from __future__ import annotations
 

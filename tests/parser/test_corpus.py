@@ -1,4 +1,4 @@
-"""Tests that both accuracy corpora have the form described in their README, without running a parser."""
+"""Tests that both accuracy corpora have the form that their README describes. No parser runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def groups_of(folder: Path) -> dict[str, list[Entry]]:
 
 
 CORPORA = {"": groups_of(CORPUS), "h-": groups_of(HELD_OUT)}
-"""The groups of each corpus, by the prefix of the corpus's ids."""
+"""Maps the prefix of a corpus's ids to the groups of the corpus."""
 TOOLS: dict[str, list[Entry]] = {"": read(CORPUS / "tools.json"), "h-": read(HELD_OUT / "tools.json")}
 GROUPS = [(mark, group) for mark, groups in CORPORA.items() for group in groups]
 HELD_OUT_CALLS: list[Entry] = read(HELD_OUT / "calls.json")["entries"]
@@ -88,7 +88,7 @@ def test_every_named_tool_is_defined_and_declares_what_is_intended(mark: str) ->
 
 @pytest.mark.parametrize("mark", CORPORA)
 def test_no_text_says_in_valid_json_what_is_intended(mark: str) -> None:
-    # These groups contain valid JSON on purpose: a JSON string around the object, or repeated names.
+    # These groups contain valid JSON on purpose: a JSON string that contains the object, or repeated names.
     valid = tuple(f"{mark}{group}/" for group in ("string_encoding", "duplicate_keys", "never_invent"))
     for entry in entries_of(mark):
         if entry["id"].startswith(valid):

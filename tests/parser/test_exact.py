@@ -57,14 +57,14 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return the results with and without the fast paths."""
+    """Return the result with the fast paths, and the result without them."""
     with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
 
 def broken(text: str) -> list[str]:
-    """Draw a text with several of the simple defects."""
+    """Return variants of the text. Each variant has one of the simple defects."""
     return [
         f"```json\n{text}\n```",
         f"\n```\n{text}```  ",
@@ -106,14 +106,14 @@ def test_an_object_within_prose_is_read_alike(
 
 
 class Writer:
-    """Writes a value as models do: commas, quotes, literals and keys vary in their form."""
+    """Writes a value as models do. The form of commas, quotes, literals and keys varies."""
 
     def __init__(self, chosen: random.Random, habits: int) -> None:
         self.chosen = chosen
         self.habits = habits
 
     def has(self, habit: int) -> bool:
-        """Return True if this text has the variation, and uses it at this position."""
+        """Return True if this text has the variation and a random choice applies it at this position."""
         return bool(self.habits >> habit & 1) and self.chosen.random() < 0.6
 
     def write(self, value: Any) -> str:
@@ -195,7 +195,7 @@ def test_texts_of_plain_parts_are_read_at_once() -> None:
 def test_each_plain_defect_is_read_the_quick_way() -> None:
     text = json.dumps({"path": "a b.txt", "limit": 3, "content": "one\ntwo"})
     quick = [read_one_defect(raw, _decoded(raw), _read_any) for raw in broken(text)]
-    # only the text that is cut within a string has no fast path
+    # only one text has no fast path: the text that is cut within a string
     assert [exact is not None for exact in quick].count(False) == 1
     assert all(exact is None or exact.diagnostics for exact in quick)
 
@@ -206,7 +206,7 @@ def _read_any(text: str) -> dict[str, Any] | None:
 
 
 def _stay(_: object, position: int, *__: object) -> int:
-    """Return the position unchanged, so that no member is read here."""
+    """Return the position unchanged. The fast path then reads no member here."""
     return position
 
 
@@ -360,7 +360,7 @@ def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest
 
 def agree_on_conversions(raw: str, tool: ToolDefinition) -> None:
     quick, long_way = converted_both_ways(raw, tool)
-    assert repr(quick) == repr(long_way)  # compares the order of members and the types of numbers, too
+    assert repr(quick) == repr(long_way)  # this also compares the order of members and the types of numbers
     assert (quick.parse_error, quick.parse_warning) == (long_way.parse_error, long_way.parse_warning)
     assert quick.steps == long_way.steps
 
@@ -377,7 +377,7 @@ misfits: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def misfitting(draw: st.DrawFn, arguments: Any) -> Any:
-    """Draw arguments with some values changed, and some names changed, missing or added."""
+    """Draw arguments in which some values are changed, and some names are changed, missing or added."""
     if isinstance(arguments, list):
         return [draw(misfitting(item)) if draw(st.booleans()) else item for item in arguments]
     if not isinstance(arguments, dict):

@@ -1,4 +1,4 @@
-"""Tests definitions made from Python functions, methods and classes: signature, hints, docstring."""
+"""Tests tool definitions that are made from Python functions, methods and classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the checks of definitions: every code, useful suggestions, no diagnostics for good definitions."""
+"""Tests the checks of tool definitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def findings(declared: Any) -> tuple[DefinitionFinding, ...]:
 
 
 def of_parameter(schema: Any, *, name: str = "value", required: bool = False) -> list[str]:
-    """Return the codes for one parameter with this schema in a tool without other problems."""
+    """Return the codes for a tool whose only problem can be one parameter with this schema."""
     described = {"description": "What it is.", **schema} if isinstance(schema, dict) else schema
     parameters = {"type": "object", "properties": {name: described}, "additionalProperties": False}
     if required:

@@ -1,4 +1,4 @@
-"""Tests that the corpora of coercions, calls in text and single defects are complete."""
+"""Tests that three corpora are complete: coercions, calls in text, and single defects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the examples for `check_call` in docs/parser.md, with stubs."""
+"""Tests the examples for `check_call` in docs/parser.md."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_no_arguments_raise(raw: Any) -> None:
 
 
 def run_example(label: str, client: Any, messages: list[Any]) -> tuple[str, list[dict[str, Any]]]:
-    """Return the answer of the example's loop, and the arguments of its tool call."""
+    """Return the final answer of the example's loop, and the arguments of the tool call."""
     ran: list[dict[str, Any]] = []
 
     def search(**arguments: Any) -> str:

@@ -1,4 +1,4 @@
-"""Tests the parser's result: policies, steps, texts of diagnostics, and hostile inputs."""
+"""Tests the results of the parser for single texts."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_a_repeated_key_shows_the_value_that_was_lost_and_where_the_other_stands
 
 def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in LENIENT.rglob("*.py"))
-    # this error has its own code
+    # nested_too_deep has its own code, so it needs no sentence here
     raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}
     assert raised == set(REASONS)
     [diagnostic] = parse_arguments("call me maybe", TOOL).diagnostics
@@ -346,7 +346,7 @@ def test_half_a_surrogate_pair_in_the_text_never_reaches_what_is_stored(raw: str
 
 
 def test_texts_within_texts_are_decoded_within_bounds() -> None:
-    """Without a limit, 5,000 characters of this text took a minute, and this text sixteen times as long."""
+    """Without the limit, 5,000 characters took a minute. This text would have taken sixteen times as long."""
     raw = "\ufeff\ufeff" + '"a": \ufeff' * 2_800
     assert isinstance(parse_arguments(raw, CATALOG.get("tree")), ToolCallRequest)
 

@@ -1,4 +1,4 @@
-"""Tests properties for any text and any definition; `tests.fuzz.promises` contains the rules."""
+"""Tests properties of the parser for any text and definition. `tests.fuzz.promises` contains the rules."""
 
 from __future__ import annotations
 

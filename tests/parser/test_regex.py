@@ -1,4 +1,6 @@
-"""Tests that patterns match equally on every Python; before 3.11.5 possessive groups were wrong."""
+"""Tests that patterns match equally on every Python version. Before 3.11.5, Python matched possessive groups
+wrongly.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests defects that lose nothing: the parser returns the intended value and the code of the defect."""
+"""Tests defects that lose no data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fuzz.promises import read, same
 from tests.parser.reversible import REVERSIBLE, Broken, in_python
 from tests.parser.strategies import CODE_LIKE, examples, names, numbers
 
-# The texts true, false and null become values unless a definition declares them as strings.
+# The texts true, false and null become values, unless a definition declares them as strings.
 _kept = st.sampled_from(CODE_LIKE) | st.text(st.characters(codec="utf-8"), max_size=20)
 _texts = _kept.filter(lambda text: text not in ("true", "false", "null"))
 _plain_texts = st.text("abc xyz019_-+é汉'.", max_size=12).filter(
@@ -97,18 +97,21 @@ def test_a_cut_text_gives_what_was_sent_of_it_marked_as_lossy_or_an_error(value:
 
 
 def _is_part(some: Any, whole: Any) -> bool:
-    """Return True if `whole` contains every value in `some`; containers, texts and numbers may be cut."""
+    """Return True if `whole` contains every value in `some`. In `some`, containers, texts and numbers may be
+    cut.
+    """
     if isinstance(some, dict) and isinstance(whole, dict):
         return all(name in whole and _is_part(inner, whole[name]) for name, inner in some.items())
     if isinstance(some, list) and isinstance(whole, list):
         return len(some) <= len(whole) and all(_is_part(part, whole[at]) for at, part in enumerate(some))
     if isinstance(some, str) and isinstance(whole, str):
-        return whole.startswith(some.removesuffix("\ufffd"))  # a cut character becomes U+FFFD
+        # in a cut text, a character that is cut becomes U+FFFD
+        return whole.startswith(some.removesuffix("\ufffd"))
     if isinstance(some, (int, float)) and isinstance(whole, (int, float)):
         return True
     return same(some, whole)
 
 
 def _ends_after_a_value(text: str) -> bool:
-    """Return True if the text ends after a string, literal or bracket, so that the cut is invisible."""
+    """Return True if the text ends after a string, a literal or a bracket. Such a cut cannot be noticed."""
     return text.rstrip()[-1] in '"}]el'

@@ -1,4 +1,6 @@
-"""Compares the parser with jsonschema: what jsonschema accepts is accepted, the rest is reported."""
+"""Compares the parser with jsonschema. The parser accepts what jsonschema accepts, and reports everything
+else.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ SMALL = st.integers(0, 3)
 
 
 def keywords(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]:
-    """Return every checked keyword with values that often conflict."""
+    """Return every checked keyword, with values that often contradict each other."""
     some = st.lists(inner, min_size=1, max_size=3)
     return {
         "type": TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
@@ -78,7 +80,7 @@ DOCUMENTS = st.builds(
 
 
 def without_references(schema: Any) -> Any:
-    """Remove references, because jsonschema follows circular ones endlessly."""
+    """Remove references, because jsonschema follows circular references endlessly."""
     if isinstance(schema, list):
         return [without_references(inner) for inner in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Tests definitions: read from every format, declared in code or by a function, and written again."""
+"""Tests tool definitions."""
 
 from __future__ import annotations
 

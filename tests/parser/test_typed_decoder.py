@@ -21,12 +21,11 @@ WITHOUT = patch("lenient.coerce.compiled_tool._IS_INSTALLED", new=False)
 
 
 def agree(raw: str, tool: ToolDefinition) -> None:
-    """Assert that the text has the same result with and without msgspec."""
     apart = replace(tool)
     with WITHOUT:
         compile_tool(apart)
     results = (parse_arguments(raw, definition)._replace(tool=None) for definition in (tool, apart))
-    with_it, without = map(repr, results)  # compares the order of members and the types of numbers, too
+    with_it, without = map(repr, results)  # this also compares the order of members and the types of numbers
     assert with_it == without
 
 
@@ -56,7 +55,7 @@ plain = st.recursive(
 
 @st.composite
 def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
-    """Draw a value that fits or nearly fits."""
+    """Draw a value that fits the schema, or nearly fits it."""
     if "anyOf" in schema:
         return draw(fitting(draw(st.sampled_from(schema["anyOf"]))))
     if "enum" in schema:
@@ -81,7 +80,7 @@ def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
 
 @st.composite
 def plain_calls(draw: st.DrawFn) -> tuple[ToolDefinition, Any]:
-    """Draw a definition of plain types, and arguments that fit or nearly fit it."""
+    """Draw a definition of plain types. Also draw arguments that fit the definition, or nearly fit it."""
     schema = {"type": "object", "properties": draw(st.dictionaries(names, plain, max_size=4))}
     required = draw(st.lists(names, max_size=1))
     tool = ToolDefinition.from_json_schema(name="tool", schema=schema | {"required": required})

@@ -1,4 +1,4 @@
-"""Tests seeded calls in text, in every notation and with slips: they are read as intended."""
+"""Tests seeded calls in text."""
 
 from __future__ import annotations
 

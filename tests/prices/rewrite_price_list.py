@@ -1,7 +1,7 @@
 """Rewrites callgauge/prices/prices.csv from the installed genai-prices (`./dev prices`).
 
-The library is not a dependency of Callgauge, because it adds four packages. It also matches names by prefix,
-so a fine-tuned `gpt-4o-acme` would get the price of gpt-4o. The list contains full names, and
+Callgauge does not depend on this library, because it adds four packages. The library also matches names by
+prefix, so a fine-tuned `gpt-4o-acme` would get the price of gpt-4o. The list contains full names, and
 `PriceList.match` compares whole names.
 """
 
@@ -35,12 +35,14 @@ from genai_prices.types import (
 
 PRICE_LIST = Path(__file__).parents[2] / "callgauge" / "prices" / "prices.csv"
 COLUMNS = ("model", "from_day", "input", "output", "cached_input", "cache_write", "currency", "source")
-# These companies sell their own models under unique names; the first company with a name applies.
+# These companies sell their own models. If several companies sell a model of one name, the first company sets
+# the price.
 MAKERS = (
     "anthropic", "openai", "google", "deepseek", "mistral", "x-ai", "moonshotai", "zai", "minimax", "cohere",
 )  # fmt: skip
-FIRST_DAY = "2020-01-01"  # the day of prices without a day in the library, earlier than any log
-# The prices of these models are not per text token.
+# for prices without a day in the library; this day is earlier than any log
+FIRST_DAY = "2020-01-01"
+# These models are not priced per text token.
 NO_TEXT = re.compile(r"audio|embed|image|live|ocr|realtime|transcribe|tts|voice|voxtral|whisper")
 DAY_OF_VERSION = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
 HEADER = """\
@@ -51,8 +53,8 @@ HEADER = """\
 # cache of five minutes. An empty cached_input or cache_write: priced as other input. A price from 2020-01-01
 # holds from the release of its model. The team's own prices win: callgauge prices FILE --store DIR.
 """
-# Prices that the library lacks: prices that ended before it existed, and DeepSeek's without hours. These rows
-# replace a model's price without a day.
+# The library lacks these prices. Some ended before the library existed. DeepSeek's prices depend on the hour
+# in the library, but not here. Each row replaces the model's price without a day.
 OWN_ROWS = """\
 gpt-4o,2024-05-13,5,15,,,USD,OpenAI price page
 gpt-4o,2024-10-02,2.5,10,1.25,,USD,OpenAI price page
@@ -61,7 +63,7 @@ claude-3-5-haiku,2025-01-01,0.8,4,0.08,1,USD,Anthropic price page
 deepseek-chat,2025-09-29,0.28,0.42,0.028,,USD,DeepSeek price page
 deepseek-reasoner,2025-09-29,0.28,0.42,0.028,,USD,DeepSeek price page
 """
-# Known release days; a model has no price before its release.
+# Known release days. A model has no price before its release.
 RELEASED = """\
 claude-3-5-sonnet 2024-06-20
 claude-3-7-sonnet 2025-02-24
@@ -140,7 +142,9 @@ def _date_from_release(row: Row, released: Mapping[str, str]) -> Row:
 
 
 def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: set[str]) -> bool:
-    """Return whether the list prices the name `x-2026-11-01` like `x`; then a lookup finds `x`."""
+    """Return whether the list has the same prices for `x` as for the name `x-2026-11-01`. A lookup then finds
+    `x`.
+    """
     bare = DAY_OF_VERSION.sub("", name)
     if bare == name or bare in own_names:
         return False
@@ -148,9 +152,9 @@ def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: 
 
 
 def _list_names(provider: Provider, model: ModelInfo) -> Iterator[str]:
-    """Yield the full names of a model in logs."""
+    """Yield the full names that logs use for a model."""
     if provider.id == "google" and not model.id.startswith("gem"):
-        return  # models of other companies on Vertex AI
+        return  # Vertex AI also has models of other companies
     for name in dict.fromkeys((model.id, *_list_texts(model.match))):
         first = next((other for other in provider.models if other.is_match(name)), None)
         is_whole = not name.endswith(("-", "/")) and not name.startswith("ft:")
@@ -169,7 +173,7 @@ def _list_texts(match: MatchLogic) -> Iterator[str]:
 
 
 def _price_name(name: str, model: ModelInfo) -> Iterator[Row]:
-    """Yield the prices of a model, oldest first; none if they depend on the hour."""
+    """Yield the prices of a model, oldest first. Yield nothing if the prices depend on the hour."""
     prices = model.prices if isinstance(model.prices, list) else [ConditionalPrice(prices=model.prices)]
     if any(isinstance(price.constraint, TimeOfDateConstraint) for price in prices):
         return
@@ -186,7 +190,7 @@ def _price_name(name: str, model: ModelInfo) -> Iterator[Row]:
 
 
 def _make_row(name: str, day: str, price: ModelPrice) -> Row | None:
-    """Return one row; None for a model without prices of input and output tokens."""
+    """Return one row. Return None if the model has no prices for input and output tokens."""
     amounts = [price.input_mtok, price.output_mtok, price.cache_read_mtok, price.cache_write_mtok]
     read, written, from_cache, to_cache = map(_write_amount, amounts)
     if {read, written} & {"", "0"}:

@@ -1,4 +1,4 @@
-"""Tests a team's price file: all prices are loaded, or the error names every bad line."""
+"""Tests a team's price file."""
 
 from __future__ import annotations
 

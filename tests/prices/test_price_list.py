@@ -1,4 +1,4 @@
-"""Tests which price applies to a model on a day: exact names only, and the team's prices first."""
+"""Tests which price a model has on a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contains invented values of every kind that redaction finds, each in a text that labels it."""
+"""Contains invented values of every kind that redaction finds. Each value is in a text that labels it."""
 
 from __future__ import annotations
 
@@ -181,13 +181,13 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
 
 
 def split_marks(text: str) -> tuple[str, list[str]]:
-    """Return a text without its marks, and the marked values."""
+    """Return two things: the text without its marks, and the marked values."""
     parts = [part.split(">>") for part in text.split("<<")]
     return "".join("".join(part) for part in parts), [part[0] for part in parts[1:]]
 
 
 def _spell_unicode(text: str) -> str:
-    r"""Return a value with every character as a JSON escape: `A` becomes `\u0041`."""
+    r"""Return a value with its letters and digits as JSON escapes: `A` becomes `\u0041`."""
     return "".join(
         f"\\u{ord(sign):04x}" if sign.isalnum() or sign in "=@&+/<>" else json.dumps(sign)[1:-1]
         for sign in text
@@ -195,7 +195,7 @@ def _spell_unicode(text: str) -> str:
 
 
 def _escape_some(text: str) -> str:
-    r"""Return JSON with `=`, `&`, `@`, `<` and `>` as escapes, and `/` as `\/`, as some writers do."""
+    r"""Return JSON as some programs write it: `=`, `&`, `@`, `<` and `>` are escapes, and `/` is `\/`."""
     escaped = json.dumps(text)[1:-1].replace("/", "\\/")
     return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in escaped)
 
@@ -207,7 +207,7 @@ def _spell_entities(text: str) -> str:
 
 
 def _break_value(text: str) -> str:
-    """Insert a line break into each marked value, as a terminal does, and cut the text after the last one."""
+    """Insert a line break into each marked value, as a terminal does. Cut the text after the last value."""
     parts = text.split("<<")
     for at, part in enumerate(parts[1:], 1):
         value, _, rest = part.partition(">>")
@@ -217,7 +217,7 @@ def _break_value(text: str) -> str:
     return "<<".join(parts)
 
 
-# Functions that rewrite a marked text; tests search for the decoded values.
+# Each function rewrites a marked text. Tests search for the decoded values.
 SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "plain": lambda text: split_marks(text)[0],
     "JSON": lambda text: _escape_some(split_marks(text)[0]),

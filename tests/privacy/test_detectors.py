@@ -1,4 +1,4 @@
-"""Tests redaction: detected values, texts that must stay, and the time, with one line per kind of value."""
+"""Tests redaction. One line for each kind of value shows what is detected and what must stay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ingest.privacy.rules import RedactionRules
 KEY = b"the key of a store"
 REDACTOR = Redactor(RedactionRules(), KEY)
 
-# The value between the marks is replaced; the text around it stays.
+# Redaction replaces the value between the marks. The text around the marks stays.
 FOUND = [
     "mail <<alice.smith@example.com>> now",
     "<<jürgen.müller@example.org>>",
@@ -127,7 +127,7 @@ HOSTILE = [
 
 
 def marked(text: str) -> tuple[str, str, int, int]:
-    """Return the text without its marks, the value, and its position."""
+    """Return the text without its marks, the marked value, and the position of the value."""
     before, _, rest = text.partition("<<")
     value, _, after = rest.partition(">>")
     return before + value + after, value, len(before), len(before) + len(value)

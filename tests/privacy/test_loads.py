@@ -1,4 +1,4 @@
-"""Tests loads with redaction: no secret is in the store's files, and no line is lost or read twice."""
+"""Tests loads with redaction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOL = {
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Return a folder with a person's name, and with a session that has secrets in every text."""
+    """Return a folder of logs whose path contains a person's name. One session has secrets in every text."""
     folder = tmp_path / "home" / "alice"
     folder.mkdir(parents=True)
     log = session("s1", raw=RAW).replace("You write code.", f"You are the assistant of {MAIL}.")

@@ -30,13 +30,13 @@ SAMPLE = 4_000
 
 
 def cases() -> list[dict[str, Any]]:
-    """Return cases, except those whose definition checks the format of values or names."""
+    """Return the cases. Cases whose definition checks the format of values or names are left out."""
     every = (case for path in FILES for case in json.loads(path.read_text(encoding="utf-8")))
     return [case for case in every if "raw" in case and "attern" not in json.dumps(case.get("tool"))]
 
 
 def drawn() -> Iterator[tuple[dict[str, Any], str]]:
-    """Return the same random raw arguments of parser cases each time, with a secret in them."""
+    """Yield random raw arguments of parser cases, with a secret in them. The seed is fixed."""
     seeded, all_cases = random.Random(20), cases()
     for _ in range(SAMPLE):
         case, secret = seeded.choice(all_cases), seeded.choice(SECRETS)
@@ -59,7 +59,7 @@ def test_a_redacted_text_has_the_same_codes_at_the_same_places() -> None:
 
 
 def keeps_names(case: dict[str, Any], raw: str, new: str) -> bool:
-    """Return whether the text with the secret still contains all declared names."""
+    """Return whether the text contains all declared names even after the secret was put into it."""
     declared = definition(case)
     tools = [declared] if isinstance(declared, ToolDefinition) else declared or ()
     names = [parameter.name for tool in tools for parameter in tool.parameters]
@@ -146,7 +146,7 @@ def test_decoded_values_are_redacted_to_any_depth_with_their_keys() -> None:
 
 
 def test_a_text_that_came_before_gives_what_it_gives_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redactor, "_CHARACTERS_KEPT", 120)  # small, so that the cache drops some values
+    monkeypatch.setattr(redactor, "_CHARACTERS_KEPT", 120)  # the cache is small, so that it drops some values
     texts = ["nothing to find here", r"C:\Users\nina\x", r'{"to": "\u0061lice@example.org"}', "/home/alice/x"]
     used = Redactor(RedactionRules(), b"key")
     for text, parsed in [*product(texts, (False, True))] * 3:

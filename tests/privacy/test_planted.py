@@ -1,4 +1,4 @@
-"""Tests that no planted value stays, for any kind, position and format."""
+"""Tests that no planted value stays in the store, for any kind, position and format."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from tests.privacy.test_detectors import REDACTOR
 from tests.privacy.test_loads import bytes_of
 from tests.store.night import ask, claude_code_session, session
 
-_WHOLE = 8  # characters; shorter values also occur within other words
+_WHOLE = 8  # characters; a shorter value may also be a part of another word
 _JSON = ("JSON", "JSON, every sign", "JSON in JSON", "URL in JSON", "broken, in JSON")
 TEXTS = [text for texts in PLANTED.values() for text in texts]
 
 
 def readings(text: str) -> Iterator[str]:
-    """Yield a text in each way in which readers may decode it, with and without line ends."""
+    """Yield a text in each way in which readers may decode it. Each decoded text is yielded with and without
+    line breaks.
+    """
     for shown in (text, *(view.text for view in decode_layers(text))):
         yield shown
         yield re.sub(r"\n  ", "", shown)
@@ -86,7 +88,7 @@ def test_broken_arguments_fail_at_the_same_places_and_decode_to_nothing_planted(
 
 
 def write_logs(folder: Path) -> list[str]:
-    """Write logs with every planted text at every position, in several formats; return all values."""
+    """Write logs in several formats. Every planted text is at every position. Return all values."""
     spellings = cycle(spelling for spelling in SPELLINGS if "broken" not in spelling)
     lines: list[str] = []
     values: list[str] = []
@@ -96,7 +98,7 @@ def write_logs(folder: Path) -> list[str]:
         for spelled in (plain, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
             lines.append(spoken_session(f"s{len(lines)} ({plain})", spelled))
             lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')
-            cut = json.dumps(plain)[1:]  # the value ends where the stored excerpt of the line ends
+            cut = json.dumps(plain)[1:]  # the value ends where the excerpt of the line ends
             lines.append(f'{{"type": "turn_start", "x": {"-" * 150} {cut}\n')
         (folder / f"{number}.jsonl").write_text(chat(plain, SPELLINGS[next(spellings)](text)))
     (folder / "history.jsonl").write_text("".join(lines))

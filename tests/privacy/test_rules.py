@@ -1,4 +1,4 @@
-"""Tests the redaction settings: valid ones are read, and an invalid file gives a one-sentence error."""
+"""Tests the redaction settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that every text of every event is redacted; results can be dropped, and other values stay."""
+"""Tests that every text of every event is redacted."""
 
 from __future__ import annotations
 

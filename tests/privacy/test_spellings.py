@@ -1,4 +1,4 @@
-"""Tests that a labelled secret is found in prose, shells, configurations and tables; words stay."""
+"""Tests that a labelled secret is found in prose, shells, configurations and tables. Ordinary words stay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.privacy.planted import SPELLINGS, split_marks
 from tests.privacy.test_detectors import REDACTOR
 
-# The value between the marks is replaced; the text around it stays.
+# Redaction replaces the value between the marks. The text around the marks stays.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "a command as a list": (
         '["mysql", "-u", "root", "--password", "<<hunterARGV7x>>"]',

@@ -1,7 +1,8 @@
-"""The other programs that the tests run, in .real_software/: `./dev test --all` installs them once.
+"""Defines the programs that tests need in .real_software/. `./dev test --all` installs them once.
 
-`python -m tests.real_software.environment` installs what is missing or has another lock. If an installer
-fails, its reason is written to a file, and the tests that need the programs are skipped with it.
+`python -m tests.real_software.environment` installs programs that are missing or whose lock file changed. If
+an installer fails, its reason is written to a file. The tests that need the programs are then skipped with
+this reason.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ TIME_LIMIT = 1800.0  # seconds for one installer
 
 
 class InstallError(Exception):
-    """An installer that is missing or failed; the message is one sentence."""
+    """An installer is missing, or the installer failed. The message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A folder of installed programs. It is made again if one of the files that `files` names has changed."""
+    """A folder of installed programs. The folder is made again if a file in `files` has changed."""
 
     name: str
     files: Sequence[str]
@@ -52,7 +53,7 @@ class Environment:
         return self._stamp.is_file() and self._stamp.read_text() == self._fingerprint()
 
     def why_missing(self) -> str | None:
-        """Return why the programs are not installed, or None if they are."""
+        """Return why the programs are not installed, or None if they are installed."""
         if self.is_ready():
             return None
         if self._reason.is_file():
@@ -60,7 +61,9 @@ class Environment:
         return f"{self.path} is missing or old: ./dev test --all installs it"
 
     def make(self) -> None:
-        """Install the programs, or write down why that failed. A killed installation starts again."""
+        """Install the programs. If this fails, write the reason to a file. A killed installation starts
+        again.
+        """
         shutil.rmtree(self.path, ignore_errors=True)
         self._reason.unlink(missing_ok=True)
         started = time.monotonic()
@@ -87,7 +90,7 @@ def report(message: str) -> None:
 
 
 def run_installer(log: Path, *command: object) -> None:
-    """Run an installer and write its output to a log file. Raise InstallError if it fails."""
+    """Run an installer, and write its output to a log file. Raise InstallError if the installer fails."""
     words = [str(word) for word in command]
     with log.open("a", encoding="utf-8") as output:
         try:
@@ -108,7 +111,9 @@ def run_installer(log: Path, *command: object) -> None:
 
 
 def install_python(folder: Path) -> None:
-    """Install the lock, then torch. pip alone knows where a machine keeps a build of torch without CUDA."""
+    """Install the lock file, and then torch. Only pip knows which build of torch without CUDA fits this
+    machine.
+    """
     log, python = folder / "install.log", folder / "bin" / "python"
     if os.name == "nt":
         python = folder / "Scripts" / "python.exe"
@@ -119,7 +124,7 @@ def install_python(folder: Path) -> None:
 
 
 def install_node(folder: Path) -> None:
-    """Install package-lock.json with npm, without running the packages' own scripts.
+    """Install package-lock.json with npm. The scripts of the packages do not run.
 
     promptfoo has optional packages of 1.7 GB that no test needs. package.json replaces each of them with
     `wrappy`, a small package without dependencies.

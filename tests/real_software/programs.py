@@ -1,4 +1,4 @@
-"""Start the installed programs: find them, wait for a server, run `callgauge`, read the store."""
+"""Finds and starts the installed programs. Also runs `callgauge`, and reads the store."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ RUN_LIMIT = 400.0
 VARIABLES = {
     **os.environ,
     "PYTHONPATH": str(ROOT),
-    "PYTHONDONTWRITEBYTECODE": "",  # the second start of a large program then takes seconds
+    # bytecode is written, so the second start of a large program takes only seconds
+    "PYTHONDONTWRITEBYTECODE": "",
     "PYTHONUTF8": "1",
     "NO_PROXY": "127.0.0.1",
     "no_proxy": "127.0.0.1",
-    # Nothing may ask the network: neither for models and prices nor to report usage.
+    # No program may use the network to get models or prices, or to report usage.
     "HF_HUB_OFFLINE": "1",
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
@@ -39,20 +40,22 @@ VARIABLES = {
 
 
 def require(environment: Environment) -> Path:
-    """Return the folder of an environment; skip the test if the environment was not made."""
+    """Return the folder of an environment. Skip the test if the environment was not made."""
     if reason := environment.why_missing():
         pytest.skip(reason)
     return environment.path
 
 
 def python_program(name: str = "python") -> str:
-    """Return the path of a program in the Python environment, or skip the test."""
+    """Return the path of a program in the Python environment. Skip the test if there is no such program."""
     folder = require(PYTHON)
     return str(folder / "Scripts" / f"{name}.exe" if os.name == "nt" else folder / "bin" / name)
 
 
 def node_program(script: str) -> list[str]:
-    """Return the command that runs a script of the installed Node packages, or skip the test."""
+    """Return the command that runs a script of the Node packages. Skip the test if the packages are not
+    installed.
+    """
     return ["node", str(require(NODE) / "node_modules" / script)]
 
 
@@ -64,7 +67,7 @@ def free_port() -> int:
 
 @contextmanager
 def serving(words: list[str], health: str, log: Path, **variables: str) -> Iterator[None]:
-    """Run a server for the length of the block; `health` is an address that answers once it is ready."""
+    """Run a server until the block ends. The address `health` answers when the server is ready."""
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -100,7 +103,7 @@ def _wait_for(process: subprocess.Popen[bytes], health: str, log: Path) -> None:
 
 
 def run_program(*words: object, folder: Path, text: str = "", **variables: str) -> str:
-    """Return the standard output of a program that must succeed."""
+    """Run a program that must succeed. Return its standard output."""
     done = subprocess.run(
         [str(word) for word in words],
         cwd=folder,
@@ -115,7 +118,7 @@ def run_program(*words: object, folder: Path, text: str = "", **variables: str) 
 
 
 def callgauge(*words: object, folder: Path, text: str = "", **variables: str) -> str:
-    """Return the standard output of a `callgauge` command that must succeed."""
+    """Run a `callgauge` command that must succeed. Return its standard output."""
     return run_program(sys.executable, "-m", "callgauge", *words, folder=folder, text=text, **variables)
 
 

@@ -1,6 +1,7 @@
-"""Ask a server through the SDKs of OpenAI and Anthropic, and print how many calls arrived.
+"""Asks a server through the SDKs of OpenAI and Anthropic, and prints how many calls arrived.
 
-Run it with the Python of .real_software. `callgauge record -- python sdk_clients.py` sets the addresses.
+Run it with the Python of .real_software. `callgauge record -- python sdk_clients.py` sets the addresses of
+the server.
 """
 
 from __future__ import annotations

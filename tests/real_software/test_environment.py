@@ -1,4 +1,4 @@
-"""How the programs for these tests are installed, and what a test says when they are missing."""
+"""Tests how the programs for these tests are installed."""
 
 from __future__ import annotations
 

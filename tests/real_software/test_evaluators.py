@@ -1,4 +1,4 @@
-"""Tests exported files in Inspect and promptfoo, which score a mock model: only right calls pass."""
+"""Tests exported files in Inspect and promptfoo. Both score a mock model, and only correct calls may pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Return a store with four calls whose correct arguments are known, and one call whose are unknown."""
+    """Return a store with five calls. The correct arguments of four of these calls are known."""
     count = definition("count", properties={"n": {"type": "integer"}}, required=["n"])
     lost = call(6, step=6, **FAILED) | {"tool": "count", "definition_id": "d-count"}
     tables = store_tables([*the_calls(), lost], definitions=[definition(), definition("list"), count])
@@ -102,7 +102,7 @@ def test_promptfoo_passes_right_calls_only(store: Path, tmp_path: Path) -> None:
     (folder / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
     words = ("eval", "-c", "promptfooconfig.json", "--no-cache", "--no-table", "-o", "out.json")
     variables = {**VARIABLES, "PROMPTFOO_CONFIG_DIR": str(folder / "state")}
-    # promptfoo fails, because some tests must fail: the exit code says nothing here.
+    # promptfoo fails because some tests must fail. So its exit code is not checked.
     done = subprocess.run(
         [*promptfoo, *words], cwd=folder, capture_output=True, text=True, env=variables, timeout=RUN_LIMIT
     )

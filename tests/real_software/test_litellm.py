@@ -1,4 +1,6 @@
-"""LiteLLM's proxy in front of a scripted model: `callgauge chat` through its three APIs, into one store."""
+"""Tests `callgauge chat` with the proxy of LiteLLM in front of a scripted model. The three APIs of the proxy
+fill one store.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ CALLS = (
 
 
 def answer(request: Asked) -> Emitted:
-    """Make two parallel calls, one with a number as text; then answer."""
+    """Make two parallel calls, and then answer. One of the calls has a number as text."""
     if request.last.role == "tool" or not request.has_tools:
         return Emitted("All done.")
     if "number" in json.dumps(request.body):

@@ -1,4 +1,4 @@
-"""The MCP inspector asks `callgauge mcp`, and `callgauge chat` uses two MCP servers as tools."""
+"""Tests `callgauge mcp` with the MCP inspector. Also tests `callgauge chat` with two MCP servers as tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILESYSTEM = "@modelcontextprotocol/server-filesystem/dist/index.js"
 
 
 def inspect(folder: Path, *words: str) -> dict[str, Any]:
-    """Return the answer of `callgauge mcp` to one request of the inspector."""
+    """Send one request of the inspector to `callgauge mcp`, and return the response."""
     command = node_program(INSPECTOR)
     asked = ("--cli", "--config", "mcp.json", "--server", "callgauge", *words)
     answer: dict[str, Any] = json.loads(run_program(*command, *asked, folder=folder))
@@ -56,7 +56,9 @@ def test_the_inspector_lists_and_calls_the_tools_of_callgauge_mcp(tmp_path: Path
 
 
 def chat(folder: Path, mcp: list[str], calls: list[tuple[str, dict[str, Any]]]) -> dict[str, str]:
-    """Let a scripted model make the calls at once. Return the failure stage or else the outcome of each."""
+    """Let a scripted model make all calls in one reply. Return the failure stage of each failed call, and the
+    outcome of each other call.
+    """
 
     def answer(request: Asked) -> Emitted:
         if request.last.role == "tool" or not request.has_tools:

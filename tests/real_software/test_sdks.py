@@ -1,4 +1,4 @@
-"""Real SDKs: `callgauge record` records two of them, and three run in the loops of docs/parser.md."""
+"""Tests real SDKs. `callgauge record` records two of them, and three run in the loops of docs/parser.md."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def test_each_recorded_call_of_the_sdks_is_loaded_once(tmp_path: Path) -> None:
     assert set(arrived.values()) == {2}
     stored = read_store(tmp_path / "store", CALLS)
     counts = Counter((tool, json.dumps(json.loads(raw)), outcome) for tool, raw, outcome in stored)
-    # Anthropic's API decodes the arguments of an answer that is not streamed: the model's text is unknown.
+    # Without streaming, Anthropic's API returns decoded arguments, so the text that the model wrote is
+    # unknown.
     assert counts == {
         ("search_orders", SENT[0], "clean"): 5,
         ("search_orders", SENT[0], "unmeasured"): 1,
@@ -52,7 +53,9 @@ def test_each_recorded_call_of_the_sdks_is_loaded_once(tmp_path: Path) -> None:
 
 
 class _Model(BaseHTTPRequestHandler):
-    """Answers the three requests of a turn: an invalid call, a broken one, a text. Keeps the requests."""
+    """Answers the three requests of a turn with an invalid call, a broken call and a text. Records the
+    requests.
+    """
 
     requests: list[dict[str, Any]]
 
@@ -99,7 +102,7 @@ def _answer_anthropic(step: int) -> dict[str, Any]:
 
 @contextmanager
 def serve_loop() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Serve the answers; the block gets the address of the server and the list of its requests."""
+    """Serve the answers. The block gets the address of the server and the list of its requests."""
     requests: list[dict[str, Any]] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Answers", (_Model,), {"requests": requests}))
     thread = threading.Thread(target=server.serve_forever)

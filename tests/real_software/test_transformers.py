@@ -1,4 +1,4 @@
-"""`callgauge probe`, `chat` and `trial` ask `transformers serve`, with a model that the test makes."""
+"""Tests `callgauge probe`, `chat` and `trial` with `transformers serve`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def _probe(folder: Path, url: str, model: str) -> None:
     capabilities = {name: entry["value"] for name, entry in result[model]["capabilities"].items()}
     assert result[model]["ok"]
     assert (capabilities["supports_tool_use"], capabilities["takes_tool_results"]) == (True, True)
-    # The model learned usual spaces, which prove nothing about who wrote the text.
+    # The model writes the usual spaces. So the spaces do not show whether the model or the server wrote the
+    # text.
     assert result[model]["raw_text"] == "unknown"
 
 
@@ -100,7 +101,7 @@ def _chat(folder: Path, url: str, model: str) -> None:
     events = [json.loads(line) for line in session.read_text(encoding="utf-8").splitlines()]
     [action] = [event for event in events if event["type"] == "action"]
     [block] = action["meta"]["toolBlocks"]
-    # The model wrote "3"; the server converted it to the integer that the definition declares.
+    # The model wrote "3". The server converted it to an integer, as the definition declares.
     assert json.loads(block["raw"]) == {"customer": "Acme", "limit": 3}
     assert block["raw_is"] == "unknown"
     callgauge("ingest", "chat-log", "--store", "chat-store", folder=folder)

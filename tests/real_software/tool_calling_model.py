@@ -1,7 +1,7 @@
-"""Make a model of 0.3 MB that calls tools: a Qwen2 that learns four answers, in seconds on a CPU.
+"""Makes a model of 0.3 MB that calls tools. A Qwen2 learns four answers on a CPU within seconds.
 
 Run it with the Python of .real_software: `python tool_calling_model.py FOLDER`. The chat template reduces
-each conversation to a letter and the name of a tool, so that the model has to know four questions only.
+each conversation to a letter and the name of a tool, so the model has to learn only four questions.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 CALL = '<tool_call>\n{"name": "%s", "arguments": %s}\n</tool_call>'
 ANSWERS = {
-    "C report_number": CALL % ("report_number", '{"number": 7}'),  # the question of `callgauge probe`
+    "C report_number": CALL % ("report_number", '{"number": 7}'),  # for the question of `callgauge probe`
     "C search_orders": CALL % ("search_orders", '{"customer": "Acme", "limit": "3"}'),
     "D": "It is done.",
     "T": "Hello there.",
 }
 PAD, END = "<|endoftext|>", "<|im_end|>"
 TURN = "<|im_start|>assistant\n"
-# transformers finds the syntax of the calls by the comment, as in the templates of the Qwen models.
+# The comment in this template tells transformers the syntax of the calls, as in the templates of the Qwen
+# models.
 TEMPLATE = (
     "{% if messages[-1].role == 'tool' %}D"
     "{% elif tools %}C {{ tools[0].function.name }}{% else %}T{% endif %}"
@@ -52,7 +53,9 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def make_examples(tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the four conversations as one batch, and the tokens to learn; -100 marks all others."""
+    """Return the four conversations as one batch, and the tokens that the model learns. All other tokens are
+    -100.
+    """
     rows = []
     for question, answer in ANSWERS.items():
         asked = tokenizer(question + TURN)["input_ids"]
@@ -67,7 +70,7 @@ def make_examples(tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, tor
 
 def train(tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # more threads are slower for so small a model
+    torch.set_num_threads(1)  # for such a small model, more threads are slower
     config = Qwen2Config(
         vocab_size=len(tokenizer),
         hidden_size=48,

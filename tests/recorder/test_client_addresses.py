@@ -1,4 +1,4 @@
-"""Tests the base URLs for a recorded command: each request path contains one version."""
+"""Tests the base URLs that a recorded command gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a load of recorded traffic gives the same calls as session logs of these conversations."""
+"""Tests that a load of recorded traffic gives the same calls as the conversations' session logs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def search_orders(customer: str, limit: int = 10) -> str:
 
 
 def slip(request: Asked) -> Emitted:
-    """Return a model that makes the call with the user's number, and answers after its result."""
+    """Make the call whose number the user sends. After the result of the call, answer."""
     if request.last.role != "user" or "was not run" in request.last.text:
         return Emitted("All done.")
     return Emitted("Let me see.", [("search_orders", RAW[int(request.user)])])

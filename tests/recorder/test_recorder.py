@@ -1,4 +1,4 @@
-"""Tests `callgauge record`: traffic is unchanged, logs are complete, and no fault stops an agent."""
+"""Tests `callgauge record`. Traffic is unchanged, logs are complete, and no fault stops an agent."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_each_piece_of_a_stream_is_there_before_the_next_is_sent(tmp_path: Path)
             for part, was_seen in zip(parts, arrivals, strict=True):
                 writer.write(part)
                 await writer.drain()
-                await was_seen.wait()  # never happens if the recorder waits for more bytes
+                await was_seen.wait()  # if the recorder waited for more bytes, this would never return
             writer.write(end)
 
         async with recording(tmp_path, answer) as recorded:
@@ -154,7 +154,7 @@ def test_a_request_sent_in_chunks_passes_as_it_comes(tmp_path: Path) -> None:
 def test_two_hundred_streams_at_once_are_each_identical_both_ways(tmp_path: Path) -> None:
     many = 200
     draw = random.Random(7)
-    # Some bodies contain bytes that are not UTF-8, and must pass unchanged.
+    # Some bodies contain bytes that are not UTF-8. These bodies must pass unchanged.
     bodies = [orjson.dumps({"n": number, "x": draw.randbytes(200).hex()}) for number in range(many)]
     answers = [[draw.randbytes(draw.randint(1, 400)) for _ in range(8)] for _ in range(many)]
 

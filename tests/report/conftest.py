@@ -1,4 +1,4 @@
-"""Provides stores of several days; tests that only read a store share it."""
+"""Provides stores of several days. Tests that only read a store share this store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ ADDRESS = "https://gauge.example.com"
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store in which a model got worse on the 19th, and a hostile new error came on the 20th."""
+    """Return a store in which a model got worse on the 19th. On the 20th, a new error with a hostile text
+    appeared.
+    """
     folder = tmp_path_factory.mktemp("made") / "store"
     failed = {"fault_layer": "refused", "result_status": "denied", "result_text": f"most {HOSTILE}"}
     when = {"day": "2026-11-20", "ts": "2026-11-20T10:00:00"}
@@ -32,13 +34,13 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(published: Path, tmp_path: Path) -> Path:
-    """Return a copy of the store, for tests that write decisions and notes."""
+    """Return a copy of the store, for tests that save decisions and notes."""
     return Path(shutil.copytree(published, tmp_path / "store"))
 
 
 @pytest.fixture(scope="session")
 def report(published: Path) -> MorningReport:
-    """Return the report of the last day, compared with that of two days before."""
+    """Return the report of the last day, which is compared with the report of two days before."""
     return report_of(published, LAST, since=date(2026, 11, 18))
 
 

@@ -18,9 +18,9 @@ SmtpAct = Literal[
 
 @dataclass(slots=True)
 class HttpPlace:
-    """An HTTP server that records the path and body of each request.
+    """An HTTP server that records the path and the body of each request.
 
-    Each request gets the next action, and the last action repeats.
+    Each request gets the next action. The last action is repeated.
     """
 
     acts: Sequence[HttpAct]
@@ -73,7 +73,7 @@ def serve_webhook(*acts: HttpAct) -> Iterator[HttpPlace]:
 
 @dataclass(slots=True)
 class MailPlace:
-    """A mail server that records recipients and text of each complete message."""
+    """A mail server that records the recipients and the text of each complete message."""
 
     acts: Sequence[SmtpAct]
     port: int = 0

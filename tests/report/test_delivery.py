@@ -1,4 +1,4 @@
-"""Tests that a report reaches its channels despite server failures, and no channel twice."""
+"""Tests that a report reaches its channels even if servers fail, and reaches no channel twice."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Sender:
-    """Sends one report to some channels, and records the waiting times."""
+    """Sends one report to several channels, and records the waiting times between attempts."""
 
     def __init__(self, report: MorningReport, folder: Path) -> None:
         self.report = report
@@ -115,7 +115,7 @@ def test_a_server_on_a_bad_day(
     with serve_webhook(*acts) as place:
         delivery = sender.post(place.address)
         assert (delivery.result, len(place.got), sender.waits) == (result, requests, waits)
-        # A report that may have arrived is not sent again; one that surely failed is sent again.
+        # A report that may have arrived is not sent again. A report that surely failed is sent again.
         again = sender.post(place.address).result
         assert (len(place.got) > requests) is (result == "failed")
         assert result == "failed" or again == {"sent": "sent before", "unknown": "unknown"}[result]
@@ -125,7 +125,8 @@ def test_a_server_on_a_bad_day(
 def _loaded_apprise() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        apprise.Apprise.instantiate("json://example.com")  # loads all services, which takes a second
+        # apprise loads all its services here, which takes a second
+        apprise.Apprise.instantiate("json://example.com")
 
 
 @pytest.mark.usefixtures("_loaded_apprise")
@@ -275,7 +276,7 @@ def test_a_process_that_was_killed_sends_no_report_twice(
     died = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), when], check=False)
     assert died.returncode == -9
     with serve_webhook(200) as place:
-        # the other process may still be sending
+        # the other process may still be sending the report
         assert sender.post(place.address).result == "sent by another"
         MemoryFile(tmp_path).write(
             (
@@ -298,7 +299,6 @@ def nightly(
 
 @pytest.mark.parametrize("texts", [True, False])
 def test_a_store_that_shows_no_texts_sends_none(store: Path, texts: bool) -> None:
-    """The text of the new error is from a log, so the report must not contain it."""
     with serve_webhook(200) as hook:
         configuration = Configuration(
             path=store.parent / "callgauge.toml",

@@ -1,4 +1,4 @@
-"""Tests that every format contains the same report within its size limit, and escapes log text."""
+"""Tests the formats of a report."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_message_of_slack_keeps_its_limits(hostile: MorningReport) -> None:
         texts = [block["text"]] if "text" in block else block.get("elements", [])
         for text in texts:
             assert 0 < len(text["text"]) <= LONGEST_TEXT
-            # Only our own links contain < and >.
+            # No < and > may remain after our own links are removed.
             without_links = re.sub(r"<https://gauge\.example\.com/[^<>|]*\|[\w ]+>", "", text["text"])
             assert "<" not in without_links
             assert ">" not in without_links

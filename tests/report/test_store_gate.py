@@ -1,4 +1,4 @@
-"""Tests the gate of a store: verdict, exit code, and the same numbers as on the page Compare."""
+"""Tests the gate of a store."""
 
 from __future__ import annotations
 

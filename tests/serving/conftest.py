@@ -1,4 +1,4 @@
-"""Provides a gate for each sign-in method, in front of an application that returns a secret."""
+"""Provides a gate for each sign-in method. The application behind the gate returns a secret."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOKEN = "a token that holds"  # noqa: S105 - of nobody
 
 
 def offer_files(text: str) -> bytes:
-    """Return a Streamlit message that offers one file, and mentions another file in its texts."""
+    """Return a Streamlit message that offers one file. The label and the help text mention another file."""
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/abc123.csv"
     message.delta.new_element.download_button.label = f"{text} /media/typed123.csv"
@@ -34,10 +34,10 @@ def offer_files(text: str) -> bytes:
 
 
 async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer every request with the secret and the user from the headers."""
+    """Answer every request with the secret, and with the user in the headers."""
     if scope["type"] == "lifespan":
         return
-    # If a header occurs twice, Streamlit takes the first.
+    # If a header occurs twice, Streamlit uses the first value.
     user = read_headers({name.decode(): value.decode() for name, value in reversed(scope["headers"])})
     text = f"{DATA} for {user}"
     if scope["type"] == "websocket":
@@ -60,7 +60,7 @@ def find_token(text: str) -> User | None:
 
 
 class Site:
-    """Creates the gate, and browsers that use it. `address` is the address of a browser."""
+    """Creates the gate, and browsers that use the gate. `address` is the address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
         self.settings, self.folder = settings, folder

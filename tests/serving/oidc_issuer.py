@@ -1,4 +1,4 @@
-"""Runs a small OpenID provider on this machine, which tests configure."""
+"""Runs a small OpenID provider on this machine. Tests configure the provider."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CLIENT, SECRET = "callgauge", "the client's own secret"
 
 @dataclass(slots=True)
 class Issuer:
-    """The configuration and state of the provider.
+    """The configuration and the state of the provider.
 
-    `claims` are added to each id token; a claim with the value None is removed. `key` signs the tokens, and
+    `claims` are added to each id token. A claim with the value None is removed. `key` signs the tokens, and
     `published` are the keys that the provider publishes. `metadata` overrides the configuration. `asked` has
     the parameters of each request that exchanged a code. `make_token` makes the answer to such a request from
-    the claims. `answers` has the answers of paths that do not answer as usual.
+    the claims. `answers` maps paths to unusual answers.
     """
 
     url: str = ""
@@ -41,7 +41,7 @@ class Issuer:
     _begun: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def authorize(self, address: str) -> str:
-        """Confirm a sign-in as the person with this e-mail address; return the address of the redirect."""
+        """Sign in as the person with this e-mail address. Return the address of the redirect."""
         parts = urlsplit(address)
         query_fields = dict(parse_qsl(parts.query))
         assert parts.path == "/authorize"
@@ -52,7 +52,7 @@ class Issuer:
         return f"{query_fields['redirect_uri']}?{urlencode({'code': code, 'state': query_fields['state']})}"
 
     def answer(self, path: str, body: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the answer to a request; None if there is no such route."""
+        """Return the answer to a request. Return None if there is no such route."""
         if path == "/.well-known/openid-configuration":
             return {
                 "issuer": self.url,
@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         issuer: Issuer = self.server.issuer  # type: ignore[attr-defined]
         path = urlsplit(self.path).path
         if path in issuer.answers:
-            with suppress(ConnectionError):  # the client may have heard enough
+            with suppress(ConnectionError):  # the client may have closed the connection
                 issuer.answers[path](self)
             return
         reply = issuer.answer(path, body)
@@ -125,7 +125,7 @@ def make_key(name: str) -> Any:
 
 @contextmanager
 def running_issuer(key: Any) -> Iterator[Issuer]:
-    """Run a provider whose tokens are signed with `key`."""
+    """Run a provider. `key` signs its tokens."""
     issuer = Issuer(key=key, published=[key])
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.issuer = issuer  # type: ignore[attr-defined]

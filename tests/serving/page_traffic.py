@@ -1,4 +1,4 @@
-"""Requests a page over the websocket, as a browser does, and collects everything that the server sends."""
+"""Requests a page over the websocket, as a browser does. Collects everything that the server sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PageTraffic:
     messages: list[ForwardMsg] = field(default_factory=list)
 
     def find_page_names(self) -> dict[str, str]:
-        """Return a dictionary from the name of each page to the hash of its script."""
+        """Return a dictionary that maps the name of each page to the hash of its script."""
         return {
             page.url_pathname: page.page_script_hash
             for message in self.messages
@@ -33,7 +33,7 @@ class PageTraffic:
 def open_socket(
     url: str, headers: Mapping[str, str] | None = None, protocols: str = "streamlit"
 ) -> ClientConnection:
-    """Open the websocket of a dashboard as its pages do; `protocols` may contain the id of an old session."""
+    """Open the websocket of a dashboard as its pages do. `protocols` may contain the id of an old session."""
     return connect(
         f"{url.replace('http:', 'ws:')}/_stcore/stream",
         additional_headers=dict(headers or {}),
@@ -46,7 +46,7 @@ def open_socket(
 
 
 def run_page(socket: ClientConnection, name: str = "", query: str = "", script: str = "") -> PageTraffic:
-    """Request a page by its name and query, and read all messages until the script of the page ends."""
+    """Request a page by its name and query. Read all messages until the script of the page ends."""
     request = BackMsg()
     request.rerun_script.query_string = query
     request.rerun_script.page_name = name

@@ -1,4 +1,4 @@
-"""Tests that `callgauge forget` removes ids from the access log while servers write it."""
+"""Tests that `callgauge forget` removes ids from the access log while servers write to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that idle connections are closed after some seconds, or earlier if too many wait."""
+"""Tests that idle connections are closed after some seconds, or earlier if there are too many."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from callgauge.serving.connections import WaitingConnections, guard_connections,
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
 WAIT = 0.5
-LONG = 30_000_000  # bytes: more than the kernel buffers
+LONG = 30_000_000  # bytes; this is more than fits into the buffers of the kernel
 
 
 async def slow_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer more slowly than a connection may wait for a request."""
+    """Answer slowly. The answer takes longer than the time in which a connection must send its request."""
     if scope["type"] == "http" and scope["path"] == "/long":
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(LONG // 100_000):
@@ -67,7 +67,7 @@ def ask(connection: socket.socket) -> bytes:
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Wait until the server closes a connection; return False if it stays open."""
+    """Wait until the server closes a connection. Return False if the connection stays open."""
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:
@@ -110,7 +110,7 @@ def test_where_too_many_wait_the_longest_is_closed_and_who_asks_is_answered(port
 
 
 def read_long(port: int, after: float) -> int:
-    """Return how many bytes of the long answer arrive if the client reads nothing for some seconds."""
+    """Request the long answer, and read nothing for some seconds. Return how many bytes then arrive."""
     with connect(port) as reading:
         reading.sendall(b"GET /long HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         time.sleep(after)

@@ -1,4 +1,4 @@
-"""Tests the front process: which worker gets a connection, and what happens when a process ends."""
+"""Tests the front process, which chooses a worker for each connection and notices when a worker ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callgauge.serving.processes.front_process import FrontProcess
 from callgauge.serving.processes.worker import Worker
 from tests.serving.test_users import run
 
-# This worker answers each connection with its number, its process id, and the client's port.
+# This worker answers each connection with its number, its process id, and the port of the client.
 _WORKER = """
 import asyncio, os, socket, sys
 from callgauge.serving.processes.handed_connections import HandedConnections, worker_place
@@ -63,7 +63,7 @@ class Front(NamedTuple):
     log: Path
 
     def ask(self, path: str, cookie: str = "", accept: str = "text/html") -> str:
-        """Return the answer to a request on a new connection."""
+        """Send a request over a new connection, and return the answer."""
         with closing(self.connect()) as connection:
             head = f"GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: {accept}\r\ncookie: {cookie}\r\n\r\n"
             connection.sendall(head.encode())
@@ -133,7 +133,7 @@ def test_a_browser_stays_at_its_worker_and_a_client_keeps_its_address(front: Fro
     for number in (1, 2):
         cookie = f"a=1; callgauge_worker={number}; b=2"
         assert {front.worker_of(path, cookie) for path in ("/", "/models?x=1", "/media/a.csv")} == {number}
-        # One worker must count all these requests, because they are limited.
+        # These requests are limited, so one worker must count them all.
         for path in ("/sign-in", "/sign%2Din", "/sign-out", "/api/v1/rates", "/mcp", "/metrics", "/healthz"):
             assert front.worker_of(path, cookie) == 1
     for unknown in ("0", "3", "99999", "x", "2x"):
@@ -211,7 +211,7 @@ def test_a_taken_port_is_an_error_without_a_traceback(tmp_path: Path) -> None:
 
 
 def parse(*parts: bytes) -> FirstRequest | None:
-    """Send these parts over a connection, close it, and return the parsed request."""
+    """Send these parts over a connection, and close the connection. Return the parsed request."""
 
     async def read() -> FirstRequest | None:
         ours, theirs = socket.socketpair()
@@ -284,4 +284,4 @@ def test_serve_starts_the_front_process_with_the_number_of_workers(
     ((_, _, script, *words),) = started
     assert script == front_process.__file__
     assert words[:3] == ["127.0.0.1", "58732", workers]
-    assert words[words.index("--server.port") + 1] == "0"  # a worker does not listen
+    assert words[words.index("--server.port") + 1] == "0"  # the worker opens no port of its own

@@ -1,4 +1,4 @@
-"""Tests that the gate gives unknown users no data with any sign-in method, and limits known users."""
+"""Tests the gate. With any sign-in method, an unknown user gets no data, and a known user has limits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
 from tests.serving.test_users import put_quickly
 
 HTML = {"accept": "text/html,*/*"}
-# Addresses that once gave data to anonymous clients, and one address of each other kind.
+# Some of these addresses once gave data to anonymous clients. The others are one example of each kind.
 ROUTES = (
     "/",
     "/models",
@@ -61,7 +61,7 @@ ROUTES = (
     "/sign-in/../models",
     "/%2e%2e/models",
 )
-# One example of each kind of header that proxies add to a request.
+# Proxies add headers to a request. This list has one example of each kind of header.
 OF_PROXIES = (
     {"x-forwarded-for": "192.0.2.1"},
     {"x-forwarded-proto": "https"},
@@ -109,7 +109,7 @@ def site(request: pytest.FixtureRequest) -> Site:
 
 
 def fill(browser: TestClient, name: str, password: str, then: str = "/") -> Any:
-    """Open the sign-in page, fill in its form and send it."""
+    """Open the sign-in page, fill in the form, and send it."""
     page = browser.get("/sign-in", params={"next": then}).text
     return browser.post("/sign-in", data=read_hidden(page) | {"name": name, "password": password})
 
@@ -217,17 +217,18 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
     with patch("callgauge.serving.request_limits.asyncio.sleep") as paused:
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(20)]
         assert statuses == [403] * 20
-        assert paused.await_count == 4  # after twenty tries, each further try waits
-        # a colleague behind the same proxy can sign in
+        assert paused.await_count == 4  # after twenty attempts, each further attempt has to wait
+        # a colleague behind the same proxy can still sign in
         assert fill(browser, "bob", PASSWORD).status_code == 303
         assert paused.await_count == 5
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(40)]
-        assert statuses[-1] == 429  # too many attempts for one name, even from different addresses
+        # there were too many attempts for one name, although they came from different addresses
+        assert statuses[-1] == 429
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 429
     assert (
         fill(known_browser, "ann", PASSWORD).status_code == 303
-    )  # she signed in with this browser before, so the limit does not apply
-    for _ in range(25):  # correct passwords do not count as attempts: a team may share one address
+    )  # ann has signed in with this browser before, so the limit does not apply to her
+    for _ in range(25):  # a team may share one address, so correct passwords do not count as attempts
         assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
     assert PASSWORD not in password_site.log()
@@ -262,9 +263,9 @@ def test_only_so_many_wait_for_their_slow_turn() -> None:
 def test_another_sites_form_signs_nobody_in(password_site: Site) -> None:
     ours, theirs = password_site.browser(), password_site.browser()
     form = read_hidden(theirs.get("/sign-in").text) | {"name": "bob", "password": PASSWORD}
-    assert ours.post("/sign-in", data=form).status_code == 403  # without the cookie
+    assert ours.post("/sign-in", data=form).status_code == 403  # the request has no cookie
     ours.get("/sign-in")
-    assert ours.post("/sign-in", data=form).status_code == 403  # with the cookie of another user
+    assert ours.post("/sign-in", data=form).status_code == 403  # the request has the cookie of another user
     assert ours.post("/sign-in", data=form | {"form": ""}).status_code == 403
     assert DATA not in ours.get("/").text
 
@@ -275,7 +276,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     assert DATA in stolen.get("/").text
     with stolen.websocket_connect(STREAM) as socket:
         socket.receive_bytes()
-        answer = browser.get("/sign-out")  # could come from a link on another site
+        answer = browser.get("/sign-out")  # such a request could come from a link on another site
         assert "Sign out?" in answer.text
         assert DATA in stolen.get("/").text
         assert browser.post("/sign-out", data=read_hidden(answer.text)).status_code == 200
@@ -291,7 +292,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
 def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     password_site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder with the name of the file makes writing fail like a full disk, even for root."""
+    """A folder has the name of the new file. Writing then fails as on a full disk, even for root."""
     browser = _signed_in(password_site, "ann")
     stolen = password_site.browser(cookies=dict(browser.cookies))
     in_the_way = password_site.folder / "signed_out.new"
@@ -372,7 +373,7 @@ def test_a_damaged_list_of_sign_outs_stops_the_start_of_a_server(password_site: 
 
 
 def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> None:
-    """Session fixation: an attacker put a session cookie into the browser before the sign-in."""
+    """This is session fixation: an attacker put a session cookie into the browser before the sign-in."""
     planted = dict(_signed_in(password_site, "bob").cookies)["callgauge_session"]
     victim = password_site.browser(cookies={"callgauge_session": planted})
     assert fill(victim, "ann", PASSWORD).status_code == 303
@@ -387,7 +388,6 @@ def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> N
 def test_a_server_whose_store_was_removed_lets_nobody_in(
     password_site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """This applies to open sessions, and to sign-ins with a correct password."""
     browser = _signed_in(password_site, "ann")
     assert DATA in browser.get("/").text
     shutil.rmtree(password_site.folder)
@@ -401,7 +401,7 @@ def test_a_server_whose_store_was_removed_lets_nobody_in(
 def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
     users = UsersFile(password_site.folder / FILE)
     ann, bob = _signed_in(password_site, "ann"), _signed_in(password_site, "bob")
-    put_quickly(users, "bob", "admin", None)  # after a change of the role, bob has to sign in again
+    put_quickly(users, "bob", "admin", None)  # the role of bob changes, so he must sign in again
     assert DATA not in bob.get("/").text
     users.remove("ann")
     assert DATA not in ann.get("/").text
@@ -497,11 +497,12 @@ def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Pat
     local = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
     assert "role='admin', may_write=True" in local.get("/").text
     assert "role='admin', may_write=True" in local.get("/", headers={"host": "[::1]:8501"}).text
-    # A proxy without headers about its client, or another site's name that points to this machine.
+    # The request may come from a proxy that sends no client headers, or from another site whose name points
+    # to this machine.
     for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
         assert "role='viewer', may_write=False" in local.get("/", headers={"host": host}).text
     assert "role='viewer', may_write=False" in local.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
-    # A proxy that sends its own host name instead of the browser's.
+    # The proxy sends its own host name instead of the name that the browser sent.
     for headers in OF_PROXIES:
         assert "role='viewer', may_write=False" in local.get("/", headers=headers).text, headers
     for origin in ("http://localhost:8501", "http://127.0.0.1:8501", "http://[::1]:8501"):
@@ -599,5 +600,5 @@ def test_limits_forget_the_oldest_of_too_many() -> None:
     limit = RateLimit(1, 60, keys=3, clock=lambda: 0.0)
     assert all(limit.take(key) for key in "abcd")
     assert not limit.take("d")
-    assert limit.take("a")  # the limit has forgotten this key
+    assert limit.take("a")  # the limit has forgotten the attempts of this key
     assert len(limit._left) == 3

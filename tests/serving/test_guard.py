@@ -17,11 +17,12 @@ NAMES = ("localhost", "gauge.test")
     ("host", "origin", "may"),
     [
         ("gauge.test", "https://gauge.test", True),
-        ("gauge.test:443", "https://gauge.test", True),  # some proxies add the port
+        ("gauge.test:443", "https://gauge.test", True),  # some proxies add the port to the host name
         ("gauge.test:8501", "http://gauge.test:8501", True),
         ("GAUGE.test.", "https://gauge.test", True),
-        ("localhost:8501", "https://gauge.test", True),  # the proxy sends its own host name for this server
-        ("gauge.test", "https://gauge.test:8443", False),  # another server on the same host
+        # the proxy sends its own host name instead of the server's
+        ("localhost:8501", "https://gauge.test", True),
+        ("gauge.test", "https://gauge.test:8443", False),  # the origin is another server on the same host
         ("gauge.test:8501", "http://gauge.test:3000", False),
         ("gauge.test:8501", "http://gauge.test", False),
         ("localhost:8501", "https://gauge.test:8443", False),
@@ -44,7 +45,7 @@ def test_pages_of_another_port_are_another_site(host: str, origin: str, may: boo
         ("localhost:8501", "https://gauge.test:8443", True),
         ("gauge.test", "https://gauge.test:8443", True),
         ("gauge.test", "https://gauge.test", False),
-        # this page came over plain HTTP, so an attacker may have changed it
+        # The page came over plain HTTP, so an attacker may have changed it.
         ("gauge.test:8443", "http://gauge.test:8443", False),
         ("localhost:8501", "http://localhost:8501", True),
     ],
@@ -59,9 +60,9 @@ def test_behind_a_proxy_the_address_alone_counts(host: str, origin: str, may: bo
     [
         ("same-origin", "cors", True),
         ("none", "navigate", True),
-        ("cross-site", "navigate", True),  # a click on a link in a mail
-        ("cross-site", "no-cors", False),  # an image whose address runs a query
-        ("same-site", "no-cors", False),  # a page on another port of this machine
+        ("cross-site", "navigate", True),  # a user clicked a link in a mail
+        ("cross-site", "no-cors", False),  # an image of another site has this address, which runs a query
+        ("same-site", "no-cors", False),  # the request comes from a page on another port of this machine
     ],
 )
 def test_pages_of_other_sites_make_no_query_run(site: str, mode: str, may: bool) -> None:

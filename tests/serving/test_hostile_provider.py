@@ -1,4 +1,6 @@
-"""A hostile identity provider: it lets nobody else in, blocks no server, and learns nothing."""
+"""Tests a hostile identity provider. The provider can sign nobody else in, block no server, and learn
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def encode(part: object) -> str:
 
 
 def sign(key: Any, header: Mapping[str, Any], claims: object) -> str:
-    """Return a token with any header, which no library would write."""
+    """Return a signed token with any header. No library would write such a token."""
     text = f"{encode({'alg': 'RS256'} | dict(header))}.{encode(claims)}"
     return f"{text}.{encode(key.private_key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
 
@@ -54,7 +56,7 @@ def sign_nothing(algorithm: str, signature: bytes = b"") -> Callable[[Any, Any],
 
 
 def with_header(**header: Any) -> Callable[[Any, Any], str]:
-    """Return a maker of tokens that another key signs."""
+    """Return a function that makes tokens. Another key signs these tokens."""
     return lambda _, claims: sign(OTHER, header, claims)
 
 
@@ -153,10 +155,12 @@ def test_the_keys_are_those_that_the_provider_publishes_now(oidc_site: Site, iss
     issuer.claims = ANN
     assert sign_in(oidc_site.browser(), issuer).status_code == 303
     issuer.published = [OTHER]
-    refuse(oidc_site, issuer, "invalid_key_id")  # the first key was withdrawn, and still signs
+    # the provider withdrew the first key, but still signs with it
+    refuse(oidc_site, issuer, "invalid_key_id")
     issuer.key = jwk.RSAKey.import_key(OTHER.as_dict(private=True) | {"kid": "first"})
     issuer.published = [issuer.key]
-    assert sign_in(oidc_site.browser(), issuer).status_code == 303  # another key of the same name
+    # the provider uses another key that has the same name
+    assert sign_in(oidc_site.browser(), issuer).status_code == 303
 
 
 def test_the_configuration_sets_no_option_of_our_requests(oidc_site: Site, issuer: Issuer) -> None:
@@ -265,11 +269,13 @@ def test_an_answer_without_end_is_not_waited_for(
     issuer.answers = {}
     monkeypatch.undo()
     monkeypatch.setenv("CALLGAUGE_CLIENT_SECRET", "x")
-    assert sign_in(oidc_site.browser(), issuer).status_code == 303  # the provider is well again
+    assert sign_in(oidc_site.browser(), issuer).status_code == 303  # the provider works normally again
 
 
 def try_sign_in(site: Site, issuer: Issuer) -> int:
-    """Return the status of the last answer of a sign-in, which may end before the provider's page."""
+    """Try to sign in, and return the status of the last answer. The attempt may end before the provider's
+    page.
+    """
     browser = site.browser()
     answer = browser.get("/sign-in/oidc")
     if answer.status_code == 303:

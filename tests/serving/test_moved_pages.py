@@ -1,4 +1,4 @@
-"""Tests that addresses of renamed or merged pages redirect to the current page."""
+"""Tests that the address of a renamed or merged page redirects to the current page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests sign-in with an OpenID provider: who is admitted, and which answers of the provider are rejected."""
+"""Tests sign-in with an OpenID provider."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HTML = {"accept": "text/html"}
 
 
 def begin(browser: TestClient, then: str = "/") -> str:
-    """Start a sign-in, and return the provider's address."""
+    """Start a sign-in. Return the address of the provider."""
     answer = browser.get(f"/sign-in/oidc?next={quote(then, safe='')}")
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
@@ -88,7 +88,7 @@ def test_the_rules_say_who_is_what(
         (
             ANN | {"aud": [CLIENT, "another client"]},
             "missing_claim",
-        ),  # without azp the intended client is unknown
+        ),  # without `azp`, the token does not say for which client it was issued
         (ANN | {"azp": "another client"}, "invalid_claim"),
         (ANN | {"exp": int(time.time()) - 3600}, "expired_token"),
         (ANN | {"iat": int(time.time()) + 3600}, "invalid_claim"),
@@ -116,7 +116,7 @@ def refuse(site: Site, issuer: Issuer, reason: str) -> None:
 
 def test_a_token_that_another_key_signed_lets_nobody_in(oidc_site: Site, issuer: Issuer) -> None:
     issuer.claims = ANN
-    issuer.key = make_key("first")  # the key has the same id, but is another key
+    issuer.key = make_key("first")  # the new key has the same id as the old key
     refuse(oidc_site, issuer, "bad_signature")
 
 
@@ -150,7 +150,7 @@ def test_an_answer_counts_once_and_in_one_browser(oidc_site: Site, issuer: Issue
     issuer.claims = ANN
     browser, other = oidc_site.browser(), oidc_site.browser()
     back = issuer.authorize(begin(browser))
-    # an attacker sends the answer to the attacker's own sign-in to a victim
+    # This is an attack: the attacker starts a sign-in, and makes a victim open its last address.
     assert other.get(back).status_code == 403
     begun = dict(browser.cookies)
     assert browser.get(back).status_code == 303

@@ -1,4 +1,4 @@
-"""Tests nginx and Caddy in front of `callgauge serve`, with the configuration in docs/service.md."""
+"""Tests nginx and Caddy in front of `callgauge serve`. Their configuration is the one in docs/service.md."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.serving.test_users import PASSWORD, put_quickly
 
 DOCS = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
 NAME = "gauge.example.com"
-CLIENT = "127.0.0.2"  # Linux accepts connections on the whole network 127.0.0.0/8
+CLIENT = "127.0.0.2"  # on Linux, the whole network 127.0.0.0/8 is this machine
 PROXIES = [
     pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"needs {name}"))
     for name in ("nginx", "caddy")
 ]
 WITHOUT_HEADERS = "server { listen LISTEN; location / { proxy_pass http://BEHIND; } }"
-# With this configuration pages work, but the server learns nothing about the client.
+# With this configuration, pages work, but the server gets no information about the client.
 WITH_WEBSOCKETS = """server { listen LISTEN; location / {
     proxy_pass http://BEHIND; proxy_http_version 1.1;
     proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade"; } }"""
@@ -52,7 +52,7 @@ def read_block(language: str) -> str:
 
 
 def documented(proxy: str) -> str:
-    """Return the configuration in the documentation without TLS; placeholders replace the addresses."""
+    """Return the configuration in the documentation. TLS is removed. Placeholders replace the addresses."""
     block = read_block(proxy).replace("127.0.0.1:8501", "BEHIND")
     if proxy == "caddy":
         return block.replace(f"{NAME} {{", f"http://{NAME}:PORT {{\n    bind 127.0.0.1", 1)
@@ -61,7 +61,7 @@ def documented(proxy: str) -> str:
 
 @contextmanager
 def proxy_before(site: Served, proxy: str, lines: str, folder: Path) -> Iterator[int]:
-    """Run a proxy; yield its port."""
+    """Run a proxy. Yield its port."""
     port = free_port()
     lines = lines.replace("BEHIND", urlsplit(site.url).netloc).replace("LISTEN", f"127.0.0.1:{port}")
     lines = lines.replace("PORT", str(port))
@@ -143,7 +143,9 @@ def test_the_documented_lines_work_with_a_sign_in(proxy: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_nobody_behind_a_proxy_is_on_this_machine(proxy: str, tmp_path: Path) -> None:
-    """Without a sign-in, `/metrics` answers only requests from this machine."""
+    """Without a sign-in, `/metrics` answers only requests from this machine. A request through a proxy must
+    not count as local.
+    """
     publish(tmp_path / "store", small_tables())
     recipes = {"documented": documented(proxy)}
     if proxy == "nginx":

@@ -1,4 +1,4 @@
-"""Tests which data each user receives from a served dashboard with sign-in and hidden content.
+"""Tests which data each user gets from a dashboard with sign-in and hidden content.
 
 Some tests check the parts of Streamlit's code that the gate relies on.
 """
@@ -32,7 +32,7 @@ from tests.serving.test_gate import HTML, ROUTES, read_hidden
 from tests.serving.test_users import PASSWORD, put_quickly
 
 ROOT = Path(__file__).parents[2]
-# These fields of the hostile log contain arguments, messages, results, errors, or a person's name.
+# These fields of the hostile log contain arguments, messages, results, errors, or the name of a person.
 TEXTS = (
     *("broken", "sent", "more", "CHOSEN", "path", "asks", "prompttext", "snippet", "reason", "nolog", "user"),
     *("probe", "enginesaid", "steptext", "result", "leakedtext", "answer", "turnstatus", "task", "exit"),
@@ -44,7 +44,8 @@ TEXTS = (
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("signed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hostile_log, "_long_session", list)  # another test covers long texts
+        # the log has no long texts, because another test covers them
+        patch.setattr(hostile_log, "_long_session", list)
         store = hostile_log.publish_hostile(folder)
     users = UsersFile(store / FILE)
     put_quickly(users, "ann", "admin", PASSWORD)
@@ -75,7 +76,7 @@ def test_nobody_gets_a_byte_before_the_sign_in(site: Served) -> None:
             for route in ROUTES:
                 answer = browser.get(route, headers=headers)
                 assert answer.status_code in (303, 401, 404), route
-                # the answer contains only the reason and the next step
+                # the answer has room for the reason and the next step, but not for data
                 assert len(answer.content) < 400, route
         for headers in ({}, {"cookie": "callgauge_session=x"}, {"x-callgauge-role": "admin"}):
             with pytest.raises(InvalidStatus) as refused:
@@ -162,7 +163,7 @@ def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
 
 
 def leave_early(url: str, method: str, path: str, size: int) -> None:
-    """Announce more data than is sent, and reset the connection."""
+    """Announce more data than is sent. Then reset the connection."""
     address = urlsplit(url)
     request = (
         f"{method} {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAccept: text/html\r\n"
@@ -194,7 +195,6 @@ def test_a_browser_that_leaves_early_leaves_no_error_in_the_log(tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_a_page_that_finds_no_user_shows_nothing(site: Served, tmp_path: Path) -> None:
-    """The page must show nothing if Streamlit no longer passes on the gate's headers."""
     from streamlit.testing.v1 import AppTest
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Tests the users file and its commands, sessions and their secret, the access log, and the settings."""
+"""Tests the users file, the sessions, the access log, and the settings of a server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 
 
 def put_quickly(users: UsersFile, name: str, role: Role, password: str | None) -> None:
-    """Add a user with a fake password hash, which takes no time to compute or check."""
+    """Add a user with a fake password hash. Computing and checking a real hash takes time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(users_file, "_hasher", lambda: PasswordHasher(1, 8, 1))
         users.put(name, role, password)

@@ -1,4 +1,4 @@
-"""Tests two real worker processes over one store: answers to users, and state that both must share."""
+"""Tests two real worker processes over one store. Both must answer users, and share some state."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @contextmanager
 def browser_of(site: Served, worker: int, name: str = "ann") -> Iterator[httpx2.Client]:
-    """Return a browser that uses this worker, with a signed-in user."""
+    """Return a browser that uses this worker. A user is signed in."""
     with httpx2.Client(base_url=site.url, timeout=90, headers={"origin": site.url}) as browser:
         browser.cookies.set(WORKER, str(worker), "127.0.0.1")
         data = read_hidden(browser.get("/sign-in").text) | {"name": name, "password": PASSWORD}
         assert browser.post("/sign-in", data=data).status_code == 303
-        # the first worker answered, and did not change the worker cookie
+        # the first worker answered, and did not change the cookie that names a worker
         assert browser.cookies[WORKER] == str(worker)
         yield browser
 
@@ -56,13 +56,13 @@ def cookie_of(browser: httpx2.Client) -> dict[str, str]:
 
 
 def move(browser: httpx2.Client) -> dict[str, str]:
-    """Return the cookies of a browser as a header, with the number of the other worker."""
+    """Return the cookies of a browser as a header. The cookie for the worker names the other worker."""
     other = 3 - int(browser.cookies[WORKER])
     return {"cookie": re.sub(rf"{WORKER}=\d", f"{WORKER}={other}", cookie_of(browser)["cookie"])}
 
 
 def gets_no_more(page: ClientConnection) -> bool:
-    """Return True if the server closes the connection of an open page at its next message."""
+    """Return True if the server closes the connection of an open page at the page's next message."""
     with suppress(ConnectionClosed):
         run_page(page)
         return False
@@ -115,7 +115,7 @@ def test_signing_out_and_removing_a_user_count_in_both_workers(site: Served) -> 
 
 def test_a_guess_counts_whatever_worker_the_browser_names(site: Served) -> None:
     took = []
-    for number in range(25):  # 20 attempts are fast; after them, one more is fast every 30 seconds
+    for number in range(25):  # 20 attempts are fast; then one attempt is fast every 30 seconds
         with httpx2.Client(base_url=site.url, timeout=90, headers={"origin": site.url}) as browser:
             browser.cookies[WORKER] = str(1 + number % 2)
             data = read_hidden(browser.get("/sign-in").text) | {"name": f"n{number}", "password": "x"}
@@ -123,7 +123,7 @@ def test_a_guess_counts_whatever_worker_the_browser_names(site: Served) -> None:
             assert browser.post(f"/sign{'%2d' if number % 3 else '-'}in", data=data).status_code == 403
             took.append(time.monotonic() - started)
     assert min(took) < 5.0
-    assert max(took) >= 5.0  # the delay after too many attempts of one client
+    assert max(took) >= 5.0  # the client made too many attempts, so it has to wait
 
 
 def test_both_workers_show_a_new_load(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_killed_front_process_leaves_no_worker(tmp_path: Path) -> None:
 
 
 def find_worker(store: Path, number: int) -> int:
-    """Return the process id of a worker that serves a store; 0 if there is none."""
+    """Return the process id of a worker that serves a store. Return 0 if there is no worker."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             environment = (folder / "environ").read_bytes().split(b"\0")

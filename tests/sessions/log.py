@@ -1,4 +1,4 @@
-"""Makes a log of events like those of a log format, and the rows of the log."""
+"""Makes the events that a log format would give, and the rows of these events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READ = {
 
 
 class Log:
-    """Makes events of one session, one second and one line apart."""
+    """Makes the events of one session. Each event is one second and one line after the previous event."""
 
     def __init__(self, session: str = "s1") -> None:
         self.session, self.line, self.events = session, 0, list[Event]()

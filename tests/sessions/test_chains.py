@@ -1,4 +1,4 @@
-"""Tests retry sequences: which call retries which, and how the sequence ended."""
+"""Tests retry sequences: which call retries which call, and how a sequence ends."""
 
 from __future__ import annotations
 

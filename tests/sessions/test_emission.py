@@ -1,4 +1,4 @@
-"""Tests calls in a model's text that did not reach a tool, and tool names with channel tokens."""
+"""Tests calls that a model wrote into its text. These calls reached no tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests which results report a failure in their content, and which only contain failure words as data."""
+"""Tests which results report a failure in their content. Other results contain failure words only as data."""
 
 from __future__ import annotations
 

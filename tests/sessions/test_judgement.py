@@ -1,4 +1,4 @@
-"""Tests the verdict on a call and its result: outcome, failure stage, and what was measured."""
+"""Tests the verdict on a call and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a session survives storage in the temporary file, whatever the log contains."""
+"""Tests that a session is unchanged after storage in the temporary file, whatever the log contains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tests.sessions.log import Log
 
 
 def sessions_come_back(events: list[Event]) -> int:
-    """Return how many sessions were packed and unpacked, at every seventh event and the last."""
+    """Pack and unpack all open sessions after every seventh event and after the last. Return how often this
+    was done.
+    """
     work, packed = SessionBuilder(file_id=1, source="test", catalog=ToolCatalog.from_definitions([])), 0
     for number, event in enumerate(events):
         work.take(event)

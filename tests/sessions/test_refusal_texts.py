@@ -1,4 +1,4 @@
-"""Tests the table of failure messages for all formats: a tool's message, and its failure stage."""
+"""Tests the table that maps a tool's failure message to a failure stage. All formats use this table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAID = [
         "The tool execution failed with the following error:\n<error>\nThe SEARCH block:\nx",
         REJECTED,
     ),
-    # The file is in another state than the model assumed.
+    # The model assumed another state of the file.
     ("Claude Code Write", "File has not been read yet. Read it first before writing to it.", REJECTED),
     ("Claude Code Edit", "File has been modified since read, either by the user or by a linter.", REJECTED),
     ("OpenCode edit", "File /a/b c.ts has been modified since it was last read.", REJECTED),
@@ -44,7 +44,7 @@ SAID = [
     ("OpenHands read", "ERROR:\nInvalid `path` parameter: /a. The path /a does not exist.", REJECTED),
     ("SWE-agent view", "The path /testbed/a.py does not exist. Please provide a valid path.", REJECTED),
     ("an MCP server", "Error executing tool read_file: [Errno 2] No such file or directory: '/a'", REJECTED),
-    ("Kimi ReadFile", "`/a` does not exist.", None),  # nothing shows that `/a` is a path
+    ("Kimi ReadFile", "`/a` does not exist.", None),  # nothing in the message shows that `/a` is a path
     ("Claude Code Read", "EISDIR: illegal operation on a directory, read", REJECTED),
     ("OpenCode read", "Error: Offset 1460 is out of range for this file (1447 lines)", REJECTED),
     ("Claude Code Read", "File content (27364 tokens) exceeds maximum allowed tokens (25000).", REJECTED),

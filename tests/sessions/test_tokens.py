@@ -1,4 +1,4 @@
-"""Tests token counts by price class, for steps whose log has token counts."""
+"""Tests token counts by price class."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def counts(*numbers: int | None) -> dict[str, int | None]:
     [
         (count_whole_input(100, 60, 30), (100, 60, 30)),
         (count_whole_input(100), (100, None, None)),
-        # the total is smaller than its parts, so it is counted without them
+        # The total (10) is smaller than the cached tokens (60 and 30), so all three are added.
         (count_whole_input(10, 60, 30), (100, 60, 30)),
         (count_whole_input(0, 0, 0), (None, None, None)),
         (count_whole_input("9", True, -1), (None, None, None)),
@@ -66,7 +66,8 @@ def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(counted: Any, expected
 @pytest.mark.parametrize(
     ("counted", "expected"),
     [
-        # Anthropic counts cached tokens separately; OpenAI, DeepSeek, Moonshot and Gemini within the input.
+        # The input count of Anthropic does not include cached tokens. Those of OpenAI, DeepSeek, Moonshot and
+        # Gemini do.
         (
             anthropic_messages.count_input(
                 {"input_tokens": 3, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 7}

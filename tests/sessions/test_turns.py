@@ -1,4 +1,4 @@
-"""Tests how a turn ended, as reported by the log or derived."""
+"""Tests how a turn ended."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_message_between_two_steps_belongs_to_the_turn() -> None:
 @pytest.mark.parametrize(
     "before",
     [
-        started().add(StepMade).raw('{"path": "a"}'),  # the turn was aborted, because the call has no result
+        started().add(StepMade).raw('{"path": "a"}'),  # the call has no result, so the turn was aborted
         started().add(StepMade).raw('{"path": "a"}').ok(status=ResultStatus.DENIED),
         started().add(StepMade).raw('{"path": "a"}').ok().add(StepMade, text="done"),
         started().add(StepMade).raw('{"path": "a"}').ok().add(TurnEnded, status="cancelled", answer=""),

@@ -1,4 +1,4 @@
-"""Tests how events become rows: numbers, joins, prompts, models, probes, definitions."""
+"""Tests how the events of a log become rows."""
 
 from __future__ import annotations
 

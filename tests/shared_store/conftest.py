@@ -1,4 +1,4 @@
-"""Provides an S3 server, and local folders that belong to one shared store in it."""
+"""Provides an S3 server, and local folders that belong to one shared store on this server."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.bucket import BUCKET, s3, s3_server
 
 __all__ = ["s3", "s3_server"]
 ADDRESS = f"s3://{BUCKET}/team/store"
-AT_ONCE = timedelta(seconds=-2)  # object storage times are in whole seconds, so they may be earlier
+AT_ONCE = timedelta(seconds=-2)  # negative, because object storage cuts times to whole seconds
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Callable[[str], Path]:
-    """Return a function that makes a folder of the shared store, as another machine would."""
+    """Return a function that makes a folder of the shared store, as on another machine."""
 
     def make(name: str) -> Path:
         link_folder(tmp_path / name, ADDRESS)
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def belongs(folder: Path) -> SharedFolder:
-    """Return the shared store of a folder."""
+    """Return the shared store to which a folder belongs."""
     link = read_link(folder)
     assert link is not None
     return open_shared_folder(folder, link)

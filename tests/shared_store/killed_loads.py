@@ -1,8 +1,8 @@
-"""Runs loads into a shared store that SIGKILL ends at writes of each kind. Run as a module: LOGS OUT.
+"""Runs loads into a shared store. SIGKILL ends them at writes of each kind. Run it as a module: LOGS OUT.
 
-LOGS contains `a` and `b`. The folder `a` is loaded, and then a load of both is killed. Prints one JSON line
-per kill: the step of the kill, the number of sessions that another machine saw, and the content after another
-load. Processes are forked after all imports, because starting Python would take most of the time.
+LOGS contains `a` and `b`. The folder `a` is loaded, and then a load of both is killed. Each kill prints one
+JSON line: the step of the kill, the number of sessions that another machine saw, and the content after
+another load. The processes are forked after all imports, because starting Python would take most of the time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ shared_folder.GRACE = shared_folder.UNFINISHED = AT_ONCE
 
 
 def main(logs: str, out: str) -> None:
-    pa.array([0])  # import everything that pyarrow imports at first use
+    pa.array([0])  # this imports everything that pyarrow imports at first use
     formats()
     both, base, steps = [Path(logs)], Path(out) / "base", Path(out) / "steps"
 
@@ -49,7 +49,7 @@ def main(logs: str, out: str) -> None:
 
 
 def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
-    """Kill a load at write number `number`, and run the next load."""
+    """Kill a load at its write number `number`. Then run the next load."""
     folder = begin_from(base, place)
     assert forked(lambda: load(both, folder, on_write=dying_at(number, place / "step"))) == signal.SIGKILL
     forked(lambda: tell(place, both))
@@ -62,14 +62,15 @@ def link_all(place: Path) -> None:
 
 
 def begin_from(base: Path, place: Path) -> Path:
-    """Copy a shared store to another address, and return the loading folder there."""
+    """Copy a shared store to another address. Return a folder there from which logs can be loaded."""
     link_all(place)
 
     def copy() -> None:
         files = s3fs.S3FileSystem()
         files.copy(f"{BUCKET}/killed/{base.name}/", f"{BUCKET}/killed/{place.name}/", recursive=True)
 
-    forked(copy)  # later child processes would lack the thread of the storage driver
+    # runs in a child process, because the storage driver starts a thread that later forks would lack
+    forked(copy)
     return place / "one"
 
 

@@ -1,4 +1,4 @@
-"""Tests `--store s3://…` on the command line: each machine has its own folder for the store."""
+"""Tests `--store s3://…` on the command line. Each machine has its own folder for the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a killed load into a shared store loses nothing and shows no partial data."""
+"""Tests a killed load into a shared store."""
 
 from __future__ import annotations
 

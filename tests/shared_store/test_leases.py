@@ -1,4 +1,4 @@
-"""Tests the lease for loading into a shared store: holding, expiry, and takeover."""
+"""Tests the lease that a load into a shared store needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests one loader and several readers of a shared store, and two loaders at the same time."""
+"""Tests a shared store with several readers, with one load and with two loads at the same time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder
 def test_of_two_loads_at_once_one_is_published_and_the_other_says_so(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process took over the first load's lease, so only the commit's conditional write protects."""
+    """The second load has taken over the lease of the first. Only the conditional write of the commit then
+    protects the store.
+    """
     (logs / "a").write_text(session("s1"))
     other = logs.with_name("others")
     other.mkdir()

@@ -54,7 +54,7 @@ def test_any_part_is_what_stands_there(files: SegmentFiles, segment: Path) -> No
 
 @pytest.mark.thorough
 def test_threads_that_share_a_stream_do_not_move_each_other(files: SegmentFiles, segment: Path) -> None:
-    """DuckDB seeks and reads in two steps, and threads that share a stream could read wrong blocks."""
+    """DuckDB seeks and reads in two steps. If two threads shared a stream, they could read wrong blocks."""
     stream = files.open(f"shared://{NAME}")
     stream.seek(4096)
     other = threading.Thread(target=stream.seek, args=(70_000,))
@@ -147,7 +147,7 @@ def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
 
     def find_together(place: SharedPlace, name: str) -> Any:
         fetched.append(name)
-        together.wait()  # continues only when all parts are requested at the same time
+        together.wait()  # this returns only when all parts are requested at the same time
         return find(place, name)
 
     def note(place: SharedPlace, name: str, start: int, end: int) -> bytes:

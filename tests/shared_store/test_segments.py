@@ -1,4 +1,4 @@
-"""Tests that rows of earlier loads stay in object storage, where loads, pages and backups read them."""
+"""Tests rows of earlier loads, which stay in object storage."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MakeFolder = Callable[[str], Path]
 
 @pytest.fixture(autouse=True)
 def _sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make each load write its open rows into a segment, and clear the caches."""
+    """Make each load write its new rows into a segment. Clear the caches."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
     segment_files._opened.clear()
 
 
 @pytest.fixture
 def nights(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """Return a folder after two loads, each of which made a segment."""
+    """Return a folder after two loads. Each load has written a segment."""
     for number in range(2):
         (logs / f"{number}").write_text(session(f"s{number}", day=number + 1))
         load([logs], folder("loader"))
@@ -63,7 +63,8 @@ def test_the_store_is_the_same_as_one_of_a_machine_alone(
     alone = tmp_path / "alone"
     for number in range(2):
         load([logs / f"{session_number}" for session_number in range(number + 1)], alone)
-    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))  # the log has grown, so its segment is rewritten
+    # the log grows, so its rows in the segment change
+    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))
     for store in (nights, alone):
         load([logs], store)
     reader = folder("reader")

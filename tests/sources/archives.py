@@ -16,11 +16,10 @@ from pathlib import Path
 
 from ingest.decoding.zstd import CompressionParameter, compress
 
-ZSTD = 93  # the zip method that the standard library cannot write before 3.14
+ZSTD = 93  # the number of a zip method; before Python 3.14, the standard library cannot write this method
 
 
 def zipped(path: Path, members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    """Write a zip file with these members."""
     if method == ZSTD:
         path.write_bytes(_zip_of_zstd(members))
     else:
@@ -54,7 +53,6 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
 
 
 def tarred(members: Mapping[str, bytes], mtime: int = 1_700_000_000, form: int = tarfile.PAX_FORMAT) -> bytes:
-    """Write a tar archive with these members."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=form) as archive:
         for name, content in members.items():

@@ -1,4 +1,4 @@
-"""Provides a folder for logs, a path for a store, and an S3 server for the tests in this folder."""
+"""Provides a folder for logs, a path for a store, and an S3 server."""
 
 from __future__ import annotations
 

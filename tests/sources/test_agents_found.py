@@ -1,4 +1,4 @@
-"""Tests how logs of known agents are found: their folders, hidden folders, and skipped files."""
+"""Tests how a load finds the logs of known agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests archives as folders of logs: each member is a streamed file, and no name is used as a path."""
+"""Tests archives. A load reads each member as a stream, and uses no member's name as a path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOGS = {f"night/{name}.jsonl": session(name).encode() for name in ("s3", "s1", "
 
 
 def written(path: Path, members: dict[str, bytes], packing: str) -> Path:
-    """Write an archive of these members. Kinds: `zip`, `zip.93` (a zip method), `tar`, `tar.gz` and so on."""
+    """Write an archive of these members. Kinds are `zip`, `zip.93` (a zip method), `tar` and `tar.gz`."""
     kind, _, how = packing.partition(".")
     if kind == "zip":
         return zipped(path, members, int(how or zipfile.ZIP_DEFLATED))

@@ -1,4 +1,4 @@
-"""Tests `callgauge ingest` and its arguments: exit codes, and one sentence for each wrong argument."""
+"""Tests `callgauge ingest`."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
 
 
 def heed_ctrl_c() -> None:
-    """Restore SIGINT, which background processes of a shell and their children ignore."""
+    """Restore the handler of SIGINT. A shell's background processes and their children ignore SIGINT."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """End a process that a failed test left running, because Popen would wait for it forever."""
+    """End a process that a failed test left running. Otherwise, Popen would wait for the process forever."""
     try:
         yield
     except BaseException:
@@ -135,5 +135,5 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def until(lines: IO[str], text: str) -> None:
-    """Wait for a line with this text, until the time limit of the test."""
+    """Wait for a line that contains this text. The time limit of the test ends the wait."""
     assert any(text in line for line in iter(lines.readline, "")), f"it ended without saying {text!r}"

@@ -1,4 +1,4 @@
-"""Tests compressed logs: identified by their content, and rejected with one sentence if damaged."""
+"""Tests compressed logs."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_a_bomb_costs_neither_memory_nor_the_night(
 ) -> None:
     monkeypatch.setattr(decompression, "SUSPECT", 16 * 1024 * 1024)
     (logs / "bomb").write_bytes(COMPRESSED[kind](bytes(48 * 1024 * 1024)))
-    load([logs], store)  # first load: the time of imports must not count below
+    load([logs], store)  # the first load imports modules, and this time must not count below
     tracemalloc.start()
     (rejected,) = load([logs], store, max_line=100_000).rejected
     peak = tracemalloc.get_traced_memory()[1]
@@ -260,7 +260,7 @@ def test_small_steps_lose_nothing_and_a_cut_is_noticed_at_any_of_them(kind: Comp
 
 
 class BytesRaw(io.RawIOBase):
-    """A raw stream that returns bytes in small pieces."""
+    """A raw stream that returns its bytes in small pieces."""
 
     def __init__(self, data: bytes) -> None:
         self._stream = io.BytesIO(data)

@@ -1,4 +1,4 @@
-"""Tests that a file's first bytes, not its name, decide its type; records have their positions."""
+"""Tests that the first bytes of a file, not its name, decide its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests damaged, encrypted or malicious archives: only the archive or the bad member fails."""
+"""Tests damaged, encrypted or malicious archives."""
 
 from __future__ import annotations
 

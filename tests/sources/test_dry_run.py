@@ -1,4 +1,4 @@
-"""Tests `--dry-run`: the forecast equals the later load; it writes nothing and waits for no lock."""
+"""Tests `--dry-run`. The forecast equals the later load. A dry run writes nothing and waits for no lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the summary of files that are not logs, by kind and folder."""
+"""Tests the summary of files that are not logs."""
 
 from __future__ import annotations
 

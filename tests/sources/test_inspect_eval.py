@@ -1,4 +1,6 @@
-"""Tests Inspect `.eval` archives: one log, whose header is line 1 and each sample another line."""
+"""Tests Inspect `.eval` archives. An archive is one log: the header is line 1, and each sample is another
+line.
+"""
 
 from __future__ import annotations
 

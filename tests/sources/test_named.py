@@ -1,4 +1,4 @@
-"""Tests arguments of a load: patterns, standard input, lists of files, times, limits, a format."""
+"""Tests the arguments of a load, such as patterns, standard input, and lists of files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.store.night import ask, count, session
 
 
 def piped(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    """Send these bytes to standard input in small pieces, like a pipe."""
+    """Send these bytes to standard input in small pieces, as through a pipe."""
 
     class Pipe(io.BytesIO):
         def read1(self, size: int | None = -1, /) -> bytes:
@@ -224,7 +224,8 @@ def test_files_that_did_not_change_since_are_left_out(logs: Path, store: Path) -
 
 @pytest.mark.thorough
 def test_an_archive_is_as_new_as_its_file(logs: Path, store: Path) -> None:
-    zipped(logs / "night.zip", {"a": session("s1").encode()})  # the time stamps of its members are from 1980
+    # the times of the archive's members are in 1980
+    zipped(logs / "night.zip", {"a": session("s1").encode()})
     assert load([logs], store, since="1h").loaded == 1
 
 

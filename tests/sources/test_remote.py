@@ -1,4 +1,4 @@
-"""Tests logs in object storage and on the web, with an S3 server and a web server on this machine."""
+"""Tests logs in object storage and on the web."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def test_an_object_that_has_not_changed_is_not_asked_for(
 def test_an_object_that_was_rewritten_is_read_anew(s3: Any, store: Path) -> None:
     put(s3, "a", session("s1"))
     load([f"s3://{BUCKET}"], store)
-    put(s3, "a", session("s2"))  # the new file has the same size, and the same time in whole seconds
+    # the new file has the same size as the old one, and the same time in whole seconds
+    put(s3, "a", session("s2"))
     assert load([f"s3://{BUCKET}"], store).loaded == 1
     assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",)]
 
@@ -184,7 +185,8 @@ def test_neighbours_of_an_object_are_found(s3: Any) -> None:
 class Site(http.server.BaseHTTPRequestHandler):
     """A web server for `files`.
 
-    `cuts` has the number of bytes after which each next answer ends. `parts` means that ranges work.
+    `cuts` contains numbers of bytes: each answer ends after the next number. If `parts` is True, the server
+    supports range requests.
     """
 
     files: ClassVar[dict[str, bytes]] = {}

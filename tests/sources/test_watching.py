@@ -1,4 +1,4 @@
-"""Tests `--watch`: it loads after changes, reports each problem once, and ends at Ctrl-C."""
+"""Tests `--watch`. Callgauge loads after each change, reports each problem once, and ends at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ingest.pipeline.watch import EVERY, watch
 
 
 class Folder:
-    """A fake folder: its state at each check, the result of each load, and the messages.
+    """A fake folder. Each check returns the next of the given states. The folder counts the loads and records
+    the messages.
 
-    The watch ends after the last state.
+    After the last state, the watch ends.
     """
 
     def __init__(self, *looks: object) -> None:

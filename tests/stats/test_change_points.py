@@ -1,4 +1,4 @@
-"""Tests changes in daily series: false alarms are as rare as stated, and the day range has the true day."""
+"""Tests changes in daily series."""
 
 from __future__ import annotations
 

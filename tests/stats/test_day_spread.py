@@ -1,4 +1,4 @@
-"""Tests the variance that days add to a difference: hand-calculated examples, and general properties."""
+"""Tests the variance that days add to a difference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Counts = list[tuple[int, int]]
 
 
 def of_days(counts: Counts, first: int = 0) -> Share:
-    """Return a rate of independent observations; each day has k hits in n observations."""
+    """Return a rate of independent observations. Each day has a pair (k, n): k hits in n observations."""
     k, n = (np.array(column, dtype=float) for column in zip(*counts, strict=True))
     days = FIRST + first + np.arange(len(counts))
     return Share(int(k.sum()), int(n.sum()), by_day=DayCounts(days, k, n))
@@ -28,7 +28,9 @@ def test_the_mean_of_days_alike_is_less_sure_than_that_of_independent_days(
 
 
 def test_the_inflation_is_that_of_an_autoregressive_series() -> None:
-    """The expected value is m times the variance of the mean of m values with correlation 0.6 ** lag."""
+    """The expected value is m times the variance of the mean of m values that have the correlation 0.6 **
+    lag.
+    """
     for many in (2, 5, 12):
         lags = np.abs(np.subtract.outer(np.arange(many), np.arange(many)))
         assert inflate_mean(np.array([many]))[0] == pytest.approx((0.6**lags).sum() / many)
@@ -47,8 +49,8 @@ def test_what_hits_both_sides_on_a_day_cancels_and_what_hits_one_does_not() -> N
     both = measure_excesses([(of_days(bad_days), of_days(bad_days))])[0]
     assert both.whole == 0
     alone = measure_excesses([(of_days(bad_days), of_days([(50, 1000)] * 14))])[0]
-    # Calculated by hand: residuals of ±30/14,000, scaled by m / (m - 1), and two sampling variances of 0.05 ×
-    # 0.95 / n.
+    # Calculated by hand: the residuals are ±30/14,000 and are scaled by m / (m - 1). Two sampling variances
+    # are 0.05 × 0.95 / n.
     sampling = 2 * 0.05 * 0.95 / 14_000
     variance = 14 * (30 / 14_000) ** 2 * 14 / 13
     inflation = float(inflate_mean(np.array([14]))[0])
@@ -77,7 +79,7 @@ def test_of_different_days_each_side_is_as_unsure_as_its_own_days_make_it() -> N
 
 @pytest.mark.parametrize(("days", "first", "few"), [(4, 4, True), (5, 4, False), (2, 0, False)])
 def test_days_of_their_own_take_five_on_one_side(days: int, first: int, few: bool) -> None:
-    """Days with data on both sides are paired, even if there are few of them."""
+    """If both sides have data on the same days, these days are paired. Then even few days are enough."""
     share, other = of_days([(50, 1000)] * days, first), of_days([(50, 1000)] * 4)
     assert measure_excesses([(share, other)])[0].has_too_few == few
     assert measure_excesses([(other, share)])[0].has_too_few == few
@@ -89,7 +91,7 @@ def test_without_counts_by_day_nothing_is_added() -> None:
 
 
 def test_observations_without_any_day_are_compared_by_their_sessions() -> None:
-    """The logs have no times, so nobody can know whether the days differ."""
+    """The logs have no times, so the variation between days cannot be known."""
     share, other = (Share(k, 1000, by_day=DayCounts.none()) for k in (10, 90))
     excess = measure_excesses([(share, other)])[0]
     assert (excess.has_too_few, excess.whole) == (False, 0.0)

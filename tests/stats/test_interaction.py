@@ -1,4 +1,4 @@
-"""Tests interactions: the contrast between a stratum and all others, and families of p-values."""
+"""Tests interactions. The difference in one stratum is compared with the difference in all other strata."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def test_a_contrast_is_the_difference_of_two_differences() -> None:
 
 
 def test_its_interval_combines_those_of_both_differences() -> None:
-    """The method is MOVER (Zou & Donner 2008) with two Newcombe intervals for independent observations."""
+    """The method is MOVER (Zou & Donner 2008). It combines two Newcombe intervals for independent
+    observations.
+    """
     first, other = (compare_rates(*pair) for pair in INDEPENDENT)
     (contrast,) = compare_differences(
         [tuple((estimate(share), estimate(against)) for share, against in INDEPENDENT)]  # type: ignore[list-item]
@@ -51,7 +53,7 @@ def test_a_stratum_is_contrasted_with_the_others_by_their_weights() -> None:
     ]
     contrast, *others = contrast_strata(strata, [0])
     assert contrast is not None
-    # The Mantel-Haenszel weights of the other strata are 50 and 100.
+    # The Mantel-Haenszel weights of the other two strata are 50 and 100.
     assert contrast.estimate == pytest.approx(45 / 90 - 1 / 54 - (0 * 50 + 0.1 * 100) / 150)
     assert others == [None, None]
 

@@ -1,4 +1,4 @@
-"""Tests that rates of one table share an estimate of their intra-session correlation."""
+"""Tests that the rates of one table share an estimate of the correlation within sessions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_SESSIONS = 0.8
 
 
 def table_of(*shares: Share, tables: list[object] | None = None) -> list[Share]:
-    """Return the shares as a page computes them, for rows of one table or of several tables."""
+    """Return the shares as a page computes them. The rows are from one table, or from several."""
     counts = [(share.k, share.n, share.sessions or 0) for share in shares]
     groups = np.stack([share.by_group for share in shares if share.by_group is not None])
     return make_shares(counts, groups, tables)
@@ -32,13 +32,11 @@ def draw_rows(several: int, alike: float, *, seed: int = 1, sessions: int = 100)
 
 
 FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
-"""With three hits in fifteen sessions, a row alone gives almost no information on its correlation."""
+"""This row has three hits in fifteen sessions, so its own correlation is almost unknown."""
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
-    """The assignment of sessions to groups is random; the shared estimate makes the interval depend less on
-    it.
-    """
+    """Sessions are assigned to groups at random. With the shared estimate, this matters less."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
     alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
@@ -53,7 +51,9 @@ def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
 
 
 def test_a_row_is_drawn_towards_what_the_common_correlation_makes_of_it() -> None:
-    """The hits of these sessions are evenly spread by chance; the correlation in other rows corrects this."""
+    """The hits of these sessions are spread evenly by chance. The correlation in the other rows corrects
+    this.
+    """
     apart = of_sessions([(2, 10)] * 10 + [(1, 10)] * 10)
     assert apart.design_effect == 0.8, "less is never taken for true"
     *_, lent = table_of(*draw_rows(10, 0.5), apart)
@@ -91,7 +91,7 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
-    """The number of sessions is estimated from their groups, and the estimate is right on average."""
+    """The number of sessions is estimated from their groups. On average, the estimate is right."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
     placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)
@@ -125,8 +125,8 @@ def test_rows_without_a_hit_lend_nothing() -> None:
 
 
 def test_a_row_without_a_hit_goes_by_what_the_others_show() -> None:
-    """A session of ten calls counts as one call if no correlation is known, and as ten if it is known to be
-    0.
+    """A session of ten calls counts as one call if the correlation is unknown. It counts as ten if the
+    correlation is known to be 0.
     """
     nothing = of_sessions([(0, 10)] * 30)
     placed = [of_sessions([(0, 10)] * 30, place_sessions(30, seed)).effective_n for seed in range(100)]

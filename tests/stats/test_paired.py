@@ -1,4 +1,4 @@
-"""Tests paired differences of tasks and of calls judged twice: published values, simulated coverage."""
+"""Tests paired differences, of tasks and of calls that were judged twice."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_tasks_that_all_went_alike_are_not_certain(value: float) -> None:
 
 
 def test_nothing_that_changed_bounds_the_change_by_the_number_of_tasks() -> None:
-    """Without discordant pairs, the upper end of Tango's interval is z² / (n + z²)."""
+    """If there are no discordant pairs, the upper end of Tango's interval is z² / (n + z²)."""
     assert of_tasks([0.0] * 54).high == pytest.approx(3.8415 / (54 + 3.8415), abs=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""Tests pass^k: its definition, and the coverage of its interval with few tasks."""
+"""Tests pass^k, and how often its interval contains the true value if there are few tasks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def test_tasks_that_all_went_alike_are_not_certain(passed: int) -> None:
             1 - more.interval.low,
         )
     )
-    # The bound lies between the exact bound 1 - 0.025^(1/n) and the one-sided 95 % bound (rule of three).
+    # The end of the interval must be between the exact bound 1 - 0.025^(1/n) and the one-sided 95 % bound
+    # (rule of three).
     assert 1 - 0.05 ** (1 / 9) < far < 1 - 0.025 ** (1 / 9)
     assert 1 - 0.05 ** (1 / 90) < farther < 1 - 0.025 ** (1 / 90)
 
@@ -66,7 +67,7 @@ def test_tasks_that_are_alike_may_be_told_once_with_their_number() -> None:
 
 @pytest.mark.parametrize("tasks", [2, 3, 5, 10, 20, 50, 200])
 def test_tasks_of_k_trials_are_covered_at_every_rate(tasks: int) -> None:
-    """With k trials, a task passes or fails, so the exact coverage is a sum of binomial probabilities."""
+    """A task of k trials passes or fails. So the exact coverage is a sum of binomial probabilities."""
     estimates = [pass_k([(3, 3, hits), (3, 0, tasks - hits)], 3) for hits in range(tasks + 1)]
     bounds = [estimate.interval for estimate in estimates if estimate and estimate.interval]
     low, high = (np.array([getattr(estimate, end) for estimate in bounds]) for end in ("low", "high"))
@@ -79,7 +80,7 @@ def test_tasks_of_k_trials_are_covered_at_every_rate(tasks: int) -> None:
 
 
 def test_many_trials_of_like_tasks_narrow_the_interval() -> None:
-    """40 tasks of 8 trials that differ only by chance count nearly as 320 independent trials."""
+    """The 40 tasks of 8 trials differ only by chance, so they count nearly as 320 independent trials."""
     counts = np.rint(40 * binom.pmf(np.arange(9), 8, 0.5)).astype(int)
     like = pass_k([(8, c, int(number)) for c, number in enumerate(counts)], 1)
     unlike = pass_k([(8, 8, 20), (8, 0, 20)], 1)
@@ -97,7 +98,7 @@ def test_the_interval_of_pass_k_covers_the_chance_that_all_of_k_pass() -> None:
         estimate = pass_k([(4, int(c), 1) for c in random.binomial(4, chances)], 2)
         assert estimate is not None
         assert estimate.interval is not None
-        # The mean of p² is 0.3 if p has the distribution beta(2, 2).
+        # If p has the distribution beta(2, 2), the mean of p² is 0.3.
         covered.append(estimate.interval.low <= 0.3 <= estimate.interval.high)
     assert np.mean(covered) >= 0.92
 

@@ -1,4 +1,4 @@
-"""Tests ranks with their uncertainty: worked examples, and properties for any table of differences."""
+"""Tests ranks and their uncertainty."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def differ(estimate: float, p: float) -> Difference:
 
 
 WORKED = {(1, 0): differ(0.10, 0.001), (2, 0): differ(0.12, 0.0001), (2, 1): differ(0.02, 0.6)}
-"""The first variant has the lowest rate; there is no clear difference between the other two."""
+"""The first variant has the lowest rate. Between the other two there is no clear difference."""
 
 
 def test_an_arm_that_is_better_than_two_is_the_best_and_these_share_the_ranks_below() -> None:
@@ -127,7 +127,9 @@ def test_no_p_value_is_larger_than_holms() -> None:
 
 
 def test_of_equal_arms_none_is_named_and_each_is_left_out_as_often_as_any_other() -> None:
-    """The estimates of five variants are normal, and their ten differences are dependent, as on a page."""
+    """The estimates of the five variants are normal. The ten differences between variants are dependent, as
+    on a page.
+    """
     random = np.random.default_rng(33)
     pairs = list(combinations(range(5), 2))
     named, left_out = 0, np.zeros(5)
@@ -144,7 +146,7 @@ def test_of_equal_arms_none_is_named_and_each_is_left_out_as_often_as_any_other(
 
 
 def two_sided(difference: float) -> float:
-    """Return the p-value for the difference of two normal means with variance 1."""
+    """Return the p-value for the difference of two normal means. Both have variance 1."""
     return float(2 * ndtr(-abs(difference) / np.sqrt(2)))
 
 

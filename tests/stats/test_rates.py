@@ -1,4 +1,4 @@
-"""Compares intervals and differences with published values and statsmodels; simulates their coverage."""
+"""Compares intervals and differences with published values and with statsmodels. Simulates their coverage."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_design_effect_is_that_of_the_jackknife_which_leaves_out_each_group_
 
 
 def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
-    """Each session is its own group. The jackknife leaves each group out in turn, which gives 10 times 40 /
+    """Each session is its own group. The jackknife leaves out one group at a time, which gives 10 times 40 /
     39.
     """
     sessions = [(10, 10)] * 20 + [(0, 10)] * 20
@@ -107,7 +107,7 @@ def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
 
 
 def test_however_few_sessions_have_a_hit_the_interval_has_a_utmost_width() -> None:
-    """Sessions with one call are independent, even if the hits are in few groups by chance."""
+    """Each session has one call, so calls are independent, even if the hits are in few groups by chance."""
     sessions = [(1, 1)] * 2 + [(0, 1)] * 98
     widths = []
     for seed in range(200):
@@ -116,13 +116,14 @@ def test_however_few_sessions_have_a_hit_the_interval_has_a_utmost_width() -> No
         widths.append(bounds.high - bounds.low)
     plain = Share(2, 100).interval
     assert plain is not None
-    low, high = proportion_confint(0.02 * 50, 50, method="wilson")  # expected with a design effect of 2
+    # the expected interval has a design effect of 2
+    low, high = proportion_confint(0.02 * 50, 50, method="wilson")
     assert np.median(widths) <= 1.3 * (high - low)
     assert np.quantile(widths, 0.02) >= 0.9 * (plain.high - plain.low)
 
 
 def test_sessions_of_one_call_are_worth_about_their_number_of_calls() -> None:
-    """The groups are random: the design effect is 1 on average, and rarely far from 1."""
+    """Sessions are put into groups at random. The design effect is 1 on average, and rarely far from 1."""
     sessions = [(1, 1)] * 60 + [(0, 1)] * 240
     effects = [of_sessions(sessions, place_sessions(300, seed)).design_effect for seed in range(300)]
     assert np.mean(effects) == pytest.approx(1, abs=0.05)
@@ -146,11 +147,13 @@ def test_of_one_session_each_rate_counts_as_one_observation() -> None:
 
 
 def test_a_spread_seen_in_few_sessions_with_a_hit_counts_with_few_degrees_of_freedom() -> None:
-    """Five sessions have the same number of hits: 4/5 of five degrees of freedom (Korn & Graubard 1998)."""
+    """All five sessions have the same number of hits. This gives 4/5 of five degrees of freedom (Korn &
+    Graubard 1998).
+    """
     sessions = [(3, 10)] * 5 + [(0, 10)] * 5
     share = of_sessions(sessions, range(10))
     assert share.interval is not None
-    chance = 2 * norm.sf(t.ppf(0.975, 4))  # statsmodels expects the level for a normal distribution
+    chance = 2 * norm.sf(t.ppf(0.975, 4))  # statsmodels expects the level of a normal distribution
     number = share.effective_n
     reference = proportion_confint(0.15 * number, number, alpha=chance, method="wilson")
     assert (share.interval.low, share.interval.high) == pytest.approx(reference, abs=1e-9)
@@ -162,7 +165,8 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
     assert of_sessions([(1, 10)] * sessions, range(sessions)).has_enough == is_enough
     assert not of_sessions([(0, 1)] * 29, range(29)).has_enough
     assert Share(1, 30).has_enough
-    # If the number of sessions is unknown, ten groups are needed, because they contain at least ten sessions.
+    # The number of sessions is unknown here. Ten groups contain at least ten sessions, so ten groups are
+    # enough.
     for groups, is_enough_of_them in ((9, False), (10, True)):
         by_group = count_by_group([(1, 10)] * groups, range(groups))
         assert Share.from_groups(*by_group).has_enough == is_enough_of_them
@@ -170,7 +174,7 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
 
 
 def test_sessions_that_are_counted_on_several_days_are_still_few() -> None:
-    """Five sessions of twelve days count as 60 in the sum over days, but they are in only five groups."""
+    """Five sessions last twelve days. The sum over days counts 60 sessions, but only five groups exist."""
     day = count_by_group([(1, 5)] * 5, range(5))
     assert not Share(5 * 12, 25 * 12, 60, 12 * day).has_enough
 
@@ -201,8 +205,8 @@ def test_counting_calls_as_independent_would_not() -> None:
 
 
 def test_a_session_that_is_in_two_parts_of_a_sum_is_kept_together() -> None:
-    """Each session calls two tools, and fails at both or neither, so the sum must have the interval of the
-    whole.
+    """Each session calls two tools, and fails with both or with neither. The sum must have the interval of
+    the whole.
     """
     random = np.random.default_rng(2)
     sessions, groups = 60, place_sessions(60)
@@ -364,7 +368,7 @@ def test_the_interval_covers_the_difference_as_often_as_it_says(
 
 
 def test_what_two_rates_of_the_same_sessions_have_in_common_is_subtracted() -> None:
-    """The same sessions call two tools; a session that fails with one tool also fails with the other."""
+    """The same sessions call two tools. A session that fails with one tool also fails with the other tool."""
     random = np.random.default_rng(6)
     own = random.beta(0.4, 1.6, 400)
     sessions, against = (

@@ -1,6 +1,7 @@
-"""Runs short simulations of the statistics on pages; each result must be in its allowed range.
+"""Runs short simulations of the statistics on pages. Each result must be in its allowed range.
 
-The range is widened by the simulation's own error. `./dev bench statistics` runs more draws and all settings.
+The range is widened by the error of the simulation. `./dev bench statistics` runs more draws and all
+settings.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from bench.statistics.alert_cells import (
 )
 from bench.statistics.cells import Cell
 
-# Change points and tasks have simulations in their own test files; alerts are simulated below.
+# Change points and tasks are simulated in their own test files. Alerts are simulated below.
 DRAWS = {
     "rates": 1000,
     "rates_of_tables": 1500,

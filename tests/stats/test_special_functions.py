@@ -1,4 +1,4 @@
-"""Compares our special functions with those of scipy, which only the tests depend on."""
+"""Compares our special functions with those of scipy. Only tests depend on scipy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Numbers = Any  # an array, or a value that numpy converts to an array
 
 
 def worst_error(values: Numbers, expected: Numbers) -> float:
-    """Return the largest relative error; equal infinities, or two `nan`, count as equal."""
+    """Return the largest relative error. Equal infinities count as equal, and so do two values `nan`."""
     values, expected = np.broadcast_arrays(np.asarray(values, dtype=float), np.asarray(expected, dtype=float))
     same = (values == expected) | (np.isnan(values) & np.isnan(expected))
     return float(np.max(np.abs(values[~same] / expected[~same] - 1), initial=0.0))
@@ -33,7 +33,7 @@ def test_the_normal_distribution() -> None:
 def test_the_distribution_of_students_t() -> None:
     t = np.concatenate([[0.0], np.geomspace(1e-3, 1e140, 400)])
     expected = scipy.special.stdtr(FREEDOM, -t)
-    is_normal = expected > 1e-300  # smaller doubles lose digits
+    is_normal = expected > 1e-300  # smaller doubles have fewer digits
     assert worst_error(ours.stdtr(FREEDOM, -t)[is_normal], expected[is_normal]) < 1e-12
     assert worst_error(ours.stdtr(FREEDOM, t), scipy.special.stdtr(FREEDOM, t)) < 1e-13
 
@@ -41,7 +41,7 @@ def test_the_distribution_of_students_t() -> None:
 @pytest.mark.parametrize("chance", [0.5001, 0.6, 0.8, 0.95, 0.975, 0.999, 1 - 1e-6, 1 - 1e-12])
 def test_the_quantiles_of_students_t(chance: float) -> None:
     expected = scipy.special.stdtrit(FREEDOM, chance)
-    allowed = 1e-10 if chance < 0.6 else 1e-12  # near the median, the absolute error is limited instead
+    allowed = 1e-10 if chance < 0.6 else 1e-12  # near the median, a relative error of 1e-12 is not reached
     assert worst_error(ours.stdtrit(FREEDOM, chance), expected) < allowed
     assert worst_error(ours.stdtrit_of(chance)(FREEDOM), expected) < allowed
 
@@ -56,7 +56,7 @@ def test_far_quantiles_of_students_t_lead_back_to_their_chance() -> None:
 
 def test_digamma_and_trigamma() -> None:
     x = np.geomspace(1e-8, 1e12, 4000)
-    # far from the zero of digamma, where the relative error grows
+    # Near the zero of digamma, the relative error grows. These points are left out.
     far = np.abs(x - 1.4616321449683623) > 0.01
     assert worst_error(ours.digamma(x[far]), scipy.special.digamma(x[far])) < 1e-12
     assert np.abs(ours.digamma(x[~far]) - scipy.special.digamma(x[~far])).max() < 1e-14
@@ -121,7 +121,7 @@ def test_numbers_give_a_number_and_arrays_keep_their_shape(function: Any, values
 
 
 def test_a_value_does_not_depend_on_the_other_elements_of_its_array() -> None:
-    """Otherwise the last digits of a comparison would differ between a table and a page of its own."""
+    """Otherwise, a page could show other last digits of a comparison than a table."""
     freedom = np.linspace(2.5, 80, 300)
     t = np.linspace(-4, 4, 300)
     assert (ours.stdtr(freedom, t) == [ours.stdtr(*pair) for pair in zip(freedom, t, strict=True)]).all()

@@ -1,4 +1,4 @@
-"""Tests rates of two variants at the same mix of work: published examples, algebra, and excluded strata."""
+"""Tests rates of two variants at the same mix of work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callgauge.stats.rates import measure_spreads
 from tests.analysis.session_shares import draw_share, of_sessions, place_sessions
 
 KIDNEY_STONES = [(Share(81, 87), Share(234, 270)), (Share(192, 263), Share(55, 80))]
-"""Charig et al. (1986): treatment A is better for small and for large stones, but worse in total."""
+"""The data of Charig et al. (1986). A is better for small and for large stones, but worse in total."""
 
 
 def plain_sum(strata: list[tuple[Share, Share]]) -> tuple[Share, Share]:
@@ -97,7 +97,7 @@ def test_of_independent_calls_at_equal_mixes_it_is_about_the_plain_difference() 
 
 
 def test_a_stratum_weighs_as_much_as_both_arms_have_of_it_together() -> None:
-    """One variant has almost no data in the second stratum, so this stratum has little weight."""
+    """One variant has almost no data in the second stratum. So this stratum has little weight."""
     standardised = standardise([(Share(100, 1000), Share(100, 1000)), (Share(2, 2), Share(0, 1000))])
     assert standardised is not None
     assert standardised.difference.estimate == pytest.approx(1.996 / (500 + 1.996), rel=1e-3)
@@ -108,7 +108,7 @@ def test_strata_that_only_one_has_are_left_out_and_told() -> None:
         [(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0)), (Share(0, 0), Share(1, 3))]
     )
     assert standardised is not None
-    # the share of the variant that has less in common strata
+    # the smaller of the two variants' shares in common strata
     assert standardised.covered == pytest.approx(10 / 30)
     assert standardised.strata == 1
     assert standardised.difference.estimate == pytest.approx(-0.1)
@@ -138,7 +138,9 @@ def test_how_much_of_the_work_is_common_decides_what_may_be_said(
 
 
 def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt() -> None:
-    """Failures in the second stratum are 40 points more frequent; the variants' shares of it diverge."""
+    """The failure rate in the second stratum is 40 points higher. The variants' shares of this stratum move
+    apart.
+    """
     outweighs = []
     for shift in range(0, 200, 20):
         strata = [
@@ -159,7 +161,7 @@ def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt
 
 
 def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
-    """A stratum with one group of sessions cannot show how sessions differ, even with many calls."""
+    """If a stratum has only one group of sessions, even many calls cannot show how sessions differ."""
     share, against = of_sessions([(1, 10)] * 30), of_sessions([(2, 10)] * 30, place_sessions(30, seed=1))
     single = of_sessions([(0, 50), (50, 50)], [7, 7])
     standardised = standardise([(share, against), (single, against)])
@@ -173,7 +175,7 @@ def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
 
 
 def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
-    """The jackknife leaves a group out of all strata together, so a session with two tools stays whole."""
+    """The jackknife leaves a group out of all strata together. So a session with two tools stays whole."""
     random = np.random.default_rng(43)
     own = random.beta(1, 4, 80)
     shares = [
@@ -196,8 +198,8 @@ def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("strata", [2, 5, 10])
 def test_the_interval_covers_the_difference_where_sessions_have_a_part_in_every_stratum(strata: int) -> None:
-    """Each session calls all tools, so the variances of strata must not be added: intervals would cover 60-91
-    %.
+    """Each session calls all tools. If the variances of the strata were added, 95 % intervals would cover
+    only 60-91 %.
     """
     random = np.random.default_rng(44)
     draws, sessions = 400, Sessions(random, 400)

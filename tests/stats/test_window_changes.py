@@ -1,4 +1,4 @@
-"""Tests the changes that nightly runs find: their first day, what happens later, and where they are."""
+"""Tests the changes that nightly runs find. A change has a first day, and belongs to a series."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIRST = 40  # the day of the first nightly run
 
 
 def draw(rates: list[float], seed: int = 1, sessions: int = 40) -> np.ndarray:
-    """Return k and n of one simulated series: sessions of six calls, with the failure rate of each day."""
+    """Return k and n of one simulated series. Sessions have six calls. `rates` has a rate for each day."""
     random = np.random.default_rng(seed)
     counts = np.zeros((2, len(rates), GROUPS))
     for day, rate in enumerate(rates):
@@ -118,7 +118,7 @@ def test_a_change_needs_enough_sessions_and_days_before() -> None:
 
 def test_the_newest_night_says_how_much_it_tested() -> None:
     changes = follow_changes(series(draw([0.05] * DAYS), draw([0.05] * DAYS, sessions=1)), FIRST)
-    # With one session per day, only the window of fourteen days has enough sessions.
+    # There is one session per day, so only the window of fourteen days has enough sessions.
     assert (changes.series, changes.tests) == (2, 5)
 
 

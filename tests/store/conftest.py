@@ -1,4 +1,4 @@
-"""Provides a folder for logs and the path of a store for the tests in this folder."""
+"""Provides a folder for logs and the path of a store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make worker processes read all logs if a load has workers, even small logs."""
+    """Make worker processes read all logs, even small logs, if the load has workers."""
     monkeypatch.setattr(process_executor, "WorkerProcess", ReadyWorker)
 
 
@@ -34,7 +34,7 @@ def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def begun(tmp_path: Path, store: Path) -> Path:
     """Return a store with one session.
 
-    Tests need it because a first load that rejects all files publishes no store file.
+    Without this session, a load that rejects all its files would publish no store file.
     """
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "s.jsonl").write_text(session("earlier"))

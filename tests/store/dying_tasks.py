@@ -1,4 +1,4 @@
-"""Defines tasks of a Ray cluster that die once at a stage, or run twice; workers import this module."""
+"""Defines tasks of a Ray cluster that die once at a stage, or run twice. Workers import this module."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ingest.pipeline.workers.shared_rows import SharedRows
 
 
 def run_dying(stage: str, mark: str, spared: str, *task: Any) -> TaskOutcome:
-    """Run a task; the first task that reaches `stage` dies with its node, but never on the node `spared`.
+    """Run a task. The first task that reaches `stage` dies with its node, but never on the node `spared`.
 
-    Stages: `begun`, `piece` (one piece of rows is written), `read` (all pieces are written), `shared` (the
-    list of pieces is written). At `process-STAGE` only the process dies. The file `mark` exists after the
-    death.
+    The stages are `begun`, `piece` (one piece of rows is written), `read` (all pieces are written), and
+    `shared` (the list of pieces is written). At `process-STAGE`, only the process dies. After the death, the
+    file `mark` exists.
     """
     alone, _, point = stage.rpartition("-")
 
@@ -31,7 +31,8 @@ def run_dying(stage: str, mark: str, spared: str, *task: Any) -> TaskOutcome:
         except FileExistsError:
             return
         if not alone:
-            os.kill(os.getppid(), signal.SIGKILL)  # kills the node's raylet, and so all workers of the node
+            # kills the raylet of the node, and with it all workers of the node
+            os.kill(os.getppid(), signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
 
     if point == "begun":
@@ -61,7 +62,7 @@ def _with_death(method: Callable[..., Any], die: Callable[[], None], *, is_first
 
 
 def run_twice(*task: Any) -> TaskOutcome:
-    """Run a task twice; the second run does not know the first."""
+    """Run a task twice. The second run does not know about the first."""
     first = ray_task.run_task(*task)
     is_whole = ray_task._is_whole
     setattr(ray_task, "_is_whole", lambda *_: False)  # noqa: B010

@@ -1,4 +1,4 @@
-"""Runs loads that SIGKILL ends at durable writes of each kind. Run as a module: LOGS BASE OUT [WORK].
+"""Runs loads that SIGKILL ends at durable writes of each kind. Run it as a module: LOGS BASE OUT [WORK].
 
 BASE is the initial store, or a missing folder. For each kill, OUT gets one store `OUT/n/store`, which is
 loaded again after the kill.
@@ -6,11 +6,11 @@ loaded again after the kill.
 WORK replaces both loads: `sealed` (loads that write all rows into segments), `forget:SESSION`, `retain:DAYS`,
 `backup` (to `OUT/n/backups`), or `restore` (from `LOGS`).
 
-Prints one JSON line per kill: the step of the kill, what a reader saw afterwards (for `backup`: the number of
-complete backups), and the store if it was loaded again. Several kills can leave the same bytes. Then an
-ordinary run repeats the load only after the first and the last of them.
+Each kill prints one JSON line: the step of the kill, what a reader saw afterwards (for `backup`: the number
+of complete backups), and the store if it was loaded again. Several kills can leave the same bytes. Then an
+ordinary run repeats the load only after the first and the last of these kills.
 
-Processes are forked after all imports, because starting Python would take most of the time.
+The processes are forked after all imports, because starting Python would take most of the time.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from ingest.store.segments import connect_read_only
 from tests.killed_processes import THOROUGH, dying_at, forked
 from tests.store.sealed_months import SEALING, seal_everything
 
-# With this size, even small logs need several batches, and the copy needs several pieces.
+# With this size, even small logs need several batches, and each copy has several pieces.
 writer.BATCH_ROWS = 40
 file_reader.DRAIN_ROWS = 20
 generations._COPY_PIECE = 4_000_000
-checkpoint.WORTH = 0  # loads resume reading every log that grew, even small ones
+checkpoint.WORTH = 0  # loads resume every log that grew, even if it is small
 
 Work = Callable[[Path, OnWrite], object]
 
 
 def look(store: Path, log: Path) -> None:
-    """Record the number of calls that a reader sees in the published store file; None without one."""
+    """Record the number of calls in the published store file. Record None if there is no store file."""
     generation = published_generation(store)
     if generation is None:
         log.write_text("null")
@@ -70,7 +70,7 @@ def look(store: Path, log: Path) -> None:
 
 
 def count_whole(store: Path, log: Path) -> None:
-    """Record the number of backups, and assert that each is complete."""
+    """Record the number of backups. Assert that each backup is complete."""
     place = open_place(store.with_name("backups"))
     names = list_backups(place)
     for name in names:
@@ -101,7 +101,7 @@ def choose_work(kind: str, logs: Path) -> Work:
 
 
 def main(logs: str, base: str, out: str, kind: str = "load") -> None:
-    pa.array([0])  # import everything that pyarrow imports at first use
+    pa.array([0])  # this imports everything that pyarrow imports at first use
     formats()
     if kind == "sealed":
         seal_everything(pytest.MonkeyPatch())
@@ -133,7 +133,9 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """The step at which the work was killed, what a reader saw then, and a hash of the remaining files."""
+    """One kill: the step at which the work was killed, what a reader then saw, and a hash of the remaining
+    files.
+    """
 
     step: str
     seen: int | None
@@ -142,7 +144,7 @@ class Kill:
 
 
 def unlike(kills: Sequence[Kill]) -> list[Kill]:
-    """Return, for each state of the files, the first and the last kill that left it."""
+    """Group the kills by the files that they left. Return the first and the last kill of each group."""
     alike: dict[str, list[Kill]] = {}
     for kill in kills:
         alike.setdefault(kill.left, []).append(kill)
@@ -157,12 +159,13 @@ def lock(store: Path) -> None:
 def left_behind(store: Path) -> str:
     """Return a hash of the store's files after the next work has locked the store.
 
-    Locking removes leftovers of the killed work; this function locks a copy of the store.
+    Locking removes leftovers of the killed work. This function locks only a copy of the store.
     """
     copy = store.with_name("locked")
     shutil.copytree(store, copy)
     forked(lambda: lock(copy))
-    (copy / LOCK).write_bytes(b"")  # the file contains the owner and time of the lock, which no load reads
+    # no load reads the content of this file, the owner and the time of the lock
+    (copy / LOCK).write_bytes(b"")
     digest = hashlib.sha256()
     for path in sorted(path for path in copy.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
@@ -179,9 +182,10 @@ def noting(log: Path) -> OnWrite:
 
 
 def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[int]:
-    """Return the number (from 1) of the middle write of each kind, or of the first and last in thorough runs.
+    """Return the numbers (from 1) of the middle write of each kind. Thorough runs return the first and last
+    writes.
 
-    `among` limits the kinds in an ordinary run; empty means all.
+    In an ordinary run, `among` limits the kinds. If `among` is empty, all kinds are used.
     """
     places: dict[str, list[int]] = {}
     for number, step in enumerate(steps, 1):
@@ -197,7 +201,9 @@ def chosen(writes: list[int], first: int) -> list[int]:
 def kill_one(
     work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int, *, locks_first: bool
 ) -> Kill:
-    """Kill the work at its write number `number`. `locks_first`: the work changes only the store it locks."""
+    """Kill the work at its write number `number`. With `locks_first`, the work changes only the store that it
+    locks.
+    """
     place.mkdir(parents=True)
     store, step, seen_file = place / "store", place / "step", place / "seen"
     if base.exists():

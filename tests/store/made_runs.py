@@ -1,4 +1,4 @@
-"""Makes the folder of a trial run for tests, as `callgauge trial run` writes it."""
+"""Makes the folder of a trial run, as `callgauge trial run` writes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN = '{"path": "a.py", "lines": [1, 2'
 
 
 def lock(run: str = RUN, arms: Sequence[str] = ARMS, tasks: int = 3, **changed: Any) -> dict[str, Any]:
-    """Return the lock file of a trial run; `changed` replaces fields."""
+    """Return the lock file of a trial run. `changed` replaces fields."""
     arm = {
         "model": "falcon-3-8b",
         "prompt": "agent-12",
@@ -54,7 +54,7 @@ def lock(run: str = RUN, arms: Sequence[str] = ARMS, tasks: int = 3, **changed: 
 
 
 def look(number: int, arm: str = "new", run: str = RUN, **changed: Any) -> dict[str, Any]:
-    """Return one interim analysis of a variant; `changed` replaces fields."""
+    """Return one interim analysis of a variant. `changed` replaces fields."""
     return {
         "look": number,
         "arm": arm,
@@ -83,7 +83,7 @@ def offered(description: str) -> dict[str, Any]:
 
 
 def of_trial(text: str, run: str, arm: str | None, task: str, repeat: int = 1) -> str:
-    """Return a session history in the form of the log of one trial."""
+    """Return a session history in the form of a trial's log."""
     lines = text.splitlines(keepends=True)
     start = json.loads(lines[0])
     trial = {"run": run, "repeat": repeat} | ({"arm": arm} if arm else {})
@@ -94,7 +94,7 @@ def of_trial(text: str, run: str, arm: str | None, task: str, repeat: int = 1) -
 
 
 def trial_session(run: str, arm: str, number: int, day: int = 20) -> str:
-    """Return the log of a trial; only calls of the first variant have invalid arguments."""
+    """Return the log of a trial. Only the calls of the first variant have invalid arguments."""
     raw = BROKEN if arm == ARMS[0] else '{"path": "a.py"}'
     return of_trial(session(f"{run}/{arm}/t{number}", turns=(2,), day=day, raw=raw), run, arm, f"t{number}")
 
@@ -102,7 +102,7 @@ def trial_session(run: str, arm: str, number: int, day: int = 20) -> str:
 def write_run(
     folder: Path, run: str = RUN, arms: Sequence[str] = ARMS, tasks: int = 3, looks: int = 1, day: int = 20
 ) -> Path:
-    """Write the folder of a trial run with this number of interim analyses, and return the folder."""
+    """Write the folder of a trial run that has this number of interim analyses. Return the folder."""
     root = folder / run
     root.mkdir(parents=True)
     (root / "plan.toml").write_text('name = "orders"\n')

@@ -1,4 +1,4 @@
-"""Makes small logs to load, and reads stores, for the tests in this folder."""
+"""Makes small logs, and reads the stores into which they were loaded."""
 
 # ruff: noqa: S608 - the queries are made of our own table names
 
@@ -33,7 +33,8 @@ TABLES = (
 FACTS = (
     "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
 )  # fmt: skip
-CLOCK = ("started_at", "finished_at")  # columns of a load run; sessions have another `started_at`
+# columns with the times of a load; sessions also have a column `started_at`, with another meaning
+CLOCK = ("started_at", "finished_at")
 
 
 def session(
@@ -44,9 +45,11 @@ def session(
     raw: str = '{"path": "a.py"}',
     ended: bool = True,
 ) -> str:
-    """Return a session history with a turn for each number in `turns`; the turn has that many one-call steps.
+    """Return a session history. Each number in `turns` makes a turn with this number of steps, and each step
+    has one call.
 
-    `raw` is the raw arguments of every call. If `ended` is False, the last turn and the session have no end.
+    `raw` contains the raw arguments of every call. If `ended` is False, the last turn and the session have no
+    end.
     """
     return "".join(json.dumps(record) + "\n" for record in _records(name, turns, day, raw, ended))
 
@@ -81,7 +84,7 @@ def _call(base: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, An
 
 
 def claude_code_session(name: str) -> str:
-    """Return a Claude Code session: a question, one call with its result, and an answer."""
+    """Return a Claude Code session. It has a question, one call with its result, and an answer."""
     call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "text of the file"}
     messages: list[tuple[str, Any, str | None]] = [
@@ -138,7 +141,7 @@ def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConn
 
 @cache
 def _instance() -> duckdb.DuckDBPyConnection:
-    """Return the shared DuckDB instance, because starting one takes much longer than reading a store."""
+    """Return the shared DuckDB instance. Starting an instance takes much longer than reading a store."""
     return duckdb.connect()
 
 
@@ -149,7 +152,9 @@ def count(store: Path, table: str) -> int:
 def contents(
     store: Path, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return every row of the tables as sorted text, without times of load runs and the columns `without`."""
+    """Return every row of the tables as sorted text. The times of loads and the columns `without` are left
+    out.
+    """
     with reading(store) as con:
         return contents_by(con, tables, without)
 
@@ -170,5 +175,5 @@ def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) ->
 
 
 def rows_by_reference(store: Path) -> dict[str, list[str]]:
-    """Return all rows without ids and file positions that depend on the order of reading."""
+    """Return all rows. Ids and file positions that depend on the order of reading are left out."""
     return contents(store, FACTS, without=("file_id",))

@@ -26,8 +26,8 @@ _VERSIONS = Path(__file__).parent / "versions"
 
 
 def make_older(store: Path, version: int) -> None:
-    """Replace the published store file by one with the tables of `version`, and with the data that they can
-    hold.
+    """Replace the published store file. The new file has the tables of `version`, and only data that fits
+    into them.
     """
     generation = published_generation(store)
     assert generation is not None
@@ -41,10 +41,10 @@ def make_older(store: Path, version: int) -> None:
             newer_columns = con.table(f"newer.{table}").columns
             shared = [name for name in con.table(f"main.{table}").columns if name in newer_columns]
             if table == "tool_calls" and "as_sent" in shared:
-                shared.remove("arguments")  # a computed column
+                shared.remove("arguments")  # this column is computed
             columns = ", ".join(f'"{name}"' for name in shared)
             con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
-        if version < 6:  # these ids ended with the position in the session
+        if version < 6:  # in these versions, the ids ended with the position in the session
             con.create_function("call_place", _place_call)
             con.execute(_PLACES)
             con.execute("UPDATE tool_calls SET chain_id = p.place FROM places p WHERE chain_id = p.call_id")

@@ -16,7 +16,7 @@ import duckdb
 from ingest.store.generations import published_generation
 
 Row = dict[str, Any]
-Counted = tuple[bool, bool, bool]  # whether a call or turn is in `total`, in `n`, in `k`
+Counted = tuple[bool, bool, bool]  # whether a call or turn counts in `total`, in `n`, and in `k`
 
 WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 REFUSED = ("syntax", "schema")
@@ -24,11 +24,11 @@ MENDED = ("coerced", "repaired")
 FAILED = (*MENDED, "failed")
 CUT_OFF = re.compile(r"(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))")
 VERDICTS = ("recorded_ok", "derived_ok")
-LARGEST = 4, 16  # powers of two between which lengths of arguments are grouped
+LARGEST = 4, 16  # exponents: arguments are grouped by length, from 2^4 to 2^16
 
 
 class Facts:
-    """The rows of the tables of a store, except rows that do not count."""
+    """The rows of a store's tables. Rows that do not count are left out."""
 
     def __init__(self, store: Path) -> None:
         generation = published_generation(store)
@@ -71,13 +71,15 @@ def _plain(value: Any) -> Any:
 
 
 def group_of(source: str | None, session_id: str | None) -> int:
-    """Return the group of a session from the first 32 bits of an MD5, big endian."""
+    """Return the group of a session, computed from the first 32 bits of an MD5, big endian."""
     hashed = md5(f"{source or ''}\0{session_id or ''}".encode(), usedforsecurity=False)
     return int.from_bytes(hashed.digest()[:4], "big") % 50
 
 
 def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
-    """Return the data of an interval from (k, n) of each session, except sessions without observations."""
+    """Return the columns from which an interval is computed. `counts` has (k, n) of each session; sessions
+    with n = 0 are ignored.
+    """
     observed = {session_id: counted for session_id, counted in counts.items() if counted[1]}
     groups: dict[int, tuple[int, int]] = {}
     for session_id, (k, n) in observed.items():
@@ -101,7 +103,7 @@ def is_syntax_measured(call: Row) -> bool:
 
 
 def is_parse_error(call: Row) -> bool:
-    """Return whether a call's syntax or schema failed; schema counts only when both were measured."""
+    """Return whether the syntax or the schema of a call failed. Schema counts only if both were measured."""
     measured = is_syntax_measured(call) and call["schema_seen"] == "full"
     return call["fault_layer"] == "syntax" or (measured and call["fault_layer"] == "schema")
 

@@ -1,4 +1,6 @@
-"""Makes loads write all rows and sums into segments, even small or new ones; makes logs of several months."""
+"""Makes loads write all rows and sums into segments, even small or new rows. Also makes logs of several
+months.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ SEALING = (
     "segment copy", "month back", "month", "month checkpoint", "segment", "segment checkpoint", "rewrite",
     "rewritten", "segment sync", "name", "switch", "switched", "remove",
 )  # fmt: skip
-"""The writes of a load that puts all rows into segments (other loads lack them), and those that publish."""
+"""The writes of a load that puts all rows into segments, and the writes that publish the store."""
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:
-    """Make each load write its open rows into a segment, and the sums of each month, even the newest."""
+    """Make loads write their new rows into a segment, and also write the sums of all months."""
     patched.setattr(building_segments, "SEAL_AT", 0)
     seal_months(patched)
 
@@ -46,7 +48,7 @@ def task_session(name: str, *, day: int = 1, raw: str = '{"path": "a.py"}') -> s
 
 
 def over_months(name: str, months: tuple[int, int]) -> str:
-    """Return a session with two turns in different months."""
+    """Return a session with two turns, which are in different months."""
     lines = session(name, turns=(2, 2), raw="]").splitlines(keepends=True)
     second = next(place for place, line in enumerate(lines) if '"turn": 2' in line)
     parts = ("".join(lines[:second]), "".join(lines[second:]))

@@ -1,4 +1,4 @@
-"""Tests that a load decides alerts independently of the order of files, and only with enough data."""
+"""Tests that the alerts of a load do not depend on the order of files, and need enough data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = "dimension, name, rate, since, rose, back, part_of IS NULL"
 
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a log for each day; from the 22nd on, more sessions have invalid arguments."""
+    """Return a folder with a log for each day. From the 22nd on, more sessions have invalid arguments."""
     folder = tmp_path_factory.mktemp("month")
     for day in range(1, LAST + 1):
         broken = 8 if day >= SINCE else 1

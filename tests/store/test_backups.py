@@ -1,4 +1,4 @@
-"""Tests that each backup is complete or does not exist, and that a restored store equals the original."""
+"""Tests backups. Each backup is complete or does not exist, and a restored store equals the original."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name
 
 
 def test_a_forged_piece_is_not_read(place: Path, tmp_path: Path) -> None:
-    """The name of the piece is a link to a file on this machine, which could be endless."""
+    """The list of pieces names a file outside of the backup. Such a file could be endless."""
     (tmp_path / "secret").write_bytes(b"secret")
     name = "gen-000001.duckdb"
     file = BackupFile(name, 6, sha256(b"secret").hexdigest(), ("../../secret",))

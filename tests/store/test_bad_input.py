@@ -1,4 +1,4 @@
-"""Tests hostile files and folders: only they fail, with a reason in one sentence; no load hangs."""
+"""Tests hostile files and folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.store.night import ask, contents, count, rows_by_reference, session
 
 
 def rejected(logs: Path, store: Path) -> dict[str, str]:
-    """Return the stored reasons of rejected files by file name, and assert that each is one sentence."""
+    """Return the reasons of the rejected files by file name. Assert that each reason is one sentence."""
     rows = ask(store, "SELECT path, reason FROM files WHERE status = 'rejected'")
     assert all("\n" not in reason and "Traceback" not in reason for _, reason in rows)
     return {parse_stored_path(path).name: reason for path, reason in rows}
@@ -37,7 +37,7 @@ def rejected(logs: Path, store: Path) -> dict[str, str]:
         (bytes(5000), "is a binary file"),
         (os.urandom(64) + b"\0\n" * 50, "is a binary file"),
         (gzip.compress(b"{}", mtime=0), "is in no format known here"),
-        # the reason is about the complete lines
+        # the file is cut off, but the reason is about its complete lines
         (gzip.compress(b'{"ts":1}\n' * 99, mtime=0)[:-9], "is in no format known here"),
         ('{"ts": 1}\n'.encode("utf-16"), "is in no format known here (its first object has the keys ts)"),
         ("no log\n".encode("utf-16"), "has no JSON object on any of its first lines"),
@@ -104,7 +104,7 @@ def test_a_log_that_becomes_unusable_keeps_what_was_loaded(logs: Path, store: Pa
 
 
 def breaking(at_line: int, error: Exception) -> Any:
-    """Return a translator that fails after some lines, like a bug in a format or a disk error."""
+    """Return a translator that fails after some lines, as with a bug in a format or a disk error."""
     translator = formats()["session_history"].translator
 
     class Broken:

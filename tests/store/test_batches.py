@@ -1,4 +1,4 @@
-"""Tests how `row_batches` turns rows into columns; an unsuitable value is left out and reported."""
+"""Tests how `row_batches` turns rows into columns. An unsuitable value is left out and reported."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def test_a_column_of_one_text_or_of_nothing_throughout_is_stored_as_any_other() 
     table, unfit = to_arrow("turns", rows, SCHEMA)
     assert table.column("text").to_pylist() == ["a", "a"]
     assert table.column("number").to_pylist() == [None, None]
-    assert table.column("flag").to_pylist() == [True, None]  # 1 equals True in Python, but is not a boolean
+    # 1 is not stored as a boolean, although 1 equals True in Python
+    assert table.column("flag").to_pylist() == [True, None]
     assert [reject["code"] for reject in unfit] == ["wrong_type"]
 
 

@@ -1,4 +1,4 @@
-"""Tests that a file that a format reads together with another file is no failure."""
+"""Tests files that a format reads together with another file."""
 
 from __future__ import annotations
 

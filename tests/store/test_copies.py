@@ -1,4 +1,4 @@
-"""Tests that copies count once, and that daily sums match the rows, for any order of loads."""
+"""Tests that copies count once, and that daily sums match the rows. The order of loads must not matter."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -96,7 +96,9 @@ def test_sessions_of_two_sources_with_one_id_are_two(logs: Path, store: Path) ->
 
 
 def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
-    """The log has three valid calls and two with invalid JSON, the second of which retries the first."""
+    """The log has three valid calls and two calls with invalid JSON. The second invalid call retries the
+    first.
+    """
     (logs / "a.jsonl").write_text(
         session("good", turns=(2, 1), day=2) + session("bad", turns=(2,), day=3, raw="]")
     )
@@ -129,14 +131,14 @@ def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> Non
 
 
 def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
-    """Return the sums of all days, computed again in a copy of the published store file."""
+    """Copy the published store file, and compute the sums of all days again there. Return these sums."""
     generation = published_generation(store)
     assert generation is not None
     folder = tmp_path / "copy"
     shutil.copytree(store, folder)
     building = GenerationBuilder(folder / generation.name, ignore_write)
     with building.open_transaction("from scratch") as con:
-        # Signatures of rows in segments were computed when the rows were loaded.
+        # The signatures of rows in segments were computed when the rows were loaded, so they are kept.
         kept = {"signatures"} if find_segments(generation) else set()
         for rollup in set(ROLLUPS) - kept:
             con.execute(f"DELETE FROM {rollup}")
@@ -179,7 +181,7 @@ def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
 
 
 def write_some_sessions(file: Path, chance: random.Random) -> None:
-    """Write sessions with few different names, so that files contain copies; some have no time."""
+    """Write sessions with few different names, so that files contain copies. Some sessions have no time."""
     texts = []
     for _ in range(chance.randint(1, 4)):
         name = chance.choice("stuvw")

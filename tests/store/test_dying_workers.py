@@ -1,4 +1,4 @@
-"""Tests what is lost when workers die, a load dies or a disk is full, and that no leftovers stay."""
+"""Tests workers that die, loads that die, and full disks. No leftovers may stay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Record the worker processes that a load starts by a method other than forking."""
+    """Record the worker processes that a load starts without forking."""
     monkeypatch.setattr(worker_process, "can_fork", lambda: False)
     processes: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
@@ -50,7 +50,7 @@ def test_little_and_nothing_are_read_without_workers(
 
 
 def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Progress], None]:
-    """Kill the first worker after the first part of its first file has arrived."""
+    """Kill the first worker when the first part of its first file has arrived."""
 
     def on_progress(progress: Progress) -> None:
         if progress.name.endswith(name) and progress.bytes_done > 0:
@@ -107,7 +107,7 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
 
     def stop() -> bool:
         names.append(at[-1].name)
-        # the name appears before the file is read, and again during reading
+        # the name appears before the file is read, and again while it is read
         return names.count(str(logs / "a.jsonl")) > 2
 
     report = load([logs], store, workers=2, on_progress=at.append, stop=stop)

@@ -1,4 +1,4 @@
-"""Tests that all executors make the same tables: one process, worker processes, a Ray cluster."""
+"""Tests that one process, worker processes and a Ray cluster make the same tables."""
 
 from __future__ import annotations
 

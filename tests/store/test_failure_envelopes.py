@@ -23,7 +23,7 @@ LOGGED = ("search_logs", "error", "envelope", "execution", "boom")
 
 
 def conversation(*results: tuple[str, str]) -> str:
-    """Return a chat transcript with one call of each tool, its result, and an answer."""
+    """Return a chat transcript. It has one call of each tool, the results, and an answer."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Do it."}]
     for number, (tool, content) in enumerate(results):
         made = {"id": f"call_{number}", "type": "function", "function": {"name": tool, "arguments": "{}"}}
@@ -110,7 +110,7 @@ def test_a_rule_that_cannot_be_read_is_refused(log: Path, store: Path, text: str
 def test_a_late_result_that_reports_a_failure_counts_like_another(
     logs: Path, store: Path, tmp_path: Path, order: str
 ) -> None:
-    """The call is in one file. Its result is in another file, whose log reports success."""
+    """The call is in one file. The result is in another file, whose log reports success."""
     text = session("s", turns=(1,)).replace("text of the file", r"{\"success\": false, \"error\": \"x\"}")
     lines = text.splitlines(keepends=True)
     parts = {"a": lines[:4], "b": lines[4:]}
@@ -126,7 +126,7 @@ def test_a_late_result_that_reports_a_failure_counts_like_another(
     reparse(store, everything=True)
     assert ("read", "ok", "explicit", None, None) in ask(store, STATES)
     assert "envelope_against_ok" not in {row[2] for row in ask(store, STATES)}
-    # the late result is assigned to its call again
+    # this load assigns the late result to its call again
     (logs / "b.jsonl").write_text("".join([*parts["b"], "\n"]))
     load([logs], store)
     assert ("read", "ok", "explicit", None, None) in ask(store, STATES)

@@ -1,4 +1,4 @@
-"""Tests that deleted sessions disappear from all tables and the disk, and that later loads skip them."""
+"""Tests deleted sessions."""
 
 from __future__ import annotations
 

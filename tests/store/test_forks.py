@@ -1,4 +1,6 @@
-"""Tests forked sessions, which repeat the parent's calls: these calls count once, on their own day."""
+"""Tests forked sessions. A fork repeats calls of its parent, but these calls count once, on their original
+day.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def meta(name: str, day: int, parent: str | None = None) -> list[Line]:
 
 
 def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: int = 10) -> list[Line]:
-    """Return one turn: a step with token counts for each call, and an answer if the turn has ended."""
+    """Return one turn with a step for each call. Each step has token counts. If the turn has ended, an answer
+    follows.
+    """
     at = datetime(2026, 10, day, hour, 1, tzinfo=UTC)
     lines = [
         line(at, "event_msg", type="task_started", turn_id=key),
@@ -66,7 +70,7 @@ def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: 
 
 
 def fork(lines: Sequence[Line], name: str, day: int, parent: str, *, hour: int = 9) -> list[Line]:
-    """Return the beginning of a forked session log: the parent's lines, all with the time of the fork."""
+    """Return the beginning of a forked session's log: all lines of the parent, with the time of the fork."""
     at = datetime(2026, 10, day, hour, tzinfo=UTC).isoformat()
     return [*meta(name, day, parent), *({**record, "timestamp": at} for record in lines)]
 
@@ -77,7 +81,7 @@ def write(file: Path, lines: Iterable[Line]) -> Path:
 
 
 def family(id_: str = RANDOM_ID) -> dict[str, list[Line]]:
-    """Return a session, two forks of it, and a fork of a fork; each has one additional turn."""
+    """Return a session, two forks of it, and a fork of a fork. Each of them has one additional turn."""
     ids = iter(id_.format(letter) for letter in _LETTERS)
     own = {
         name: turn(f"t-{name}", day, [next(ids) for _ in range(calls)])
@@ -218,7 +222,9 @@ def test_calls_at_one_place_of_turns_that_differ_all_count(logs: Path, store: Pa
 def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
     logs: Path, store: Path, tmp_path: Path, seed: int
 ) -> None:
-    """Sessions with forks grow over several loads in a random order, together with an unrelated session."""
+    """Sessions with forks grow over several loads in a random order. A session without forks is loaded with
+    them.
+    """
     chance = random.Random(seed)
     rollouts, own_calls = made_family(chance)
     (logs / "session.jsonl").write_text(session("s"))
@@ -245,7 +251,9 @@ def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
 
 
 def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str, int]]:
-    """Return session logs by name, and their call counts; all but the first fork at the end of a turn."""
+    """Return session logs by name, with their numbers of calls. Every session but the first is forked at the
+    end of a turn.
+    """
     id_, numbers = chance.choice((RANDOM_ID, *SHORT_IDS)), iter(range(10, 100))
     heads: dict[str, list[Line]] = {}
     turns: dict[str, list[list[Line]]] = {}
@@ -275,7 +283,7 @@ def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str,
 def test_short_ids_of_a_resumed_session_are_known_and_those_of_others_all_count(
     logs: Path, store: Path
 ) -> None:
-    """Claude Code may use a provider that numbers its calls, so every session has a call `t1`."""
+    """Claude Code may use a provider that numbers its calls. Then every session has a call `t1`."""
     first = claude_code_session("a")
     (logs / "a.jsonl").write_text(first)
     (logs / "b.jsonl").write_text(claude_code_session("b"))

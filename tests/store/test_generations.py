@@ -1,4 +1,4 @@
-"""Tests the folder of a store: locks, publishing, crashes, and error messages."""
+"""Tests the folder of a store."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ except StoreError as error:
 def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
     logs: Path, loaded: Path, share: float
 ) -> None:
-    """A limit on file sizes makes the copy and DuckDB's writes fail."""
+    """A limit on file sizes makes the copy of the store fail, or DuckDB's writes."""
     before = rows_by_reference(loaded)
     for number in range(3):
         raws = (os.urandom(30_000).hex() for _ in range(20))

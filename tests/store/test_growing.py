@@ -1,4 +1,4 @@
-"""Tests that a grown log is read from its last complete line, with the same tables as in one reading."""
+"""Tests logs that grow between loads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ GROWING = [
     if path.is_file() and detect_container(path.read_bytes()[:65536]) is Container.LINES
 ]
 PARTS = 4
-# These columns depend on the run that wrote a row, the number of readings, and the log's folder.
+# The values of these columns depend on the load that wrote the row, on the number of loads, or on the path of
+# the log.
 BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns", "path")
 COMPARED = (
     "files", "rejects", "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics",
@@ -43,12 +44,12 @@ def tables(store: Path) -> dict[str, list[str]]:
 
 
 def grown(folder: Path, data: bytes, cuts: list[int]) -> Path:
-    """Return a store after loading the log at each length in `cuts`, and then the whole log."""
+    """Load the log at each length in `cuts`, and then the whole log. Return the store."""
     return grown_together(folder, {folder / "log.jsonl": data}, [[cut] for cut in sorted(cuts)])
 
 
 def grown_together(folder: Path, logs: dict[Path, bytes], lengths: list[list[int]]) -> Path:
-    """Return a store after loads of all logs, cut to each of these lengths, and a last load of whole logs."""
+    """Load all logs at each of these lengths, and then the whole logs. Return the store."""
     store = folder / "store"
     for cut_at in (*lengths, [len(data) for data in logs.values()]):
         for (log, data), length in zip(logs.items(), cut_at, strict=True):
@@ -67,12 +68,14 @@ def at_once(folder: Path, data: bytes) -> Path:
 
 @pytest.fixture
 def read_at_once() -> dict[Path, Any]:
-    """Return the tables of each log by path; the logs are loaded together, one of them in several pieces."""
+    """Return a cache for the tables of each log by path. All logs are loaded together, and one log in several
+    pieces.
+    """
     return {}
 
 
 def read_on(store: Path) -> int:
-    """Return the number of bytes of the log that the last load read."""
+    """Return how many lines of the log the last load read."""
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 
@@ -97,7 +100,7 @@ _UNDATED = "examples_that_end_at_a_call_or_at_an_answer.jsonl"
 
 @pytest.mark.thorough
 def test_logs_with_and_without_times_that_grow_together_count_once(tmp_path: Path) -> None:
-    """Rows with and without a day are merged separately, because NULL equals no other value."""
+    """NULL equals no other value, so rows without a day are merged separately from rows with a day."""
     undated = next(path for path in GROWING if path.name == _UNDATED)
     dated = session("dated", turns=(2, 1, 2)).encode()
     logs = {tmp_path / "1" / "log.jsonl": dated, tmp_path / "2" / "log.jsonl": undated.read_bytes()}

@@ -1,4 +1,4 @@
-"""Tests that a load killed at any durable write leaves an intact store, which the next load completes."""
+"""Tests a load that is killed at any durable write. The store stays intact. The next load completes it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def killed_loads(logs: Path, base: Path, out: Path, *leaving: str) -> list[dict[
 
 
 def loaded_again(kills: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Path]]:
-    """Return the kills after which the load was repeated, each with the resulting store."""
+    """Return the kills after which the load was repeated. Each kill has the store of the repeated load."""
     return [(kill, Path(kill["store"])) for kill in kills if kill["store"] is not None]
 
 
@@ -88,7 +88,7 @@ def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, 
 
 
 def states(store: Path) -> list[tuple[Any, ...]]:
-    """Return the stored states from which reading a log resumes."""
+    """Return the stored states with which a load resumes a log."""
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
 
 
@@ -102,7 +102,7 @@ def test_killed_at_every_write_the_next_load_completes_it(
     night(logs)
     if not first:
         load([logs / "a.jsonl"], base)
-        load([logs], base)  # makes a second store file, so that the first has to be removed
+        load([logs], base)  # this makes a second store file, so the next load removes the first
         shutil.copytree(base, undisturbed)
         next_night(logs)
     load([logs], undisturbed)
@@ -192,7 +192,7 @@ def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_
     base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
     night(logs)
     load([logs / "c.jsonl"], base)
-    load([logs], base)  # makes a second store file; both must be removed
+    load([logs], base)  # this makes a second store file; both must be removed
     shutil.copytree(base, undisturbed)
     forget(undisturbed, SessionChoice(sessions=["a0"]))
     expected = contents(undisturbed)

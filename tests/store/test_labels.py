@@ -1,4 +1,4 @@
-"""Tests names that people give to prompts, by id or hash: later loads keep them."""
+"""Tests names that people give to prompts, by id or hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a log split into two files gives the same rows as the whole log, in any order of files."""
+"""Tests a log that is split into two files. In any order, the files give the same rows as the whole log."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -15,7 +15,8 @@ from ingest.pipeline.load import load
 from tests.store.night import ROLLUPS, ask, contents, count, session
 from tests.store.test_copies import from_scratch
 
-# These columns differ between one file and two files: positions, and what the start of a session defines.
+# One file and two files give different values in these columns: positions, and values from the start of a
+# session.
 PLACES = {
     "file_id", "line", "byte_offset", "result_file_id", "begun", "first_step", "results_expected",
     "prompt_id",
@@ -24,7 +25,7 @@ PLACES = {
 
 
 def counted(store: Path, table: str) -> list[dict[str, Any]]:
-    """Return the rows that statistics use, without their positions."""
+    """Return the rows that statistics use. Their positions are left out."""
     columns = [name for name, *_ in ask(store, f"DESCRIBE {table}") if name not in PLACES]
     rows = ask(store, f"SELECT {', '.join(columns)} FROM {table} WHERE NOT duplicate ORDER BY ALL")
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -41,7 +42,7 @@ def plain(name: str, day: int) -> str:
 
 
 def with_retries(name: str, day: int) -> str:
-    """Return a log of two turns; the first call of the first turn fails and is retried."""
+    """Return a log of two turns. The first call of the first turn fails and is retried."""
     return session(name, turns=(3, 1), day=day, raw="{'path': 1,}")
 
 
@@ -55,7 +56,7 @@ def cuts(log: str) -> range:
 
 
 def kinds_of_cuts(log: str) -> dict[tuple[str, str], int]:
-    """Return one cut for each pair of kinds of consecutive lines."""
+    """Consecutive lines form pairs of kinds. Return one position to cut the log for each such pair."""
     kinds = [json.loads(line)["type"] for line in log.splitlines()]
     return {(kinds[cut - 1], kinds[cut]): cut for cut in cuts(log)}
 
@@ -94,8 +95,8 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
 def test_each_kind_of_cut_alone_has_all_done_that_it_needs(
     logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
-    """A load skips work that none of its logs needs; here each cut is loaded alone, so no other cut triggers
-    it.
+    """A load skips work that none of its logs needs. Here each cut is loaded alone, so no other cut can cause
+    the work.
     """
     log = made("s", 1)
     (logs / "whole.jsonl").write_text(log)

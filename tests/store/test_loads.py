@@ -1,4 +1,4 @@
-"""Tests repeated loads: content counts once, even if its files are renamed, copied or changed."""
+"""Tests repeated loads."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_the_rows_of_a_deleted_file_stay(logs: Path, store: Path) -> None:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("old_name", ["app.log.1", "aaa.log"])
 def test_rotated_logs_lose_nothing(logs: Path, store: Path, old_name: str) -> None:
-    """`aaa.log` is read before `app.log`, and `app.log.1` after it; the order must not matter."""
+    """`aaa.log` is read before `app.log`, and `app.log.1` is read after it. The order must not matter."""
     file = write(logs / "app.log", session("s1"))
     load([logs], store)
     file.rename(logs / old_name)

@@ -1,4 +1,4 @@
-"""Tests that names too long for pages are cut, equally in every table, and reported."""
+"""Tests names that are too long for pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = """
 
 
 def named(text: str, name: str) -> str:
-    """Return a log that uses this name for its session, tools, call ids and model."""
+    """Return a log that uses this name for its session, its tools, its call ids and its model."""
     lines = [json.loads(line) for line in text.splitlines()]
     for line in lines:
         meta = line["meta"] if "meta" in line else line.setdefault("meta", {})

@@ -1,4 +1,4 @@
-"""Tests field maps of chat transcripts: which files a map applies to, and when they are read again."""
+"""Tests field maps of chat transcripts."""
 
 from __future__ import annotations
 

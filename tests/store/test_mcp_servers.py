@@ -1,4 +1,4 @@
-"""Tests the MCP server of a call, from the log or the tool's name; migrations keep it."""
+"""Tests the MCP server of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the next load migrates a store of an older version without losing data."""
+"""Tests that the next load migrates a store of an older version. No data is lost."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -105,14 +105,14 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
 
 @pytest.mark.thorough
 def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
-    """The ids include those of leaked, rejected and reserialised calls, and of split turns."""
+    """The store contains leaked, rejected and reserialised calls, and split turns. Their ids have marks."""
     samples = Path(__file__).parents[2] / "sample_data" / "logs"
     load([samples], store)
     (logs / "a.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[:6]))
     (logs / "b.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[6:]))
     load([logs], store)
     ids = ("tool_calls", "turns", "turn_parts", "step_texts", "diagnostics", "sessions")
-    # versions before 6 or 11 did not store these values
+    # Version 6 was the first to store some of these values. Version 11 was the first to store the others.
     with opened(published_generation(store) or store) as con:
         con.execute("UPDATE turns SET tool_list = NULL, cost = NULL")
         con.execute("UPDATE sessions SET project = NULL, branch = NULL, sub_agent = NULL, environment = NULL")
@@ -193,7 +193,8 @@ def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> 
     sums = contents(store, ["daily_calls", "daily_turns", "daily_rates"])
     make_older(store, SCHEMA_VERSION - 1)
     with opened(store / "gen-000001.duckdb") as con:
-        con.execute("DELETE FROM daily_rates")  # makes the store like one from before these rates
+        # this makes the store like an older store that lacks these rates
+        con.execute("DELETE FROM daily_rates")
     assert apply_retention(store, fact_days=10, today=date(2026, 11, 12)).sessions_removed == 2
     assert ask(store, "SELECT DISTINCT session_id FROM sessions") == [("c",)]
     assert contents(store, list(sums)) == sums

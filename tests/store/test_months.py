@@ -1,4 +1,4 @@
-"""Tests daily sums of old months in separate files: all queries give the same results, after any load."""
+"""Tests daily sums of old months, which are in separate files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def months(store: Path) -> dict[int, str]:
 
 
 def open_rows(store: Path) -> dict[str, int]:
-    """Return the rows of sums in the store file itself, by table."""
+    """Return how many rows of sums are in the store file itself, by table."""
     generation = published_generation(store)
     assert generation is not None
     with opened(generation, "READ_ONLY") as con:
@@ -198,7 +198,6 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
 def test_a_sum_beside_those_of_its_month_is_not_published(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, message: str
 ) -> None:
-    """If a month has a file of sums, a change that adds other sums for the month must fail."""
     first_night(logs)
     load([logs], store)
     before = contents(store)
@@ -271,7 +270,7 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
 
 
 def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:
-    """A migrated store has new columns last; files of later months have another column order."""
+    """In a migrated store, new columns are last. The files of later months have another order of columns."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE older (x INTEGER, y VARCHAR); INSERT INTO older VALUES (1, 'a')")
         connection.execute("CREATE TABLE newer (y VARCHAR, x INTEGER); INSERT INTO newer VALUES ('b', 2)")

@@ -1,4 +1,4 @@
-"""Tests that a load reads a file again when its options show more of the file than before."""
+"""Tests options that show more of a file than before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests a file whose content is replaced: earlier data stays, and continued sessions stay one session."""
+"""Tests a file whose content is replaced."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -23,14 +23,16 @@ STATUS = "SELECT regexp_extract(path, '[^/]+$'), status, follows FROM files ORDE
 
 
 def write_over(file: Path, content: str | bytes) -> None:
-    """Replace the content of a file and change its time, so that a load notices even equal lengths."""
+    """Replace the content of a file and change its time. Then a load notices the change even if the length is
+    equal.
+    """
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     past = file.stat().st_mtime_ns - 10**9 * (1 + len(list(file.parent.iterdir())))
     os.utime(file, ns=(past, past))
 
 
 def in_turn(file: Path, store: Path, nights: Sequence[str]) -> list[LoadReport]:
-    """Load these contents one after another, each as a replacement of the previous content."""
+    """Load these contents one after another. Each content replaces the previous content."""
     reports = []
     for number, night in enumerate(nights):
         file.write_text(night)
@@ -117,7 +119,7 @@ def test_a_session_that_goes_on_across_a_rotation_is_one(
 
 
 def claude_code_lines(name: str, turns: int) -> list[str]:
-    """Return turns without numbers, each with a question, a call, its result and an answer."""
+    """Return turns without numbers. Each turn has a question, a call, its result, and an answer."""
     lines = []
     for turn in range(turns):
         text = claude_code_session(name)
@@ -323,7 +325,7 @@ def test_two_nights_of_records_without_ids_under_one_header(logs: Path, store: P
 
 
 def cline_task(*answers: str, day: int = 1, task: str = "Look") -> str:
-    """Return a Cline task without an id as one document: a question, calls and results."""
+    """Return one document: a Cline task without an id. It has a question, calls and their results."""
     messages: list[dict[str, object]] = [
         {
             "role": "user",

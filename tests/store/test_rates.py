@@ -1,4 +1,4 @@
-"""Compares daily sums with a recount of rows in plain Python, and with known answers for few rows."""
+"""Compares daily sums with a count of the rows in plain Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    """Return sessions over two files that a later load continues; some have no end or broken text."""
+    """Load two files of sessions, one after the other. The second file continues s1. Some sessions have
+    broken arguments or no end.
+    """
     folder = tmp_path_factory.mktemp("nights")
     broken, wrong = '{"path": "a.py"', '{"path": 7, "path": 8}'
     (folder / "a.jsonl").write_text(
@@ -53,7 +55,7 @@ def test_a_rollup_is_what_a_count_of_the_facts_gives(
 
 @pytest.mark.thorough
 def test_the_samples_have_every_rate(samples: Facts) -> None:
-    """If the samples lacked a rate, the recount would not test it."""
+    """If no sample had values for a rate, this rate would not be tested."""
     hit = {row["rate"] for row in samples.tables["daily_rates"] if row["k"]}
     assert {row["rate"] for row in samples.tables["daily_rates"]} - hit <= {
         "emission",

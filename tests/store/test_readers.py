@@ -1,4 +1,4 @@
-"""Tests that readers see a complete store file during loads, and that loads do not wait for readers."""
+"""Tests that readers always see a complete store file, and that loads do not wait for readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.store.night import count, session
 
-# This reader works like a dashboard: it opens a new connection when CURRENT names a new store file.
+# This reader works like a dashboard. When CURRENT names a new store file, the reader opens a new connection.
 READER = """
 import sys, time
 from pathlib import Path
@@ -40,7 +40,7 @@ while not stop.exists():
 
 @contextmanager
 def reading(store: Path, answers: list[tuple[float, str, int]]) -> Iterator[None]:
-    """Run a reader in another process; afterwards the list has its answers (time, store file, calls)."""
+    """Run a reader in another process. At the end, the list has its answers (time, store file, calls)."""
     stop = store.parent / "stop"
     with subprocess.Popen(
         [sys.executable, "-c", READER, str(store), str(stop)],
@@ -121,7 +121,7 @@ def test_of_loads_at_the_same_time_one_runs_and_the_others_are_told(logs: Path, 
     loads = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     answers = sorted(process.communicate(timeout=240)[0].strip() for process in loads)
     assert [process.returncode for process in loads] == [0, 0, 0]
-    # A load that starts after the other load has finished finds no new files.
+    # The second load starts after the first has finished, so it finds no new files.
     assert answers.count("gen-000001.duckdb") == 1
     assert set(answers) <= {"gen-000001.duckdb", "busy", "None"}
     assert count(store, "tool_calls") == 5 * 9 * 81

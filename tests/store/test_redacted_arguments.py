@@ -1,4 +1,4 @@
-"""Tests that calls whose arguments are only a placeholder are not measured, but reported."""
+"""Tests calls whose arguments are only a placeholder."""
 
 from __future__ import annotations
 

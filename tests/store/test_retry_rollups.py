@@ -1,4 +1,4 @@
-"""Tests daily sums of retry sequences and of parallel calls with hand-made rows."""
+"""Tests daily sums of retry sequences and of parallel calls."""
 
 from __future__ import annotations
 

@@ -49,7 +49,9 @@ def test_a_chain_costs_what_the_steps_after_its_first_call_cost(tmp_path: Path) 
 
 
 def test_a_step_that_tries_several_chains_again_is_paid_once(tmp_path: Path) -> None:
-    """Two calls fail, and one step retries both: the 120 tokens and one second of that step count once."""
+    """Two calls fail, and one step retries both. The 120 tokens and the one second of this step must count
+    once.
+    """
     calls = [
         begun(1, step=0),
         begun(2, step=0, ordinal=1),
@@ -261,7 +263,8 @@ def test_a_trial_passed_when_none_of_its_judged_turns_failed(tmp_path: Path) -> 
         (None, ASKED, "first message"),
         (None, "x" * 39, None),
         (None, "x" * 2_000, "first message"),
-        (None, "x" * 2_000 + "…", None),  # a cut text, whose missing rest may make it another task
+        # the text is cut, so two texts with different ends would look like one task
+        (None, "x" * 2_000 + "…", None),
     ],
 )
 def test_a_task_is_named_by_the_log_or_by_a_first_message_that_can_be_one(

@@ -1,4 +1,4 @@
-"""Tests rows of earlier loads in segment files: all queries give the same results, after any load."""
+"""Tests that all queries give the same results, although rows of earlier loads are in segment files."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ Step = Callable[[Path, Path], object]
 
 @pytest.fixture
 def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make each load write its open rows into a segment."""
+    """Make each load write its new rows into a segment."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
 
 
 def segments(store: Path) -> dict[str, str]:
-    """Return the segment files of a store with hashes of their contents."""
+    """Return the segment files of a store, with a hash of each file's content."""
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in store.glob("seg-*.duckdb")}
 
 
@@ -91,7 +91,9 @@ LOADS: tuple[Step, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Two stores after all loads in `LOADS`, and the loads after which the stores differed."""
+    """Two stores after all loads in `LOADS`, one of them with segments. `unlike` names the loads after which
+    they differed.
+    """
 
     whole: Path
     in_segments: Path
@@ -203,7 +205,7 @@ def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: P
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) -> None:
-    """Readers of the previous store file may use the old segment, so the next load removes it."""
+    """Readers of the previous store file may use the old segment, so only the next load removes it."""
     first_night(logs, store)
     write(logs / "o.jsonl", session("other"))
     load([logs], store)
@@ -219,7 +221,9 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
 
 
 def continued(name: str, other: str) -> str:
-    """Return a session that begins with a copy of another session with its ids, as resumed sessions do."""
+    """Return a session that begins with a copy of another session. The copy has the same ids, as in resumed
+    sessions.
+    """
     return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
 
 
@@ -276,7 +280,7 @@ def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch
         write(logs / f"{number}.jsonl", session(f"s{number}"))
     load([logs], store)
     whole = contents(store, ("sessions", "turns", "tool_calls", "diagnostics", "step_texts"))
-    size = 5 * 262144  # bytes: one block for each table
+    size = 5 * 262144  # bytes; one block for each of five tables
     monkeypatch.setattr(building_segments, "SEAL_AT", size // 3)
     write(logs / "more.jsonl", claude_code_session("c"))
     load([logs], store)
@@ -347,7 +351,7 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
 
 
 def damage_unread_block(store: Path, name: str) -> None:
-    """Flip a bit in a block of a segment that a count of the rows does not read."""
+    """Flip a bit in a block of a segment. A count of the rows does not read this block."""
     generation, whole = published_generation(store), (store / name).read_bytes()
     assert generation is not None
     for place in range(20_000, len(whole), 16_384):

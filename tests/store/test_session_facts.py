@@ -1,4 +1,4 @@
-"""Tests that a metadata file next to a session log is read with the log, and not rejected."""
+"""Tests that a metadata file next to a session log is read with the log, and is not rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests runs with the same session id: different calls and turns all count; copies count once."""
+"""Tests runs that have the same session id. Different calls and turns all count, but copies count once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.store.test_copies import from_scratch
 from tests.store.test_other_content import in_turn, write_over
 
 Call = tuple[str | None, str, dict[str, Any]]
-"""The call's id in the log, the tool, and the arguments."""
+"""The id of the call in the log, the tool, and the arguments."""
 
 CALLS = "SELECT {} FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
 
@@ -28,9 +28,9 @@ def step(number: int, source: str, message: str, **more: Any) -> dict[str, Any]:
 def trajectory(
     task: str, *calls: Call, session_id: str = "run", copied: str | None = None, indent: int | None = None
 ) -> str:
-    """Return an ATIF document: a task, one step per call with its result, and an answer.
+    """Return an ATIF document: a task, one step per call with the result, and an answer.
 
-    `copied` is the repeated task of an earlier trajectory that this one continues.
+    If this trajectory continues an earlier trajectory, `copied` is the repeated task of the earlier one.
     """
     steps = [step(1, "user", copied, is_copied_context=True)] if copied else []
     steps.append(step(len(steps) + 1, "user", task))
@@ -96,7 +96,7 @@ def test_calls_of_one_place_differ_by_tool_arguments_or_id(logs: Path, store: Pa
 
 
 def test_an_id_drawn_at_random_says_which_call_it_is(logs: Path, store: Path) -> None:
-    """A random call id identifies a call, even if a second dump has cut, redacted or changed arguments."""
+    """A random call id identifies a call, even if a second dump cut, redacted or changed the arguments."""
     for number, path in enumerate(("a.py", "[redacted]")):
         call = ("call_90R0NgAY0rQUYihSqVx7OuIs", "read", {"path": path})
         (logs / f"{number}.json").write_text(trajectory("Same task", call))

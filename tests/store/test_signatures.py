@@ -1,4 +1,4 @@
-"""Tests signatures: error texts of logs without the parts that differ each time."""
+"""Tests signatures. A signature is an error text without the parts that differ each time."""
 
 # ruff: noqa: E501  a text of a log stands on the line of what becomes of it
 from __future__ import annotations
@@ -14,7 +14,7 @@ DAY = "2026-11-20"
 
 
 def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the id and text of each call's signature, in order."""
+    """Return the id and the text of each call's signature. The order is that of the calls."""
     with empty_tables() as connection:
         rows = [
             {"call_id": f"{number:04d}", "day": DAY, "fault_layer": "execution", "duplicate": False} | call
@@ -31,19 +31,19 @@ def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 RESULTS = {
-    # In every agent's logs, the reason takes precedence over the exit code.
+    # If a result has a reason and an exit code, the reason counts, in the logs of every agent.
     "Exit code 2\nmake: *** No rule to make target `gen-doc'.  Stop.": "make: *** No rule to make target <text>. Stop.",
     "Error: Command failed (exit code: 1)\nls: /nope: No such file or directory": "ls: <path>: No such file or directory",
     "Chunk ID: 9ac387\nWall time: 1.1419 seconds\nProcess exited with code 1\nOriginal token count: 36\nOutput:\n"
     '{\n  "error": "no issues found matching the provided IDs",\n  "schema_version": 1\n}': "no issues found matching the provided IDs",
     "Exit code 1\n[fmt] $ gofmt -w .\n[lint] ERROR task failed\n\ncmd/main.go:19:13: undefined: errors": "<path>:<n>: undefined: errors",
     "Exit code 1\n$ biome check\n at src/api/routes.ts:5:1\n\n  × The imports are not sorted.": "The imports are not sorted.",
-    # The exit code counts if there is no other text, and has the same form for every agent.
+    # If there is no other text, the exit code counts. The text of the exit code is the same for every agent.
     "Exit code 1": "exit code 1",
     "Process exited with code 1": "exit code 1",
     "<returncode>1</returncode>\n<output>\nplain words\n</output>": "exit code 1",
     "Command exited with code 137": "exit code 137",
-    # The last line of a traceback counts; of several tracebacks, the last one counts.
+    # The last line of a traceback counts. If there are several tracebacks, the last traceback counts.
     'Traceback (most recent call last):\n  File "a.py", line 5, in <module>\n    raise Error("x")\nKeyError: \'b\'': "KeyError: <text>",
     "Traceback (most recent call last):\n  a\nKeyError: 1\n\nDuring handling of it:\n\nTraceback (most recent call last):\n"
     "  b\nsqlite3.OperationalError: no such table: app_job": "sqlite3.OperationalError: no such table: <name>",
@@ -67,7 +67,7 @@ RESULTS = {
     "this and/or that is not found, don't retry, it can't work": "this and/or that is not found, don't retry, it can't work",
     "[Operation Cancelled] Reason: User denied execution.": "[Operation Cancelled] Reason: User denied execution.",
     "\x1b[31mError:\x1b[0m gone missing": "gone missing",
-    # These results are JSON or empty.
+    # These results are JSON, or are empty.
     '{"error": {"message": "Rate limit reached", "type": "x"}}': "Rate limit reached",
     "<tool_use_error>File has not been read yet.</tool_use_error>": "File has not been read yet.",
     "   \n ": "no reason logged",

@@ -1,4 +1,4 @@
-"""Tests tables of a store file: versions, runs, sources, codes, shared rows."""
+"""Tests the tables of a store file."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 

@@ -1,4 +1,4 @@
-"""Tests that the daily sums after any sequence of loads equal sums that are computed from all rows."""
+"""Tests that, after any sequence of loads, daily sums equal the sums that are computed from all rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ FROZEN = date(2026, 11, 2)
 
 
 def made_session(number: int) -> str:
-    """Return a session with fixed text: faulty calls, a model, a trial run, and several days."""
+    """Return a session whose text depends only on `number`. Some sessions have faulty calls, a trial run or
+    several days.
+    """
     chance = random.Random(number)
     name = f"s{number}"
     if number % 7 == 5:
@@ -61,7 +63,7 @@ def _without_times(line: str) -> str:
 
 
 class Chain:
-    """A folder of logs and a store that change at random."""
+    """A folder of logs and a store. Both change at random."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -94,7 +96,7 @@ class Chain:
         self.write(self.chance.choice(FILES), self.some_sessions())
 
     def repeat(self) -> None:
-        """Write a file with sessions, some of which are also in other files."""
+        """Write a file of sessions. Some of the sessions are also in other files."""
         self.write(f"{self.chance.choice(FILES)}-copy", self.some_sessions())
 
     def split(self) -> None:
@@ -132,7 +134,9 @@ class Chain:
 
 
 def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
-    """Return the rows of all days from FROZEN on; with `frozen`, the rows of earlier days instead."""
+    """Return the rows of all days from FROZEN on. If `frozen` is True, return the rows of the days before
+    FROZEN.
+    """
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {
         table: [row for row in entries if any(day in row for day in days) is frozen]
@@ -147,7 +151,7 @@ def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if seed % 2:
-        monkeypatch.setattr(checkpoint, "WORTH", 0)  # resume reading of every grown log, even a small one
+        monkeypatch.setattr(checkpoint, "WORTH", 0)  # a load resumes every log that grew, even if it is small
     if seed % 3 == 1:
         monkeypatch.setattr(rollup, "HELD", 0)
     if seed % 3 == 2:

@@ -1,4 +1,4 @@
-"""Tests trial runs in a store: the lock file and the interim analyses each count once."""
+"""Tests trial runs in a store."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -75,7 +75,7 @@ def test_calls_turns_and_sums_know_their_run_and_arm(logs: Path, store: Path) ->
 
 
 def test_a_run_from_elsewhere_is_no_trial(logs: Path, store: Path) -> None:
-    """A path may assign any session to a run, but only the log itself can make the session a trial."""
+    """A path may assign any session to a run. But only the log itself can say that the session is a trial."""
     (logs / "r1").mkdir()
     (logs / "r1" / "a.jsonl").write_text(session("a"))
     load([logs], store, from_path=["logs/{run}/*"])

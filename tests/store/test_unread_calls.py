@@ -1,4 +1,4 @@
-"""Tests tool calls in a log that are not read: they are listed with their position."""
+"""Tests tool calls that a log contains but a load cannot read. A load lists their positions."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def assistant(number: int, call: str | None = None) -> dict[str, Any]:
 
 
 def stranger(call: str, kind: str = "agent_step") -> dict[str, Any]:
-    """Return a line with a call in a type that Claude Code does not write today."""
+    """Return a line with a call. Claude Code does not write this type of line today."""
     return {
         "type": kind,
         "sessionId": "s",
@@ -129,7 +129,7 @@ def test_a_line_that_repeats_a_call_which_is_read_says_nothing(logs: Path, store
 
 
 def test_a_line_whose_events_come_later_says_nothing(logs: Path, store: Path) -> None:
-    """Gemini CLI rewrites a message several times; events are made only when the message is final."""
+    """Gemini CLI rewrites a message several times. Only the final message gives events."""
     call = {"id": "g1", "name": "ls", "args": {}, "status": "success", "result": "ok"}
     message = {"timestamp": "2026-04-14T01:00:00.000Z"}
     write(
@@ -165,7 +165,7 @@ def test_calls_that_are_remembered_are_bounded(
 
 
 def test_a_file_of_which_no_call_was_read_says_so_once(logs: Path, store: Path) -> None:
-    """Hermes reads `tool_calls`, so a message with Anthropic's blocks is plain text for Hermes."""
+    """Hermes reads `tool_calls`. So a message with Anthropic's blocks is plain text for Hermes."""
     block = {"type": "tool_use", "id": "c", "name": "ls", "input": {}}
     session = {
         "session_id": "s", "platform": "cli", "session_start": "2026-04-14T01:00:00",

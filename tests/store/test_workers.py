@@ -1,4 +1,4 @@
-"""Tests that worker processes make the same tables as one process, even when a worker fails."""
+"""Tests that worker processes make the same tables as one process, even if a worker fails."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from tests.store.night import FACTS, count, session
 
 LONG = '{"text": "%s"}' % ("x" * 20_000)
 SAMPLE_DATA = Path(__file__).parents[2] / "sample_data" / "logs"
-SESSIONS = 150  # in a long file, whose rows need several shipments from the worker
+SESSIONS = 150  # sessions in a long file; its rows come from the worker in several parts
 
 
 pytestmark = pytest.mark.usefixtures("workers_read")
 
 
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table without times; rows of logs stay in the stored order."""
+    """Return every row of every table. Times are left out. The rows of logs keep the stored order."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
@@ -80,7 +80,9 @@ def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> No
 
 
 def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadReport, LoadReport]:
-    """Load into two stores, with one process and with two workers, and assert that the stores are equal."""
+    """Load with one process into one store, and with two workers into another. Assert that the stores are
+    equal.
+    """
     serial, two = (load(named, tmp_path / str(workers), workers=workers, **options) for workers in (1, 2))
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
     assert replace(serial, seconds=0) == replace(two, seconds=0)
@@ -175,7 +177,7 @@ def test_progress_is_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     progress_by_workers: dict[int, list[Progress]] = {1: [], 2: []}
     for workers, at in progress_by_workers.items():
         load([logs], tmp_path / str(workers), workers=workers, on_progress=at.append)
-    # The same progress repeats while the load waits for a worker.
+    # While a load waits for a worker, it reports the same progress again. Such repetitions are removed.
     serial, two = (list(dict.fromkeys(at)) for at in progress_by_workers.values())
     assert [at for at in two if at in serial] == serial
     assert all(at.bytes_done <= at.bytes_total for at in two)

@@ -1,4 +1,4 @@
-"""Makes loads wait until their workers are ready; otherwise a small load would end before that."""
+"""Makes a load wait until its workers are ready. A small load would otherwise end before that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess
 
 
 class ReadyWorker(WorkerProcess):
-    """A worker whose constructor returns only when the process is ready or dead."""
+    """A worker whose constructor waits until the process is ready or dead."""
 
     def send_start(self, start: StartMessage) -> None:
         super().send_start(start)

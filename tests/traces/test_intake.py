@@ -1,4 +1,4 @@
-"""Tests traces over OTLP: valid requests become a log that a load reads; other requests are rejected."""
+"""Tests traces over OTLP."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ATTRIBUTES = {
 
 
 def make_message() -> ExportTraceServiceRequest:
-    """Return a request with one span: a model call that requests a tool call."""
+    """Return a request with one span. The span is a model call that requests a tool call."""
     message = ExportTraceServiceRequest()
     span = message.resource_spans.add().scope_spans.add().spans.add()
     span.trace_id, span.span_id, span.name = bytes(range(16)), bytes(range(8)), "chat heron-2"

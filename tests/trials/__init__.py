@@ -1,1 +1,1 @@
-"""Tests of trials: plans, runs, verdicts."""
+"""Tests of trials."""

@@ -1,6 +1,6 @@
-"""Runs trial runs that SIGKILL ends at their n-th write, for every n. Run as a module: OUT.
+"""Runs trial runs. For every n, SIGKILL ends a run at its n-th write. Run it as a module: OUT.
 
-Each run continues after the kill. Prints one JSON line per kill. Processes are forked after all imports,
+Each run continues after the kill, and prints one JSON line. The processes are forked after all imports,
 because starting Python would take most of the time.
 """
 
@@ -21,7 +21,7 @@ from tests.trials.made_plan import UNKNOWN, make_plan, make_tasks, opened_by, we
 
 
 def go(folder: Path, on_write: OnWrite, log: Path) -> None:
-    """Run a small trial, and record in `log` each request to the model's server."""
+    """Run a small trial. Record each request to the model's server in `log`."""
 
     def brain(request: Asked) -> Emitted:
         with log.open("a") as file:

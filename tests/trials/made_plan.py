@@ -53,7 +53,7 @@ UNKNOWN = Capabilities()
 
 
 def make_plan(folder: Path, *, arms: Sequence[str] = ("careful", "sloppy"), **changes: Any) -> Plan:
-    """Return a plan with one endpoint, and one model for each variant, with the variant's name."""
+    """Return a plan with one endpoint. Each variant has its own model, which has the variant's name."""
     price = TokenPrice(input=1.0, output=4.0, cached=0.5)
     models = {name: ModelPlan(name, "local", name, {"max_tokens": 100}, price, KNOWN) for name in arms}
     plan = Plan(
@@ -101,7 +101,9 @@ def chance(*parts: object) -> float:
 def weather_brain(
     rates: Mapping[str, float] | None = None, broken: str = '{"town": 7}'
 ) -> Callable[[Asked], Emitted]:
-    """Return a model that requests the weather once, then answers; some calls have `broken` arguments."""
+    """Return a model that requests the weather once, and then answers. Some of its calls have the arguments
+    `broken`.
+    """
 
     def brain(request: Asked) -> Emitted:
         results = [message for message in request.messages if message.role == "tool"]

@@ -1,4 +1,4 @@
-"""Makes turns like those of the gateway from calls and an answer, without a model."""
+"""Makes turns from calls and an answer, as the gateway does. No model is needed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CATALOG = ToolCatalog.load(TOOLS)
 
 
 def make_turn(calls: Sequence[Sequence[str]] = (), answer: str = "Done.", **metadata: Any) -> Turn:
-    """Return a turn with one call per step, each parsed and run as in the gateway, and the answer."""
+    """Return a turn with one call per step, and the answer. Each call is parsed and run as in the gateway."""
     answers = [RecordedAnswer(tool["name"], "ok") for tool in TOOLS]
     executor = Executor(Toolbox(recorded_tools(CATALOG, answers)))
     steps = []

@@ -1,4 +1,4 @@
-"""Writes a plan and all files that it names into a folder; test cases change it."""
+"""Writes a plan and all files that the plan names into a folder. Tests change some of the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ TASK: dict[str, Any] = {
 def write_plan(
     folder: Path, replace: Sequence[Sequence[str]] = (), tasks: Sequence[Any] = (TASK,), text: str = PLAN
 ) -> Path:
-    """Write the plan with some of its text replaced, and all files that it names; return its path."""
+    """Write the plan and all files that it names. Some text of the plan is replaced. Return the path of the
+    plan.
+    """
     for old, new in replace:
         assert text.count(old) >= 1, f"the plan has no {old!r}"
         text = text.replace(old, new, 1)

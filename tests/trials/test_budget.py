@@ -1,4 +1,4 @@
-"""Tests limits of cost, tokens and time, and an endpoint's rate limits, with a fake clock."""
+"""Tests the limits of cost, tokens and time, and the rate limits of an endpoint."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import go, make_plan, make_tasks, opened_by, weather_brain
 
-TRIAL = 0.00025  # USD for two replies, each with 50 input tokens (10 of them cached) and 20 output tokens
+TRIAL = 0.00025  # USD for two replies; each has 50 input tokens (10 of them cached) and 20 output tokens
 
 
 class MovedClock(Clock):
-    """A clock that advances during waits, and by `step` at each reading."""
+    """A clock that advances during waits, and by `step` each time it is read."""
 
     def __init__(self, step: float = 0.0) -> None:
         self.time, self.step, self.slept = 1_000.0, step, 0.0
@@ -142,7 +142,7 @@ def test_a_bucket_lets_so_many_pass_a_minute() -> None:
 def test_more_than_a_bucket_holds_passes_when_it_is_full_and_leaves_it_in_debt() -> None:
     async def ask() -> list[float]:
         clock = MovedClock()
-        bucket = RateBucket(600, clock)  # the bucket has a capacity of 100, and gets ten per second
+        bucket = RateBucket(600, clock)  # the bucket can contain 100, and gets ten per second
         waits = []
         for units in (1_000, 10, 10):
             before = clock.slept

@@ -1,4 +1,6 @@
-"""Tests checks of trials: BFCL's rules for calls, answers, and custom checks in their own process."""
+"""Tests the checks of trials: BFCL's rules for calls, checks of answers, and custom checks in their own
+process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the run's records have the same counts as a load of its session logs, for any model."""
+"""Tests the counts in a run's records. For any model, a load of the session logs gives the same counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CALLS = """
 
 
 def wild_brain(request: Asked) -> Emitted:
-    """Return a model with every kind of behaviour, chosen by task and step."""
+    """Show every kind of behaviour of a model. The task and the step choose the behaviour."""
     city = city_of(request)
     step = sum(message.role == "assistant" for message in request.messages)
     good = json.dumps({"city": city})
@@ -126,7 +126,9 @@ def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> Non
 
 
 def test_repairs_are_not_measured_where_the_server_may_have_rewritten_the_arguments(tmp_path: Path) -> None:
-    """In the ledger, in the report's measure and in the rows of the page; a fallback call is measured."""
+    """Records, report and page must not measure repairs, because the server may have made them. Fallback
+    calls are measured.
+    """
     plan = make_plan(tmp_path, arms=("m",), measure=MeasurePlan("refused", 0.1, looks=1))
     plan = replace(
         plan,

@@ -1,4 +1,4 @@
-"""Tests the estimate for a plan: sums by hand, and numbers of tasks against simulated runs."""
+"""Tests the estimate for a plan."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_trials_requests_and_the_probe_are_counted(tmp_path: Path) -> None:
     run_estimate = estimate(tmp_path)
     assert (run_estimate.tasks, run_estimate.repeats, run_estimate.trials) == (3, 2, 12)
     assert (run_estimate.requests, [arm.most_requests for arm in run_estimate.arms]) == (24, [48, 48])
-    assert run_estimate.probes == 6  # one model without declared support for tools
+    # the plan does not say whether one of the models supports tools, so the run probes this model
+    assert run_estimate.probes == 6
     declared = PLAN.replace("supports_parallel_tools = false", "supports_tool_use = true")
     assert estimate(tmp_path, declared).probes == 0
 
@@ -59,7 +60,8 @@ def test_tokens_and_cost_are_the_sums_of_what_is_read_and_written(tmp_path: Path
 def test_a_history_replaces_what_is_guessed(tmp_path: Path) -> None:
     run_estimate = estimate(tmp_path, history=History(50, 3.5, written=40.0))
     assert (run_estimate.requests, run_estimate.arms[0].written) == (42, 840)
-    assert estimate(tmp_path, history=History(50, 30.0)).requests == 12 * 8  # limited by max_steps
+    # max_steps limits the number of requests
+    assert estimate(tmp_path, history=History(50, 30.0)).requests == 12 * 8
 
 
 def test_a_reply_is_no_longer_than_it_may_be(tmp_path: Path) -> None:
@@ -125,7 +127,8 @@ def test_so_many_tasks_show_the_difference_in_four_of_five_runs(
     assert needed is not None
     draw = np.random.default_rng(7)
     rates = (middle - difference / 2, middle + difference / 2)
-    # Both variants share the difficulty of a task, a beta variable whose variance gives the correlation.
+    # A task has the same difficulty for both variants. The difficulty is a beta variable, whose variance
+    # gives the correlation.
     ease = draw.random((RUNS, needed))
     arms = []
     for rate in rates:
@@ -152,7 +155,7 @@ def test_an_amount_needs_so_many_tasks() -> None:
 
 
 def test_looks_cost_a_few_tasks_as_published() -> None:
-    # Lan-DeMets spending of O'Brien-Fleming type, 80 % power; the factors are from gsDesign's manual.
+    # Lan-DeMets spending of O'Brien-Fleming type, 80 % power. The factors are from the manual of gsDesign.
     assert look_factor(1) == pytest.approx(1.0, abs=1e-4)
     assert look_factor(5) == pytest.approx(1.025, abs=0.002)
 

@@ -1,4 +1,6 @@
-"""Tests the gate: not worse by a margin, worse, or not enough data, and the exit codes."""
+"""Tests the gate of a trial run. A variant is "not worse" or "worse" by a margin, or there is not enough
+data.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ def judge(made: MadeRun, margin: Margin, until: int | None = None) -> GateResult
         ({"old": 20, "new": 3}, 0.02, "worse", 5),
         ({"old": 8, "new": 8}, 0.1, "not worse", 0),
         ({"old": 8, "new": 8}, 0.02, "cannot be told", 6),
-        # The variant is surely worse, but by less than the margin.
+        # The variant is clearly worse, but by less than the margin.
         ({"old": 20, "new": 5}, 0.3, "not worse", 0),
     ],
 )
@@ -95,7 +97,7 @@ def test_for_a_measure_that_should_be_high_less_is_worse() -> None:
     assert judge(made, Margin("right", 0.02)).verdict == "worse"
     better = MadeRun(refuse({"old": 3, "new": 20}), tasks=160, looks=5)
     assert judge(better, Margin("right", 0.02)).verdict == "not worse"
-    # Both variants have the same cost in every task.
+    # In every task, both variants have the same cost.
     assert judge(better, Margin("cost", 0.0001)).verdict == "not worse"
 
 

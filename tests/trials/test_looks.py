@@ -1,4 +1,4 @@
-"""Tests interim analyses: which variants are decided, compared with independent counts and error rates."""
+"""Tests interim analyses. An independent count checks which variants are decided, and the error rates."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_nothing_is_decided_by_fewer_than_ten_tasks_that_differ() -> None:
 
 
 def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
-    """All tasks of a group have the same outcome, so a hundred tasks in ten groups count as ten."""
+    """All tasks of a group have the same outcome. So a hundred tasks in ten groups count as ten tasks."""
     outcomes = [outcome("old", place, refused=int(place < 60)) for place in range(100)]
     outcomes += [outcome("new", place, refused=int(place >= 80)) for place in range(100)]
     groups = {f"t{place}": f"g{place // 10}" for place in range(100)}
@@ -139,7 +139,7 @@ def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
     assert alone.estimate == grouped.estimate == pytest.approx(-0.4)
     assert alone.decision == "better"
     assert grouped.decision == "not decided"
-    # A group with the name of a task is not that task.
+    # If a group has the name of a task, the group is still not that task.
     swapped = {"t0": "t1"}
     assert only(look(design(tasks=100, groups=swapped), outcomes, 1)) == alone
 
@@ -169,13 +169,13 @@ def test_a_run_that_cannot_come_to_a_verdict_ends_early_as_not_decided() -> None
     _, looks = MadeRun(refuse({"old": 2, "new": 2}), tasks=200, looks=5, smallest=0.001).run()
     assert looks[-1].decision == "not decided"
     assert looks[-1].look < 5
-    # This must not happen only because an early analysis underestimates the difference.
+    # An early analysis may underestimate the difference. The run must not end early because of this.
     _, arm_looks = MadeRun(refuse({"old": 3, "new": 5}), tasks=400, looks=5, smallest=0.001).run()
     assert arm_looks[-1].decision == "better"
 
 
 def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_the_rest() -> None:
-    """Every fourth trial of new has no check, so analyses come at 3/4 of the planned numbers of tasks."""
+    """Every fourth trial of `new` has no check. So analyses come at 3/4 of the planned numbers of tasks."""
 
     def outcomes(until: int) -> list[TrialOutcome]:
         made = [outcome("old", place, right=place % 2 == 0) for place in range(until)]
@@ -189,7 +189,7 @@ def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_
     assert (first.tasks, last.tasks) == (75, 150)
     as_planned = planned_boundaries(planned)
     assert (first.boundary or 0) > as_planned[0] + 0.4
-    # Earlier analyses spent less alpha, so more is left.
+    # The earlier analyses spent less alpha, so the last analysis has more.
     assert (last.boundary or 9) < as_planned[1]
     assert (last.boundary or 0) > 1.96
 
@@ -220,12 +220,12 @@ def test_a_decided_arm_is_not_looked_at_again_and_leaves_its_share_to_the_others
 
 
 def test_holm_lets_the_last_look_use_what_decided_arms_leave() -> None:
-    """The p of `third` is between alpha / 2 and alpha, so `third` is decided only if `new` is."""
+    """The p-value of `third` is between alpha / 2 and alpha. So `third` is decided only if `new` is."""
 
     def outcomes(clear: int) -> list[TrialOutcome]:
         made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
         made += [outcome("new", place, refused=int(place < 60 - clear)) for place in range(200)]
-        # Variant `third` wins 14 tasks and loses 5: z = 9 / √19 = 2.06, p = 0.039.
+        # The variant `third` wins 14 tasks and loses 5: z = 9 / √19 = 2.06, p = 0.039.
         third = [int(14 <= place < 65) for place in range(200)]
         return made + [outcome("third", place, refused=each) for place, each in enumerate(third)]
 
@@ -261,7 +261,7 @@ def test_what_an_earlier_look_decided_counts_at_the_last(before: Decision, after
     made += [outcome("third", place, refused=int(14 <= place < 65)) for place in range(200)]
     planned = design(tasks=200, looks=2, smallest=0.001, arms=("old", "new", "third"))
     first = ArmLook(1, "new", 100, 200, -0.3, -0.4, -0.2, -6.0, 3.2, before)
-    # The first analysis of the third variant had no data.
+    # In its first analysis, the third variant had no data.
     nothing = ArmLook(1, "third", 0, 200, None, None, None, None, None, "go on")
     last = only(look(planned, made, 2, [first, nothing]))
     assert (last.arm, last.decision) == ("third", after)
@@ -269,7 +269,9 @@ def test_what_an_earlier_look_decided_counts_at_the_last(before: Decision, after
 
 
 def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:
-    """The data are those of Holm's test above, but the clear variant lost a tenth of its trials."""
+    """The data are those of the previous test with Holm's method. But the clear variant lost a tenth of its
+    trials.
+    """
     made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
     made += [outcome("third", place, refused=int(14 <= place < 65)) for place in range(200)]
     lost = [outcome("new", place, status="no_reply", calls=0) for place in range(180, 200)]
@@ -310,7 +312,7 @@ def test_the_tasks_that_would_decide_do_decide_in_four_of_five_runs() -> None:
     pairs = pair_tasks(count_tasks(outcomes, MEASURES["refused"]), MEASURES["refused"], "new", "old", {})
     more = tasks_more(planned, pairs)
     assert more is not None
-    # By hand: of 60 tasks, 12 got worse and 6 better; the variance of a pair is 0.3 - 0.1².
+    # By hand: of 60 tasks, 12 got worse and 6 better. The variance of a pair is 0.3 - 0.1².
     assert more + 60 == pytest.approx((1.96 + 0.8416) ** 2 * (0.3 - 0.01) / 0.1**2, abs=1)
     assert tasks_more(planned, replace(pairs, mean=None)) is None
 

@@ -1,4 +1,4 @@
-"""Tests tasks made from a team's own calls: content, excluded calls with reasons, and the plan."""
+"""Tests tasks that are made from a team's own calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tests.trials.stored_failures import (
 )
 
 CUT = "x" * TEXT_KEPT + "…"
-# The description lists the only allowed values, so the check suggests an enum.
+# The description lists the only allowed values. So the check suggests an enum.
 DOUBTFUL: dict[str, Any] = {
     "properties": {"path": {"type": "string", "description": "The mode, one of: fast, exact, fuzzy."}}
 }
@@ -58,7 +58,7 @@ def gathered(
 
 
 def read_back(folder: Path, tasks: Sequence[TrialTask]) -> tuple[Task, ...]:
-    """Return the tasks as a trial reads them from a file with only these tasks."""
+    """Write the tasks to a file that has only these tasks. Return the tasks as a trial reads them."""
     (folder / "tasks.jsonl").write_bytes(write_tasks(tasks))
     return read_tasks(folder / "tasks.jsonl")
 

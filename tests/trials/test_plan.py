@@ -1,4 +1,4 @@
-"""Tests the plan of a trial: a valid plan is read; each mistake is reported with line, key and correction."""
+"""Tests the plan of a trial."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ VALUES = st.recursive(
 
 
 def write_toml(value: Any) -> str:
-    """Return a value as TOML, with multi-line strings where needed."""
+    """Return a value as TOML. Strings are multi-line where needed."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

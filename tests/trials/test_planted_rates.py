@@ -1,4 +1,4 @@
-"""Tests that report, gate, page and dashboard show a model's known failure rate, with retries."""
+"""Tests that report, gate, page and dashboard show the known failure rate of a model that retries."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from ingest.store.generations import published_generation
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
 
-RATES = {"careful": 0.05, "sloppy": 0.20}  # the failure rate of every attempt, first or retry
+# the failure rate of every attempt, including retries
+RATES = {"careful": 0.05, "sloppy": 0.20}
 
 
 def retrying_brain(request: Asked) -> Emitted:
-    """Call the tool until it works; each attempt is invalid at the model's rate."""
+    """Call the tool until a call works. The model's rate is the probability of an invalid attempt."""
     results = [message for message in request.messages if message.role == "tool"]
     if results and "rain" in results[-1].text:
         return Emitted("It rains.")

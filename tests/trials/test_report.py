@@ -1,4 +1,4 @@
-"""Tests the report of a run: numbers against an independent count, clear sentences, broken folders."""
+"""Tests the report of a trial run. An independent count checks the numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def clear(**values: Any) -> MadeRun:
 
 
 def lose(outcome: Outcome, arm: str, every: int) -> Outcome:
-    """Return outcomes in which every n-th trial of a variant has no reply."""
+    """Return an outcome function. In every n-th task, the trials of a variant have no reply."""
 
     def lost(trial_arm: str, place: int, repeat: int) -> TrialOutcome:
         if trial_arm == arm and place % every == 0:
@@ -111,7 +111,7 @@ def test_only_the_primary_measure_has_a_planned_verdict(tmp_path: Path) -> None:
     assert len(short) == 5, "one sentence, an empty line, and a table of the primary measure"
     assert not any("right" in line for line in short)
     assert "* not the planned analysis" in text
-    # The table has only the primary measure and the measures that the plan names.
+    # The table has only the primary measure, and the measures that the plan names.
     assert {row[1] for row in table_rows(trial_report)} == {"refused", "right *"}
 
 
@@ -185,14 +185,14 @@ def miss(every: int) -> MadeRun:
 
 
 def test_arms_of_a_cross_product_are_also_compared_setting_by_setting(tmp_path: Path) -> None:
-    """The new definition helps model a and does nothing for b."""
+    """The new definition helps model a, and changes nothing for model b."""
     often = {"a-old": 3, "a-new": 30, "b-old": 6, "b-new": 6}
     trial_report = report(MadeRun(refuse(often), arms=CROSS, tasks=240, looks=1), tmp_path)
     by_factor = {(comparison.factor, comparison.value): comparison for comparison in trial_report.factors}
     assert set(by_factor) == {("model", "b"), ("definitions", "new")}
     comparison = by_factor["definitions", "new"]
     assert comparison.overall.word == "better"
-    # Each model has the same weight, so the difference is the mean of both.
+    # Each model has the same weight. So the total difference is the mean of both differences.
     within = {difference.where["model"]: difference for difference in comparison.within}
     assert comparison.overall.estimate == pytest.approx((within["a"].estimate + within["b"].estimate) / 2)
     assert within["a"].estimate == pytest.approx((8 - 80) / 2 / 240)
@@ -215,7 +215,7 @@ def test_a_difference_that_is_the_same_everywhere_is_called_so(tmp_path: Path) -
     comparison = next(factor for factor in trial_report.factors if factor.factor == "definitions")
     assert not comparison.interacts
     assert comparison.overall.word == "better"
-    # Two variants differ in only one setting, so the comparison of the variants is enough.
+    # The two variants differ in only one setting, so the comparison of the variants already shows its effect.
     assert report(clear(), tmp_path / "two").factors == ()
 
 
@@ -232,7 +232,7 @@ def test_what_was_the_same_for_all_arms_is_told_and_what_was_not(tmp_path: Path)
     assert trial_report.unknown == ("The server software of the endpoint local is not named",)
     assert (trial_report.arms[1].cost, trial_report.arms[1].per_right) == (None, None)
     assert "new: 96 trials, 192 calls, 10,560 tokens, cost unknown" in markdown_report(trial_report)
-    # There is no cost either if one trial has none.
+    # If one trial of a variant has no cost, the variant has no cost.
     with_gap = [replace(outcomes[0], cost=None), *outcomes[1:]]
     partly = make_report(read_run(write_folder(tmp_path, lock, with_gap, looks)))
     assert [arm.cost is None for arm in partly.arms] == [arm.name == with_gap[0].arm for arm in partly.arms]

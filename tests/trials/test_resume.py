@@ -1,4 +1,4 @@
-"""Tests that a killed run continues: no trial is lost or repeated, and all costs are counted."""
+"""Tests that a killed run continues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from lenient import ToolCatalog
 from tests.trials.made_plan import WEATHER, go, make_plan, make_tasks, weather_brain
 
 ROOT = Path(__file__).parents[2]
-# writes before the first request: two for each of plan, lock and records, and one for the budget
+# Number of writes before the first request: two each for plan.toml, lock.json and ledger.jsonl, and one for
+# spent.jsonl.
 _BEFORE_ASKING = 7
 KEYS = {(arm, f"task-{place}", 0) for arm in ("careful", "sloppy") for place in range(3)}
 

@@ -1,4 +1,4 @@
-"""Tests the way from a log with known failures to tasks, a trial, and a log with the same failures."""
+"""Tests the way from a log to tasks, to a trial, and back to a log."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_file(path: str, limit: int = 10) -> str:
 
 
 def brain(request: Asked) -> Emitted:
-    """Return a model with three behaviours, chosen by the last message."""
+    """Answer as a model with three behaviours. The last message chooses the behaviour."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     text = request.last.text
@@ -49,7 +49,7 @@ def brain(request: Asked) -> Emitted:
 
 
 def make_log(folder: Path) -> None:
-    """Return three conversations, each with one failed call and its successful retry."""
+    """Log three conversations. Each has one failed call, and the successful retry of this call."""
 
     async def talk(text: str, number: int) -> None:
         endpoint = BrainEndpoint(brain)
@@ -66,7 +66,7 @@ def make_log(folder: Path) -> None:
 
 
 def load_log(folder: Path, store: Path) -> list[dict[str, Any]]:
-    """Load a folder of logs, and return its calls in the order of their turns."""
+    """Load a folder of logs. Return the calls in the order of their turns."""
     load([folder], store)
     generation = published_generation(store)
     assert generation

@@ -1,4 +1,4 @@
-"""Tests a trial run with scripted models: its order, counts, interim analyses, and ends."""
+"""Tests a trial run with scripted models."""
 
 from __future__ import annotations
 

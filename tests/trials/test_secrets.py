@@ -1,4 +1,4 @@
-"""Tests that no key is in a run's folder, wherever a server, a tool or a model repeats it."""
+"""Tests that no key is in the folder of a run, even if a server, a tool or a model repeats the key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSWORD = "canary-password-9876"  # noqa: S105 of nobody
 
 
 def leaking_brain(request: Asked) -> Emitted:
-    """Return a server and a model that repeat the key in every possible field."""
+    """Answer as a server or a model that repeats the key in every possible field."""
     city, step = city_of(request), sum(message.role == "assistant" for message in request.messages)
     if "number" in request.user:
         return Emitted(status=500, body={"error": f"no capacity for {CANARY}"})

@@ -1,4 +1,6 @@
-"""Tests group-sequential boundaries and estimates with published tables and independent integrals."""
+"""Tests group-sequential boundaries and estimates. Published tables and independent integrals give the
+expected values.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,9 @@ from callgauge.stats.sequential import (
         ((0.25, 0.5, 0.75, 1), 0.05, (4.333, 2.963, 2.359, 2.014), 3),
         ((1 / 3, 2 / 3, 1), 0.05, (3.710, 2.511, 1.993), 3),
         ((0.5, 1), 0.05, (2.963, 1.969), 3),
-        # Unequally spaced analyses: gsDesign sfLDOF, one-sided 2.5 %.
+        # Analyses with unequal distances: gsDesign sfLDOF, one-sided 2.5 %.
         ((0.6, 0.8, 1), 0.05, (2.669, 2.289, 2.031), 3),
-        # SeqBounds.jl, one-sided 5 %: ignores stops at the other boundary, so only 2 digits are equal.
+        # SeqBounds.jl, one-sided 5 %. It ignores stops at the other boundary, so only 2 digits are equal.
         ((0.25, 0.5, 0.75, 1), 0.10, (3.7496, 2.5399, 2.0160, 1.7201), 2),
     ],
 )
@@ -39,13 +41,14 @@ def test_boundaries_are_the_published_ones(
     shares: tuple[float, ...], alpha: float, published: tuple[float, ...], digits: int
 ) -> None:
     assert find_boundaries(shares, 1, alpha) == pytest.approx(published, abs=0.6 * 10.0**-digits)
-    # The unit of the information has no effect.
+    # The unit in which information is measured has no effect.
     assert find_boundaries([200 * each for each in shares], 200, alpha) == pytest.approx(
         find_boundaries(shares, 1, alpha)
     )
 
 
-# Jennison & Turnbull (2000), tables 2.1 and 2.3: constants of Pocock's and O'Brien & Fleming's tests.
+# Jennison & Turnbull (2000), tables 2.1 and 2.3: the constants of the tests by Pocock and by O'Brien &
+# Fleming.
 @pytest.mark.parametrize(
     ("looks", "alpha", "pocock", "obrien_fleming"),
     [
@@ -78,7 +81,7 @@ def test_the_recursion_gives_published_tests_their_level(
 def test_the_chance_of_a_result_is_that_of_the_multivariate_normal(
     information: tuple[int, ...], drift: float
 ) -> None:
-    """The test does not use recursion: it integrates the joint distribution of all interim analyses."""
+    """The test uses no recursion. It integrates the joint distribution of all interim analyses."""
     boundaries = find_boundaries(information, information[-1], 0.05)
     size = np.array(information, dtype=float)
     joint = np.sqrt(np.minimum.outer(size, size) / np.maximum.outer(size, size))
@@ -147,7 +150,7 @@ def test_an_interval_for_all_times_is_wider_than_one_for_one_look_and_narrowest_
     assert all(anytime_reach(number, 60, 0.05) > 2.5 for number in (5, 20, 60, 200, 5_000))
     others = (20, 180, 600)
     assert all(anytime_reach(60, 60, 0.05) < anytime_reach(60, other, 0.05) for other in others)
-    # The authors' equation for the two-sided sequence, times √n.
+    # The equation is the authors' equation for the two-sided sequence, multiplied by √n.
     n, alpha, tuned = 37, 0.1, 80
     rho = sqrt((-2 * np.log(alpha) + np.log(-2 * np.log(alpha)) + 1) / tuned)
     width = sqrt(2 * (n * rho**2 + 1) / (n**2 * rho**2) * np.log(sqrt(n * rho**2 + 1) / alpha))

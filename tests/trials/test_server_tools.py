@@ -1,4 +1,4 @@
-"""Tests tools of MCP servers in trials: results belong to the variant, and trials share no state."""
+"""Tests tools of MCP servers in trials."""
 
 from __future__ import annotations
 

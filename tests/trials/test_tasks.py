@@ -1,4 +1,4 @@
-"""Tests trial tasks: reading, writing, and each mistake with its line and correction."""
+"""Tests trial tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defines the requests to a scripted model and its outputs, independent of the API."""
+"""Defines the requests to a scripted model and the outputs of the model. All APIs share these definitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Spoken:
-    """One message of a request: role, text, and calls, independent of the API."""
+    """One message of a request: a role, a text and calls. All APIs share this class."""
 
     role: str
     text: str = ""
@@ -18,7 +18,7 @@ class Spoken:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: the model, the messages, whether tools were offered, and the raw body."""
+    """One request. It has the model, the messages, the raw body, and whether tools were offered."""
 
     model: str
     messages: Sequence[Spoken]
@@ -42,10 +42,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Emitted:
-    """The output of the model: text and calls as (name, raw arguments), or an HTTP error with a status.
+    """The output of the model: either text and calls as (name, raw arguments), or an HTTP error.
 
-    The answer ends after `cut` bytes and starts after `slow` seconds. `ids` are the calls' ids. The server
-    calls `halfway` when half of the answer is sent.
+    The answer starts after `slow` seconds, and ends after `cut` bytes. `ids` are the ids of the calls. The
+    server calls `halfway` when half of the answer is sent.
     """
 
     text: str = ""
@@ -64,5 +64,5 @@ Brain = Callable[[Asked], Emitted]
 
 
 def pieces(text: str, size: int = 7) -> list[str]:
-    """Split a text as a stream does; an empty text is one piece."""
+    """Split a text as a stream does. An empty text gives one piece."""
     return [text[at : at + size] for at in range(0, len(text), size)] or [""]

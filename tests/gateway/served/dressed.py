@@ -1,4 +1,4 @@
-"""Implements the server's side of the four APIs: reads requests, and writes answers, streamed or whole."""
+"""Implements the four APIs of a model server. It reads requests, and writes streamed or complete answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ Event = tuple[str, Any]  # (name, data)
 
 @dataclass(frozen=True)
 class Dress:
-    """The server's side of one API. `read` parses a body; `write` returns (events, body) for an output."""
+    """The server of one API. `read` parses the body of a request. `write` returns (events, body) for an
+    output.
+    """
 
     read: Callable[[Mapping[str, Any]], list[Spoken]]
     write: Callable[[str, Emitted], tuple[list[Event], Any]]
@@ -141,7 +143,7 @@ def _read_anthropic(body: Mapping[str, Any]) -> list[Spoken]:
 
 
 def _named(kind: str, **fields: Any) -> Event:
-    """Return an event with its type as its name, as Anthropic's SDK needs it."""
+    """Return an event whose name is its type, because Anthropic's SDK needs this name."""
     return kind, {"type": kind, **fields}
 
 
@@ -181,7 +183,9 @@ def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
 
 
 def _decode(raw: str) -> Any:
-    """Return the object in a raw text, or `{}` if there is none, as APIs do that decode arguments."""
+    """Return the object in a raw text, or `{}` if the text is no object. APIs that decode arguments do the
+    same.
+    """
     try:
         value = json.loads(raw)
     except ValueError:
@@ -250,7 +254,7 @@ def read_asked(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -
 
 
 def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
-    """Return the body of an answer and its content type."""
+    """Return the body and the content type of an answer."""
     events, whole = DRESSES[wire_of(request.path)].write(request.model, emitted)
     if not (request.body.get("stream") or "streamGenerateContent" in request.path):
         return json.dumps(whole).encode(), "application/json"
@@ -263,7 +267,7 @@ def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
 
 
 def read_events(wire: Wire, events: Iterable[str]) -> Reply:
-    """Return the reply of a stream's events, as an endpoint reads them."""
+    """Return the reply that an endpoint reads from the events of a stream."""
     stream = ReplyStream(wire)
     for data in events:
         stream.add(data)

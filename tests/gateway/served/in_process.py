@@ -1,4 +1,4 @@
-"""Provides an endpoint that calls a scripted model in this process, without socket or thread."""
+"""Provides an endpoint that calls a scripted model in this process, so tests need no socket and no thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class BrainEndpoint(Endpoint):
-    """An endpoint that calls a scripted model. `asked` has the requests in order."""
+    """An endpoint that calls a scripted model. `asked` contains the requests in their order."""
 
     def __init__(self, brain: Brain, wire: str = "openai-chat", **options: Any) -> None:
         self.asked: list[Asked] = []

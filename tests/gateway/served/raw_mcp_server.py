@@ -1,4 +1,4 @@
-"""Runs a hand-written MCP server on stdin and stdout; its first argument selects a fault.
+"""Runs a hand-written MCP server on stdin and stdout. The first argument selects a fault.
 
 The server needs no package, so it starts fast. The faults are `plain` (none), `rubbish` (prints invalid
 messages), `dies` (at the first call), `silent` (never answers), `endless` (endless pages), `invalid` (bytes
@@ -38,7 +38,7 @@ def answer(request: dict) -> None:  # type: ignore[type-arg]
         text = params["arguments"].get("text", "")
         if text == "environment":
             text = " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
-        if text == "n":  # returns the number of calls so far
+        if text == "n":  # the tool returns the number of calls so far
             CALLS.append(text)
             text = f"call {len(CALLS)}"
         if text == "slow":

@@ -1,4 +1,4 @@
-"""Serves a scripted model over HTTP/1.1 on a free port of this machine, with one thread per request."""
+"""Serves a scripted model over HTTP/1.1 on a free port of this machine. Each request has its own thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.gateway.served.dressed import read_asked, write_emitted
 
 @dataclass
 class ModelServer:
-    """A running server: its address, and its requests in order."""
+    """A running server. It has an address, and records the requests in their order."""
 
     url: str
     requests: list[Asked] = field(default_factory=list)
@@ -33,7 +33,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-        def do_POST(self) -> None:  # the standard library requires this name
+        def do_POST(self) -> None:  # the HTTP server of the standard library calls this name
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request = read_asked(self.path, dict(self.headers), body)
             served.requests.append(request)
@@ -59,7 +59,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
                 if emitted.status == 200 and emitted.halfway is not None:
                     emitted.halfway()
                 self.wfile.write(content[half:])
-            else:  # without a length, the answer ends with the connection
+            else:  # there is no length, so closing the connection marks the end of the answer
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(content[: emitted.cut])
@@ -69,7 +69,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
         daemon_threads = True
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """Ignore the error, because clients disconnect in some tests."""
+            """Ignore the error, because in some tests the client disconnects."""
 
     server = Server(("127.0.0.1", 0), Handler)
     served.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
