@@ -91,7 +91,7 @@ def parse(
     policy: Annotated[Policy, typer.Option(help="What the exit code accepts as success.")] = Policy.LENIENT,
     as_json: Json = False,
 ) -> None:
-    """List every repair and coercion of one tool call's arguments.
+    """List every repair and coercion of a call's arguments.
 
     Exits with 0 if the policy accepts the arguments, else with 1.
     """

@@ -51,7 +51,10 @@ def reparse(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Run the parser again on stored calls, after an upgrade or with other definitions. Needs no logs."""
+    """Run the parser again on stored calls.
+
+    Use it after an upgrade, or with other definitions. Needs no logs.
+    """
     from ingest.maintenance.reparse import reparse as judge_again
 
     report = judge_again(

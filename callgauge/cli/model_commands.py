@@ -105,9 +105,9 @@ def chat(
     server: Server = None,
     no_stream: NoStream = False,
 ) -> None:
-    """Talk to a model and see its answers as they arrive, and the diagnostics of each tool call.
+    """Talk to a model and see the diagnostics of each call.
 
-    Each line that you type is a turn. An empty line or Ctrl-D ends the conversation. Exits with 1 if the last
+    The answers appear as they arrive. Each line that you type is a turn. An empty line or Ctrl-D ends the conversation. Exits with 1 if the last
     turn failed.
     """
     from callgauge.gateway import Gateway, open_mcp_servers

@@ -47,7 +47,9 @@ _COUNTED = ("files", "lines", "calls", "sessions", "backups")
 
 
 def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> None:
-    """List every mistake in a callgauge.toml, and what is missing on this machine. Changes nothing.
+    """List every mistake in a callgauge.toml.
+
+    The command also lists what is missing on this machine. It changes nothing.
 
     Exits with 0 if everything is in order, 1 if something is missing here (a file, a folder, a variable), 2
     if the file has mistakes.

@@ -76,7 +76,7 @@ def up(
     model: ingest_command.Model = None,
     tools: ingest_command.Tools = None,
 ) -> None:
-    """Load logs, open the dashboard, and keep loading new log lines.
+    """Load logs, open the dashboard, and load new lines.
 
     Ctrl-C stops the command. Without a PATH, you choose: the logs of an agent on this machine, or a sample in
     a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this
