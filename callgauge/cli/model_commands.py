@@ -107,8 +107,8 @@ def chat(
 ) -> None:
     """Talk to a model and see the diagnostics of each call.
 
-    The answers appear as they arrive. Each line that you type is a turn. An empty line or Ctrl-D ends the conversation. Exits with 1 if the last
-    turn failed.
+    The answers appear as they arrive. Each line that you type is a turn. An empty line or Ctrl-D ends the
+    conversation. Exits with 1 if the last turn failed.
     """
     from callgauge.gateway import Gateway, open_mcp_servers
 
