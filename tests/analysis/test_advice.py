@@ -46,7 +46,7 @@ def test_an_edit_is_a_merge_patch_where_the_lint_knows_one_and_else_a_sentence()
     assert json.loads(patch.edit)["type"] in ("integer", "number")
     missing = by_code["tool_description_missing"]
     assert not missing.patch
-    assert missing.edit.startswith("Say in a sentence")
+    assert missing.edit.startswith("Say in one or two sentences")
     assert missing.place is None
 
 
