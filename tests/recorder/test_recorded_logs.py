@@ -19,7 +19,12 @@ from tests.gateway.served.server import serve_model
 from tests.recorder.serving import ask, recording
 from tests.recorder.test_recorder import REPLY, REQUEST, answer_reply
 
-NATIVE = Capabilities(supports_tool_use=True, supports_parallel_tools=True, allows_midturn_system=False)
+NATIVE = Capabilities(
+    supports_tool_use=True,
+    supports_parallel_tools=True,
+    allows_midturn_system=False,
+    keeps_argument_text=True,
+)
 RAW = (
     '{"customer": "Acme", "limit": 3}',
     "{'customer': 'Acmé', 'limit': 3}",
