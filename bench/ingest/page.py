@@ -49,8 +49,8 @@ calls) into an empty store, in one process.
 | writing and compressing row groups (half of it for texts) | 0.35 |
 | finding duplicates, retry sequences and daily sums | 1.1 |
 
-The figure 1.1 in the bottom row of the table contains 0.4 for planning 160 SQL statements, 0.25 for
-error signatures and 0.15 for rates.
+The bottom figure of 1.1 includes 0.4 for planning 160 SQL statements, 0.25 for error signatures and
+0.15 for rates.
 
 Only the main process computes the daily sums, which take about a quarter of the time of a load of 200
 MB. Therefore two workers on two cores are only 1.6 to 1.8 times as fast as one process.

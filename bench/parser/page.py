@@ -33,7 +33,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks.md"
 _HEAD = """# Benchmarks of the parser
 
 `./dev bench parser` measures the figures and writes this page. `lenient` is the parser of this project.
-A *reader* is any measured parser; `requirements-bench.lock` contains the other readers."""
+A *reader* is one of the compared parsers. `requirements-bench.lock` contains the versions of all
+readers except `lenient`."""
 
 _ACCURACY = """We wrote the corpus in `bench/corpus/`. The corpus contains broken argument texts, type
 coercions and calls written as text, each with the result that a careful person would expect. The
@@ -49,10 +50,10 @@ object and warns. A text is *refused* if the reader returns no object. The group
 *public bug reports* contain texts with several right objects. If a person cannot decide which object is
 right, a reader that reports the ambiguity is right. *Right, defined* is the share of right results
 among texts with a tool definition, because `json-repair + schema`, `baml`, `pydantic` and `msgspec`
-need a definition. *Hung* is the number of texts for which the reader took more than 2 s or ended its
-process. *Unreported* is the number of texts that the reader changed without any message. We made two
-rules that favour the other readers. If a reader adds a null for an absent parameter, the null is
-ignored. If one value must be refused, a reader that refuses the whole text is right."""
+need a definition. *Hung* is the number of texts that made the reader take more than 2 s or ended the
+reader's process. *Unreported* is the number of texts that the reader changed without any message. We
+made two rules that favour the other readers. If a reader adds a null for an absent parameter, the null
+is ignored. If one value must be refused, a reader that refuses the whole text is right."""
 
 _MUTATIONS = f"""The texts of this section are realistic calls of 20 tools (code edits, shell, SQL,
 nested objects and lists, text in other scripts, paths, regular expressions, JSON in strings).
@@ -63,21 +64,20 @@ the definition as classes. `jsonmend` and `fast-json-repair` accept no definitio
 
 A result is *right* if the result equals the original arguments, before the defects were added.
 Sometimes no person could know the original arguments, for example if the text is truncated or contains
-two different objects. For such a text, two results are right. The first result is a refusal. The second
-result is an object that contains only undamaged values and is reported as lossy or ambiguous. If
-several repairs of one bracket give JSON, the definition decides which repair is right. If the
-definition cannot decide, any result is right. A result is *refused* if the reader returns no object
-although the text contains an object. A result is *lossy* if the reader returns a wrong object and
-reports this, and *silent* if the reader returns a wrong object and reports nothing."""
+two different objects. If the original arguments are unknown, a refusal is right. An object with only
+undamaged values is right, too, if the reader reports the object as lossy or ambiguous. If several
+repairs of one bracket give JSON, the definition decides which repair is right. If the definition cannot
+decide, any result is right. A result is *refused* if the reader returns no object although the text
+contains an object. A result is *lossy* if the reader returns a wrong object and reports this, and
+*silent* if the reader returns a wrong object and reports nothing."""
 
-_BOUNDARIES = """The texts of this section are the calls of the sections Mutations and Accuracy. From
-each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive characters at a
-boundary of an object's member. The positions are random, with a fixed seed. If a string or a number
-lost characters, these characters are missing in the right result, too. If a name or a bracket lost
-characters, three results are right: the restored object, a refusal, or any object that is reported as
-perhaps wrong. The same three results are right if nothing separates the two members any more. An object
-with a misspelt name is right only if the reader had no definition. The section Mutations defines
-*lossy* and *silent*."""
+_BOUNDARIES = """The texts of this section are made from the calls of the sections Mutations and
+Accuracy. From each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive
+characters at a boundary of an object's member. The positions are random, with a fixed seed. If a string
+or a number lost characters, these characters are missing in the right result, too. If a name, a bracket
+or the separator of two members lost characters, three results are right: the restored object, a
+refusal, or any object that is reported as perhaps wrong. An object with a misspelt name is right only
+if the reader had no definition. The section Mutations defines *lossy* and *silent*."""
 
 _WRITTEN = """The texts of this section imitate replies of models that have no native tool calls.
 `bench/written_calls/` generates the replies with a fixed seed. Each reply contains one mistake, and the
@@ -97,7 +97,7 @@ readers do not check the values. The sign `!` stands for a wrong object. The sig
 reader that refuses the text or hangs. One text of 20 KB is a long string with code, and a second text
 of 20 KB has 150 rows of six short values."""
 
-_HOSTILE = """Hostile texts have 1 MB and are designed to hang a parser. Each text is read in a separate
+_HOSTILE = """A hostile text has 1 MB and is designed to hang a parser. Each text is read in a separate
 process. The table shows the processor time in seconds, and how much memory (in MB) the process needs in
 addition to the text. Each text is read in three ways: without a definition, with a definition, and as a
 model's reply that is searched for calls."""
