@@ -131,7 +131,8 @@ collection.
 
 During 300 visits of ten pages and 20 loads of logs, the server's resident memory is at most 361 MB. A
 garbage collection after every run would save about 10 MB. But 300 visits take 113 s of processor time
-if the collection runs after every run, and otherwise 89 s."""
+if the collection runs after every run, and otherwise 89 s.
+"""
 
 
 @dataclass(frozen=True, slots=True)
