@@ -110,7 +110,7 @@ server's cache, the page Models takes 10 times as long as the plain page, and th
 times as long.
 
 For each published version of the store, the server caches the rankings, differences, costs and slices
-that pages compute. The browser takes the rest of the time, because one run of the page Models sends 72
+that pages compute. The browser takes most of the time, because one run of the page Models sends 72
 messages, and one run of Overview sends 146 messages.
 
 ## An idle tab and the server's memory

@@ -73,11 +73,11 @@ contains an object. A result is *lossy* if the reader returns a wrong object and
 
 _BOUNDARIES = """The texts of this section are made from the calls of the sections Mutations and
 Accuracy. From each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive
-characters at a boundary of an object's member. The positions are random, with a fixed seed. If a string
-or a number lost characters, these characters are missing in the right result, too. If a name, a bracket
-or the separator of two members lost characters, three results are right: the restored object, a
-refusal, or any object that is reported as perhaps wrong. An object with a misspelt name is right only
-if the reader had no definition. The section Mutations defines *lossy* and *silent*."""
+characters at a boundary of an object's member, at random positions (with a fixed seed). If a string or
+a number lost characters, these characters are missing in the right result, too. If a name, a bracket or
+the separator of two members lost characters, three results are right: the restored object, a refusal,
+or any object that is reported as perhaps wrong. An object with a misspelt name is right only if the
+reader had no definition. The section Mutations defines *lossy* and *silent*."""
 
 _WRITTEN = """The texts of this section imitate replies of models that have no native tool calls.
 `bench/written_calls/` generates the replies with a fixed seed. Each reply contains one mistake, and the
