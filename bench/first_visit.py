@@ -57,30 +57,28 @@ PAGE = ROOT / "docs" / "internal" / "benchmarks_pages.md"
 _TICKS = os.sysconf("SC_CLK_TCK")  # clock ticks per second of processor time in /proc
 _ABOUT = """# Benchmarks of a first visit
 
-`./dev bench first_visit --write` writes this page; run it for your own figures. Each page of the sample's
-store is opened in a new browser without a cache. Visits of each page alternate with visits of two other
-Streamlit pages: an empty page (`st.title` alone), and a plain page with a title and a Plotly chart of
-five lines. The median of all visits counts.
+`./dev bench first_visit --write` measures the figures and writes this page. The benchmark opens each
+page of the sample store in a new browser that has no cache. Visits of each page alternate with visits
+of two Streamlit pages: an empty page, which contains only `st.title`, and a plain page, which contains
+a title and a Plotly chart of five lines. Each figure is the median of all visits.
 
 *Heading* is the time until the first heading is visible. *Drawn* is the time until the page has run and
 the window of 1440 × 900 pixels shows no placeholder. *CPU* is the processor time of browser and server
-until the page is drawn; use its ratio on a shared machine. *Shift* is the cumulative layout shift until a
-second later. The targets are at most 1.5 times the drawn time of the plain page with a chart, and a shift
-below 0.05.
+until the page is drawn. *Shift* is the cumulative layout shift until one second after the page is
+drawn. The targets are a drawn time of at most 1.5 times that of the plain page, and a shift below 0.05.
 
 These figures were measured on {facts}.
 
 {table}
 
-In this benchmark, the server has cached the numbers of each page, so their queries add little time. The
-time to draw a page depends on its number of elements, because the browser draws each element with React.
-Therefore a collapsed section is sent only when a person opens it. This delay of collapsed sections
-reduced the Overview from 255 messages (444 kB) to 160 (171 kB). The small lines on the Overview are our
-own SVG, because `st.metric` loads Vega (250 kB). The first response names the scripts that every page
-needs, so the browser loads them in parallel with Streamlit's own scripts.
+In this benchmark, the server has cached the numbers of each page, so queries add little time. The time
+to draw a page depends on the page's number of elements, because the browser draws each element with
+React. Therefore the server sends a collapsed section only when a person opens the section. When the
+server sent collapsed sections, the page Overview had 255 messages (444 kB), and not 160 messages (171
+kB). The small trend lines on Overview are our own SVG, because `st.metric` loads Vega (250 kB).
 
-The following table was measured on 2026-11-29 with 26,708 calls, three visits of each page and a load of
-about 15.
+The following table was measured on 2026-11-29 with 26,708 calls and three visits of each page. The load
+average of the machine was about 15.
 
 | page | drawn ms | × chart | CPU ms | × chart |
 |---|---:|---:|---:|---:|
@@ -91,11 +89,11 @@ about 15.
 
 ## A change of the filters
 
-The benchmark measures the time from a click on other days until the page has run, in Chromium.
-Measurements of each page alternate with measurements of a plain page (a title, a selector, one line). The
-figures are medians of 10 runs with days that the server had seen before, measured on 2026-11-29 with
-26,708 calls on 2 cores at load 15–21. The time varies with the load, so compare the ratios of processor
-time.
+The benchmark changes the selected days in Chromium, and measures the time from the click until the page
+has run. Measurements of each page alternate with measurements of a plain page (a title, a selector, one
+line). The figures are medians of 10 runs, measured on 2026-11-29 with 26,708 calls on 2 cores. The
+rates of the selected days were in the server's cache. Wall-clock times depend on the load average of
+the machine (15 to 21), so compare the ratios of processor time.
 
 | | time, ms | × plain | CPU of the server, ms | CPU of the browser, ms | CPU × plain |
 |---|---:|---:|---:|---:|---:|
@@ -106,33 +104,34 @@ time.
 | Overview | 2230 | 3.44 | 195 | 1190 | 4.0 |
 
 After a change of the filters, a page should take at most twice the time of the plain page. The page
-Models reaches this target for time but not for processor time. The page Overview misses the target for
-both. For days that the server has not seen before, the page Models takes 10 times as long as the plain
-page, and the page Overview takes 26 times as long (earlier 20 and 24 times).
+Models reaches this target for wall-clock time but not for processor time. The page Overview misses the
+target for wall-clock time and for processor time. If the rates of the selected days are not in the
+server's cache, the page Models takes 10 times as long as the plain page, and the page Overview takes 26
+times as long.
 
 For each published version of the store, the server caches the rankings, differences, costs and slices
-that pages compute. The browser uses the rest of the time, because one run of the page Models sends 72
-messages and one run of Overview sends 146. Messages of more than 10 kB that the browser still has are not
-sent again, so a change of the days sends only 22 kB for Models and 44 kB for Overview.
+that pages compute. The browser takes most of the time, because one run of the page Models sends 72
+messages, and one run of Overview sends 146 messages.
 
 ## An idle tab and the server's memory
 
-The next table shows the processor time of the server for an idle tab and for a page load. *Idle* is one
-open, idle tab of Overview: the processor time of ten seconds was read three times and divided by two.
-*Page load* is a reload in Chromium (median of seven). Both figures were measured on 2026-11-29 with
-26,708 calls on 2 busy cores.
+The following table shows how much processor time the server takes for an idle browser tab and for a
+reload of a page. *Idle* is the processor time per 5 s of one open tab of Overview that nobody uses.
+*Page load* is the processor time of a reload in Chromium (median of seven reloads). We measured these
+figures on 2026-11-29 with 26,708 calls on 2 busy cores.
 
 | | idle, CPU s per 5 s | page load, CPU s |
 |---|---|---|
 | garbage collection after every run, a check every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
 | no collection after a run, a check every 2 s | 0.045–0.06 | 0.71 |
 
-A tab now checks for new data every 10 s. By default, Streamlit runs a full garbage collection after every
-run of a script or fragment. With `runner.postScriptGC = false`, Python decides when to collect garbage.
+A tab now checks for new data every 10 s. By default, Streamlit runs a full garbage collection after
+every run of a script or fragment. The setting `runner.postScriptGC = false` disables this garbage
+collection.
 
-Over 300 visits of ten pages and 20 loads, the server's resident memory stays at or below 361 MB. A
-collection after every run would save about 10 MB, but 300 visits would then take 113 s of processor time
-in place of 89 s.
+During 300 visits of ten pages and 20 loads of logs, the server's resident memory is at most 361 MB. A
+garbage collection after every run would save about 10 MB. But 300 visits take 113 s of processor time
+if the collection runs after every run, and otherwise 89 s.
 """
 
 
@@ -195,7 +194,7 @@ def _write_table(visits: Mapping[str, Sequence[Visit]]) -> list[str]:
 def _write_page(table: Sequence[str], rounds: int) -> str:
     about = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
     versions = f"CPython {platform.python_version()}, streamlit {version('streamlit')}"
-    load = f"load {os.getloadavg()[0]:.0f} at the end" if hasattr(os, "getloadavg") else ""
+    load = f"load average {os.getloadavg()[0]:.0f} at the end" if hasattr(os, "getloadavg") else ""
     facts = f"{datetime.now(UTC).date()} on " + ", ".join(
         filter(None, (about, versions, f"{rounds} visits of each page", load))
     )

@@ -17,24 +17,23 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_ingest.md"
 
 _HEAD = """# Benchmarks of loading
 
-`./dev bench ingest --write` writes this page; run it for your own figures. The input is the real Claude
-Code sessions of one day (listed in `bench/ingest/night.py`), repeated under new session IDs. Every reader
-runs in its own process, in turns, and the least time of all rounds counts. *× loads* is the speed as a
-multiple of calling `orjson.loads` on every line, per core and by wall-clock time. *Store* is the size of
-the result as a share of the size of the logs."""
+`./dev bench ingest --write` measures the figures and writes this page. The input is the real Claude
+Code sessions of one day (see `bench/ingest/night.py`), repeated with new session IDs. Every reader runs
+several times in a separate process, and the figures are from the fastest run. *× loads* is the reader's
+speed, divided by the speed of `orjson.loads` on every line. *× loads/core* uses processor time, and *×
+loads* uses wall-clock time. *Store* is the size of the result as a percentage of the size of the logs."""
 
 _NOTES = """The readers do different work. `orjson.loads` keeps nothing. The SQL for DuckDB
-(`bench/ingest/read_json.sql`) checks nothing: invalid lines disappear, arguments are not judged, retries
-are not linked, and rows have no line numbers. agent-session-analytics loads all blocks into one database
-with DuckDB's command line. ccusage only adds tokens. The times of readers that are commands on the PATH
-include their start."""
+(`bench/ingest/read_json.sql`) drops invalid lines, does not check arguments and does not link retries.
+agent-session-analytics loads all blocks into one database with DuckDB's command line. ccusage adds only
+tokens. The time of a command (agent-session-analytics, ccusage) includes the start of the command."""
 
-_NOT_COPIED = "One process loads the logs, and the time to copy the published database is left out."
+_NOT_COPIED = "One process loads the logs. The time to copy the published database is not included."
 _PARTS = """## Where the time goes
 
-The times of the following parts are multiples of the time of `orjson.loads` on the same bytes, in one
-process. Each figure is the least processor time of several loads of 200 MB (28,000 calls) into an empty
-store. The machine was busy, so the figures are a little higher than in the table above.
+The following figures are ratios: the processor time of each part of a load, divided by the processor
+time of `orjson.loads` on the same bytes. Each figure is the least of several loads of 200 MB (28,000
+calls) into an empty store, in one process.
 
 | part of a load | × `orjson.loads` |
 |---|---:|
@@ -50,12 +49,11 @@ store. The machine was busy, so the figures are a little higher than in the tabl
 | writing and compressing row groups (half of it for texts) | 0.35 |
 | finding duplicates, retry sequences and daily sums | 1.1 |
 
-In the last row of the table, planning 160 statements takes 0.4 for any number of calls, error signatures
-take 0.25, and rates take 0.15. In the logs of this benchmark, an eighth of the calls failed.
+The bottom figure of 1.1 includes 0.4 for planning 160 SQL statements, 0.25 for error signatures and
+0.15 for rates.
 
-Two workers take a tenth more processor time than one process. Only the main process computes the daily
-sums, which take about a quarter of the time of a load of 200 MB. Therefore two workers on two cores are
-only 1.6 to 1.8 times as fast as one process.
+Only the main process computes the daily sums, which take about a quarter of the time of a load of 200
+MB. Therefore two workers on two cores are only 1.6 to 1.8 times as fast as one process.
 
 Four changes did not make a load faster: disabling DuckDB's optimizers, other malloc thresholds, no
 garbage collector, and other compression methods."""

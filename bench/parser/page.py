@@ -32,72 +32,75 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks.md"
 
 _HEAD = """# Benchmarks of the parser
 
-`./dev bench parser` writes this page; run it for your own figures. `lenient` is the parser of this
-project. The other parsers ("readers") are installed from `requirements-bench.lock`, which no other
-command needs."""
+`./dev bench parser` measures the figures and writes this page. `lenient` is the parser of this project.
+A *reader* is one of the compared parsers. `requirements-bench.lock` contains the versions of all
+readers except `lenient`."""
 
-_ACCURACY = """We made the corpus in `bench/corpus/` ourselves. The corpus contains broken argument texts,
-type coercions and calls written as text, each with the result that a careful person would expect. The
-authors of the corpus had not seen the parser but knew its purpose. The parser was later improved with
-this corpus, so other texts will probably give lower accuracy for `lenient`.
+_ACCURACY = """We wrote the corpus in `bench/corpus/`. The corpus contains broken argument texts, type
+coercions and calls written as text, each with the result that a careful person would expect. The
+authors of the corpus had not seen the parser `lenient`. We later improved `lenient` with this corpus,
+so the accuracy of `lenient` on other texts is probably lower.
 
-A text is *right* if the reader returns the expected object, compared as JSON (1 equals 1.0, true does not
-equal 1). A refusal is right if the text contains no arguments. A text is *wrong, silent* if the reader
-returns another object without a report on which a caller could stop. A report of `lenient` is an error or
-a `lossy` diagnostic, and a report of another reader is an exception or a message that the text was cut. A
-text is *wrong, reported* if the reader returns another object with such a report, and *refused* if it
-returns no object. The groups *first sight* and *public bug reports* contain texts with several right
-objects. If a person could not decide which object is right, a reader that reports the ambiguity is right,
-too. *Right, defined* counts only texts with a tool definition, because `json-repair + schema`, `baml`,
-`pydantic` and `msgspec` need a definition. *Hung* counts texts that took more than 2 s or ended the
-process. *Unreported* counts texts that were changed without any report. The scoring favours the other
-parsers in two cases: a null that they add for an absent parameter is ignored, and if one value must be
-refused, refusing the whole text is right."""
+A text is *right* if the reader returns the expected object, compared as JSON (1 equals 1.0, true does
+not equal 1). If the text contains no arguments, a refusal is right. The reader *warns* if a program can
+see that the object is perhaps wrong. `lenient` warns by an error or a `lossy` diagnostic. All other
+readers warn by an exception or a message that the text was cut. A text is *wrong, silent* if the reader
+returns a wrong object and does not warn. A text is *wrong, reported* if the reader returns a wrong
+object and warns. A text is *refused* if the reader returns no object. The groups *first sight* and
+*public bug reports* contain texts with several right objects. If a person cannot decide which object is
+right, a reader that reports the ambiguity is right. *Right, defined* is the share of right results
+among texts with a tool definition, because `json-repair + schema`, `baml`, `pydantic` and `msgspec`
+need a definition. *Hung* is the number of texts that made the reader take more than 2 s or ended the
+reader's process. *Unreported* is the number of texts that the reader changed without any message. We
+made two rules that favour the other readers. If a reader adds a null for an absent parameter, the null
+is ignored. If one value must be refused, a reader that refuses the whole text is right."""
 
-_MUTATIONS = f"""The texts of this section are realistic calls of 20 tools (code edits, shell, SQL, nested
-objects and lists, text in other scripts, paths, regular expressions, JSON in strings).
-`bench/parser/mutations/` adds one to three defects of different kinds to each call, with the seed {SEED}.
-There are {len(KINDS)} kinds of defects. Each text is read twice: without the tool's definition
-(*undefined*) and with it (*defined*). `json-repair` gets the definition as its schema, and `baml` gets it
-as its classes; `jsonmend` and `fast-json-repair` accept no definition.
+_MUTATIONS = f"""The texts of this section are realistic calls of 20 tools (code edits, shell, SQL,
+nested objects and lists, text in other scripts, paths, regular expressions, JSON in strings).
+`bench/parser/mutations/` adds one to three of {len(KINDS)} kinds of defects to each call, with the
+random seed {SEED}. Each reader reads each text twice: without the tool's definition (*undefined*) and
+with this definition (*defined*). `json-repair` receives the definition as a schema, and `baml` receives
+the definition as classes. `jsonmend` and `fast-json-repair` accept no definition.
 
-A result is *right* if it equals the arguments before the defects were added. Sometimes no person could
-know these arguments: a truncated text, two different objects, or a long value without its last quote. For
-such a text, two results are right: a refusal, or an object with only the undamaged values that is
-reported as lossy or ambiguous. If a bracket is missing or extra, every repair of one bracket is tried. If
-several repairs give JSON, the definition decides which is right; if it cannot decide, any answer is
-right. A result is *refused* if the reader returns no object although the text contains one. A result is
-*lossy* if the reader returns another object with a report, and *silent* if it returns another object
-without a report."""
+A result is *right* if the result equals the original arguments, before the defects were added.
+Sometimes no person could know the original arguments, for example if the text is truncated or contains
+two different objects. If the original arguments are unknown, a refusal is right. An object with only
+undamaged values is right, too, if the reader reports the object as lossy or ambiguous. If several
+repairs of one bracket give JSON, the definition decides which repair is right. If the definition cannot
+decide, any result is right. A result is *refused* if the reader returns no object although the text
+contains an object. A result is *lossy* if the reader returns a wrong object and reports this, and
+*silent* if the reader returns a wrong object and reports nothing."""
 
-_BOUNDARIES = """The texts of this section are the calls of the sections on mutations and accuracy. From
-each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive characters at a boundary
-of a member, with a seed. If a text or a number lost characters, these characters are also missing in the
-right answer. If a name or a bracket lost characters, or nothing separates the two members any more, three
-results are right: the restored object, a refusal, or any other object with a report. A misspelt name is
-right only for a reader without a definition. *Lossy* and *silent* mean the same as in the section on
-mutations."""
+_BOUNDARIES = """The texts of this section are made from the calls of the sections Mutations and
+Accuracy. From each call, `bench/parser/mutations/boundaries.py` removes one to four consecutive
+characters at a boundary of an object's member, at random positions (with a fixed seed). If a string or
+a number lost characters, these characters are missing in the right result, too. If a name, a bracket or
+the separator of two members lost characters, three results are right: the restored object, a refusal,
+or any object that is reported as perhaps wrong. An object with a misspelt name is right only if the
+reader had no definition. The section Mutations defines *lossy* and *silent*."""
 
-_WRITTEN = """The texts of this section are replies of models without native tool use, generated by
-`bench/written_calls/` with a seed. The replies cover every notation with every mistake that it can have,
-and each reply contains one mistake. Each reply is read twice: with the name of its notation (*dialect
-given*), and without.
+_WRITTEN = """The texts of this section imitate replies of models that have no native tool calls.
+`bench/written_calls/` generates the replies with a fixed seed. Each reply contains one mistake, and the
+replies cover every possible mistake of every notation. Each reader reads each reply twice: with the
+name of the notation (*dialect given*), and without this name.
 
-A reply is *right* if the reader finds the expected calls, with names and arguments, in order. A reply is
-*wrong, silent* if the reader returns other calls without a report. A reply is *unreported* if a token or
-the end is missing and no call reports it."""
+A reply is *right* if the reader returns the expected calls, with names and arguments, in the right
+order. A reply is *wrong, silent* if the reader returns calls that differ from the expected calls, and
+reports no problem. A reply is *unreported* if a token or the end of the reply is missing, and no
+returned call has a diagnostic about this."""
 
-_SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
-value. All readers run in the same process, in turns, and the least processor time of many turns counts.
-`lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check against the definition, and
-`lenient` also builds its diagnostics. All other parsers return plain values and do not check them against
-a definition. `!` marks a reader that returns a wrong object, and `–` marks a reader that refuses the text
-or hangs. One text of 20 KB is a long string with code and shows how fast strings are read. Another text
-of 20 KB has 150 rows of six short values and shows the time per value."""
+_SPEED = """Each figure is a ratio: the reader's time, divided by the time that `orjson.loads` takes for
+valid JSON of the same value. All readers run many times in the same process, alternately, and each
+figure is the shortest processor time. `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair +
+schema` check the values against the definition, and `lenient` builds diagnostics, too. All other
+readers do not check the values. The sign `!` stands for a wrong object. The sign `–` stands for a
+reader that refuses the text or hangs. One text of 20 KB is a long string with code, and a second text
+of 20 KB has 150 rows of six short values."""
 
-_HOSTILE = """The texts of 1 MB are designed to hang a parser, and each is read in its own process. The
-table shows processor seconds, and the megabytes by which the process grew beyond the text. Each text is
-read without a definition, with a definition, and as a model's text that is searched for calls."""
+_HOSTILE = """A hostile text has 1 MB and is designed to hang a parser. Each text is read in a separate
+process. The table shows the processor time in seconds, and how much memory (in MB) the process needs in
+addition to the text. Each text is read in three ways: without a definition, with a definition, and as a
+model's reply that is searched for calls."""
 
 
 def accuracy_part(accuracy: Accuracy) -> list[str]:
@@ -168,7 +171,7 @@ def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
         peer_rows = [
             [peer_result.peer, str(peer_result.texts), *map(str, numbers)] for peer_result, *numbers in counts
         ]
-        intro = "The other parsers read these hostile texts without a definition, with a limit of 2 s."
+        intro = "The other readers get no definition and a time limit of 2 s for each hostile text."
         lines += [intro, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
     return lines
 

@@ -16,10 +16,11 @@ _LISTED = 4  # for a topic with more results, only the lowest and the highest re
 
 _HEAD = """# Benchmarks of the statistics
 
-`./dev bench statistics --write` writes this page. Each simulation (*cell*) draws sessions with known rates
-and calls the functions that the dashboard uses. The *band* is the range in which the simulated share must be.
-A cell counts as outside if the whole 99.9 % Monte-Carlo interval of its share (Clopper & Pearson) is outside
-the band. A topic with more than four cells shows only its two lowest and two highest shares.
+`./dev bench statistics --write` runs the simulations and writes this page. Each simulation (*cell*)
+draws sessions with known rates, and analyses the sessions with the functions that the dashboard uses.
+The *band* is the range in which the simulated share must be. A cell is *outside* if the whole 99.9 %
+Monte-Carlo interval of the cell's share (Clopper & Pearson) is outside the band. If a topic has more
+than four cells, the page shows only the two lowest and two highest shares.
 [statistics.md](../statistics.md) describes the methods."""
 
 
