@@ -129,8 +129,7 @@ def judge_ranking(
             if each.rate is table.rate
             and (each.is_open and each.is_worse and each.part_of is None)
             and each.agrees_with(chosen)
-            # Alerts that begin later are outside of the chosen days.
-            and each.since <= (chosen.get("to_day") or date.max)
+            and each.since <= (chosen.get("to_day") or date.max)  # later alerts are outside the chosen days
         ],
         night=night.night if night else date.min,
         others=others,
