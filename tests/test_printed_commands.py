@@ -51,7 +51,10 @@ def printed() -> Iterator[tuple[str, str]]:
         for line in command_lines(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), line
     for path in SOURCES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        source = path.read_text(encoding="utf-8")
+        if "callgauge " not in source:
+            continue
+        tree = ast.parse(source)
         parts = {
             id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
         }

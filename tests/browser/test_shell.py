@@ -267,6 +267,7 @@ def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEnt
     assert not phone_for_all.problems
 
 
+@pytest.mark.thorough
 def test_on_a_phone_a_page_is_chosen_in_the_list_that_then_closes(phone: App) -> None:
     opened(phone, "/errors")
     phone.page.get_by_role("button", name="Expand sidebar").click()

@@ -79,6 +79,7 @@ def test_a_table_that_is_cut_shows_it_and_keeps_its_first_column(browser: Browse
     assert not app.problems
 
 
+@pytest.mark.thorough
 def test_on_a_phone_a_row_is_a_card_with_the_verdict_first(browser: Browser, served: Served) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     app = App(context.new_page(), served)

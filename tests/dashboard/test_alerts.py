@@ -41,7 +41,7 @@ def acknowledge(app: AppTest, *, by: str = "", note: str = "") -> AppTest:
     return app
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("day", range(12, 19))
 def test_a_regression_stands_on_every_night_until_it_is_over(store: Path, day: int) -> None:
     lines = lines_on(store, regressed(SINCE), date(2026, 11, day))
@@ -72,6 +72,7 @@ def test_the_same_rate_that_changes_again_is_another_alert(store: Path) -> None:
     assert [line for line in lines if line.startswith(f"{KESTREL}rose") and line.endswith("on 26 Nov")]
 
 
+@pytest.mark.thorough
 def test_a_quiet_night_says_what_could_have_been_found(store: Path) -> None:
     publish_nights(store)
     app = opened()

@@ -69,6 +69,7 @@ def test_over_all_days_of_the_sample_the_new_version_is_worse_most_of_all_for_on
     )
 
 
+@pytest.mark.thorough
 def test_the_table_has_the_words_of_the_headline(sample: Path) -> None:
     app = opened(PROMPTS, days="14d")
     assert headline(app).startswith("Keep fixer@12. fixer@13 is worse: ")

@@ -78,6 +78,7 @@ def test_without_a_choice_the_two_models_that_were_measured_most_are_compared(st
     assert way["Rests on"]["text"] == "Newcombe over sessions, 95 %"
 
 
+@pytest.mark.thorough
 def test_swapping_turns_the_sentence_round(store: Path) -> None:
     two_models(store)
     app = compared(store, a_model="falcon-3", b_model="heron", a_tool="read_file")
@@ -116,6 +117,7 @@ def kidney_stones(store: Path, times: int) -> None:
     publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
 
 
+@pytest.mark.thorough
 def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Path) -> None:
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")

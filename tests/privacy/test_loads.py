@@ -251,7 +251,7 @@ def test_a_reason_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, plac
     assert "hunter" not in everything(store)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", [440, 460, 480, 500, 2_000])
 def test_a_message_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
     refusal = f"Tool call error: No tool calls found {'y' * (place - 64)} {LOGIN} {'y' * 3_000}"
@@ -269,6 +269,7 @@ def test_a_message_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, pla
     assert "hunter" not in everything(store)
 
 
+@pytest.mark.thorough
 def test_a_long_reason_is_cut(tmp_path: Path, store: Path) -> None:
     logs = tmp_path / "a.jsonl"
     logs.write_text(
@@ -317,6 +318,7 @@ def test_two_files_beside_each_other_in_a_folder_named_by_a_secret_stay_beside_e
     assert member.endswith("/b.jsonl")
 
 
+@pytest.mark.thorough
 def test_an_archive_member_keeps_no_named_secret(tmp_path: Path, store: Path) -> None:
     log = tmp_path / "a.jsonl"
     log.write_text(session("s1"))

@@ -66,6 +66,7 @@ def keeps_names(case: dict[str, Any], raw: str, new: str) -> bool:
     return all(raw.count(name) == new.count(name) for name in names)
 
 
+@pytest.mark.thorough
 def test_the_parsers_own_cases_hold_little_to_redact_and_stay_what_they_show() -> None:
     for case in cases():
         raw, new = case["raw"], REDACTOR.redact_text(case["raw"], parsed=True)

@@ -160,6 +160,7 @@ def test_without_a_store_it_says_so(store: Path) -> None:
         forget(store, SessionChoice(user="x"))
 
 
+@pytest.mark.thorough
 def test_one_that_fails_leaves_all_as_it_was(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s"))
     load([logs], store)

@@ -133,7 +133,7 @@ def test_the_copies_of_calls_without_a_unique_id_are_recognised(
     assert (ask(store, CALLS), ask(store, TURNS)) == (EXPECTED_CALLS, EXPECTED_TURNS)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", list(permutations(("parent", "fork"))))
 def test_a_fork_of_the_same_day_whose_lines_look_older_is_still_the_copy(
     logs: Path, store: Path, order: Sequence[str]
@@ -146,7 +146,7 @@ def test_a_fork_of_the_same_day_whose_lines_look_older_is_still_the_copy(
     assert [row[1:] for row in ask(store, CALLS)] == [("fork", 1), ("parent", 1)]
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", list(permutations(("parent", "below"))))
 def test_a_fork_whose_own_parent_is_not_loaded_is_still_the_copy(
     logs: Path, store: Path, order: Sequence[str]
@@ -158,7 +158,7 @@ def test_a_fork_whose_own_parent_is_not_loaded_is_still_the_copy(
     assert ask(store, CALLS) == [(date(2026, 10, 1), "parent", 2), (date(2026, 10, 5), "below", 7)]
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", list(permutations(("parent", "fork"))))
 def test_a_rollout_that_does_not_name_its_parent_has_the_one_whose_lines_it_repeats(
     logs: Path, store: Path, order: Sequence[str]
@@ -172,6 +172,7 @@ def test_a_rollout_that_does_not_name_its_parent_has_the_one_whose_lines_it_repe
     assert ask(store, "SELECT parent_session_id FROM sessions ORDER BY session_id") == [("parent",), (None,)]
 
 
+@pytest.mark.thorough
 def test_a_turn_that_goes_on_after_the_fork_is_the_parents(logs: Path, store: Path) -> None:
     ids = [RANDOM_ID.format(letter) for letter in "abc"]
     begun = meta("parent", 1) + turn("t-a", 1, ids[:2], ended=False)

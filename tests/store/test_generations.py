@@ -60,6 +60,7 @@ def test_another_process_is_kept_out_while_a_load_runs(logs: Path, loaded: Path)
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
 
 
+@pytest.mark.thorough
 def test_a_load_that_waits_is_told_for_whom_and_goes_on_when_the_store_is_free(
     logs: Path, loaded: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_lock_file_of_nonsense_still_gives_a_sentence(logs: Path, loaded: Path
             load([logs], loaded)
 
 
+@pytest.mark.thorough
 def test_leftovers_of_a_killed_load_are_swept_away(logs: Path, loaded: Path) -> None:
     spill = loaded / "building.duckdb.tmp"
     spill.mkdir()

@@ -227,6 +227,7 @@ def test_a_grown_file_goes_on_with_its_map(logs: Path, store: Path, monkeypatch:
     assert (report.lines, ask(store, "SELECT count(*), count(model) FROM turns")) == (2, [(22, 22)])
 
 
+@pytest.mark.thorough
 def test_retried_rejects_are_read_with_the_map(logs: Path, store: Path) -> None:
     put(logs / "a.jsonl", line() + '{"request": {"messages": 3}}\n')
     assert load([logs], store, mapping=MAP).rejects == 1

@@ -52,6 +52,7 @@ def test_calls_and_every_sum_of_tools_know_the_server(logs: Path, store: Path) -
         assert ask(store, query) == [("files",)], table
 
 
+@pytest.mark.thorough
 def test_reparse_keeps_the_server(logs: Path, store: Path) -> None:
     night(logs)
     load([logs], store)
@@ -59,7 +60,7 @@ def test_reparse_keeps_the_server(logs: Path, store: Path) -> None:
     assert ask(store, SERVERS) == NAMED
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("are_sealed", [False, True])
 def test_a_store_of_the_version_before_gets_the_servers(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, are_sealed: bool

@@ -61,7 +61,7 @@ def night(logs: Path) -> None:
     (logs / "b.jsonl").write_text(session("b", raw="]", turns=(2, 2)) + session("c", ended=False, day=3))
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("version", OLDER)
 def test_an_older_store_is_brought_up_to_date_by_the_next_load(logs: Path, store: Path, version: int) -> None:
     night(logs)
@@ -76,7 +76,7 @@ def test_an_older_store_is_brought_up_to_date_by_the_next_load(logs: Path, store
     assert load([logs], store).generation is None
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", OLDER)
 def test_the_rollups_of_an_older_store_are_made_anew(logs: Path, store: Path, version: int) -> None:
     night(logs)
@@ -200,7 +200,7 @@ def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> 
     assert contents(store, list(sums)) == sums
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("sealed", [False, True])
 def test_days_without_facts_take_turn_success_from_what_the_log_reported(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool

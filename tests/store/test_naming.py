@@ -133,6 +133,7 @@ def test_day_prompt_and_run_come_from_the_path_and_are_stored_as_such(logs: Path
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_model_given_later_is_read_in_and_stays_without_being_given_again(logs: Path, store: Path) -> None:
     log = put(logs / "a.jsonl", chat())
     load([logs], store)

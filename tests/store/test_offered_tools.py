@@ -46,6 +46,7 @@ def test_a_tool_that_several_texts_define_counts_once(logs: Path, store: Path) -
     assert ask(store, LISTS) == [("read", None, size(READ))]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("are_sealed", [False, True])
 def test_a_list_goes_with_the_last_session_that_had_it(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, are_sealed: bool
@@ -58,6 +59,7 @@ def test_a_list_goes_with_the_last_session_that_had_it(
     assert ask(store, LISTS) == [("read", None, size(READ))]
 
 
+@pytest.mark.thorough
 def test_turns_of_an_older_store_have_no_list(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(offering("a", READ, FETCH))
     load([logs], store)

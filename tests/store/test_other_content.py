@@ -75,6 +75,7 @@ def test_three_nights_in_one_file_are_three_files(logs: Path, store: Path, tmp_p
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_a_session_that_is_told_again_is_replaced(logs: Path, store: Path, tmp_path: Path) -> None:
     first = session("stays") + session("again", turns=(3, 2), day=2)
     then = session("again", turns=(2,), day=2) + session("new", day=3)

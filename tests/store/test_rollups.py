@@ -255,6 +255,7 @@ def test_a_trial_passed_when_none_of_its_judged_turns_failed(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("task", "first_message", "origin"),
     [

@@ -190,6 +190,7 @@ def test_maintenance_changes_segments_as_it_changes_one_file(
     verify_store(store)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: Path) -> None:
     first_night(logs, store)

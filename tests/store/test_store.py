@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from ingest.formats import formats
 from ingest.pipeline.load import load
 from ingest.store.migrations import SCHEMA_VERSION
@@ -24,6 +26,7 @@ def test_the_codes_and_the_sources_are_in_every_generation(logs: Path, store: Pa
     ]
 
 
+@pytest.mark.thorough
 def test_each_load_that_published_is_a_run(logs: Path, store: Path) -> None:
     for number in range(3):
         (logs / f"{number}.jsonl").write_text(session(f"s{number}") + "broken\n")
@@ -38,6 +41,7 @@ def test_each_load_that_published_is_a_run(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT count(*) FROM ingest_runs WHERE finished_at < started_at") == [(0,)]
 
 
+@pytest.mark.thorough
 def test_a_prompt_told_by_many_files_is_one_row(logs: Path, store: Path) -> None:
     for number in range(3):
         (logs / f"{number}.jsonl").write_text(session(f"s{number}"))

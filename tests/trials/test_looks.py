@@ -320,7 +320,7 @@ def test_the_tasks_that_would_decide_do_decide_in_four_of_five_runs() -> None:
 # --- simulated, shortly: `./dev bench statistics --only trials` has the same cells with more draws -----
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "truth",
     [
