@@ -87,12 +87,17 @@ def test_what_only_its_owner_could_read_stays_so(loaded: Path, place: Path) -> N
     (loaded / "memory.sqlite").chmod(0o600)
     make_backup(loaded, place, with_keys=True)
     restored = loaded.with_name("restored")
+    restored.mkdir()
+    restored.chmod(0o2770)  # a store that its group shares
     restore(place, restored)
     modes = {
         path.name: path.stat().st_mode & 0o777 for path in restored.iterdir() if path.suffix != ".duckdb"
     }
     private = {"users.json", "sign_in.key", "memory.sqlite"}
     assert {name for name, mode in modes.items() if not mode & 0o077} == private
+    own = loaded.with_name("own")
+    restore(place, own)
+    assert not any(path.stat().st_mode & 0o077 for path in (own, *own.iterdir()))
 
 
 @pytest.mark.thorough
