@@ -151,7 +151,9 @@ def _read_finish(finish: Any) -> str | None:
 
 
 def _find_response(raw: Any) -> Mapping[str, Any]:
-    """Return the id and the model of a reply, from the stream's metadata or from the provider's response."""
+    """Return the id and the model of a reply, from the stream's metadata or from the provider's response
+    body.
+    """
     response = open_json(raw)
     for part in read_objects(response):
         if part.get("type") == "response-metadata":

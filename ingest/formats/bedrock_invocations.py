@@ -62,7 +62,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_invocations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the records in an object: the object itself, or the records that CloudWatch stores as text."""
+    """Yield the invocation records in an object.
+
+    The object is itself a record, or a CloudWatch export that contains records as JSON text.
+    """
     if value.get("schemaType") == _KIND:
         yield value
         return
