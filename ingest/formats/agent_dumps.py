@@ -123,7 +123,7 @@ class _AgentDump:
             yield from self._reader.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _either(value: _Value, camel: str) -> Any:

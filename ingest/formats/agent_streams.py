@@ -149,7 +149,7 @@ class _HeadlessRuns:
             yield from run.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class AgentRun(ABC):

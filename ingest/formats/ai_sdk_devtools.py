@@ -109,7 +109,7 @@ class _DevTools:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_reply(step: Mapping[str, Any]) -> ModelReply | None:

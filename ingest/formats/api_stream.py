@@ -81,7 +81,7 @@ class _Streams:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_reply(self, body: dict[str, Any]) -> Iterator[Event]:
         id_ = body.get("id")

@@ -100,7 +100,7 @@ class _Recording:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _to_chat(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -97,7 +97,7 @@ class _Invocations:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:

@@ -82,7 +82,7 @@ class _Score:
         yield from self._take_right_entries(None)
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_score(self, record: Record) -> Iterator[Rejected]:
         count = read_count(record.value.get("correct_count"))

@@ -102,7 +102,7 @@ class _TraceTranslator:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_header(message: Mapping[str, Any], name: str) -> str | None:

@@ -156,7 +156,7 @@ class _ClineSessions:
         return self._history.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class _TaskHistory:

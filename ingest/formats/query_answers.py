@@ -94,7 +94,7 @@ class _AnswerLines:
         yield from self._decide()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _decide(self) -> Iterator[Event | Rejected]:
         waiting, self._held = self._held or [], None

@@ -176,7 +176,7 @@ class _RequestLog:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:

@@ -125,7 +125,7 @@ class _CaptureTranslator:
         yield from ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:

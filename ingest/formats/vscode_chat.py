@@ -117,7 +117,7 @@ class _ChatSession:
             yield from self._translate(self._log.state, None)
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _translate(self, session: dict[str, Any], record: Record | None) -> Iterator[Event]:
         requests = read_objects(session.get("requests"))

@@ -299,7 +299,7 @@ class _ChatTranscripts:
             yield from conversation.session.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def list_missing(self) -> tuple[str, ...]:
         """Return what no line of the file contained, and each `--map` field whose path matched in no line."""

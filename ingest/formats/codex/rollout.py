@@ -69,7 +69,7 @@ class Rollout:
             yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     # --- the session ---------------------------------------------------------------------------
 

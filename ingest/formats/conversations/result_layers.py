@@ -21,9 +21,9 @@ def find_layer(content: str, texts: Texts) -> FaultLayer | None:
 def failed_flag(
     content: str, layer: FaultLayer = FaultLayer.EXECUTION, source: FlagSource = FlagSource.EXPLICIT
 ) -> ResultFlag:
-    """Return the flag of a failed call. The flag's message is the beginning of `content`.
+    """Return the flag of a failed tool call. The flag's message is the beginning of `content`.
 
-    The status is DENIED for the failure stage REFUSED. For any other stage the status is ERROR.
+    The status is DENIED for the failure stage REFUSED, and ERROR for any other stage.
     """
     status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
     return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE_READ]})

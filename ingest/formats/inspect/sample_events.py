@@ -17,7 +17,7 @@ _SCORERS = ("scorer", "scorers")
 class SamplePools:
     """The attachments and shared messages of one sample.
 
-    Other fields of the sample refer to these attachments and messages.
+    Other fields of the sample refer to them by id.
     """
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
@@ -70,8 +70,7 @@ class SamplePools:
 def agent_events(stated: Any) -> list[dict[str, Any]]:
     """Return all model and tool events except those of scorers.
 
-    A scorer's events are recognised by their span, by the enclosing steps or by the role `grader`. Pending
-    events are left out.
+    Pending events are left out.
     """
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
@@ -94,7 +93,7 @@ def agent_events(stated: Any) -> list[dict[str, Any]]:
 def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
     """Yield every event, including nested ones.
 
-    Older logs without spans nest a tool's events inside the tool event; the nested events come first.
+    Events inside a tool event come before the tool event.
     """
     waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in read_objects(stated)[::-1]]
     while waiting:
@@ -108,10 +107,7 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Return True when the span belongs to a scorer or is inside such a span.
-
-    Each span is visited only once, because the parent links of a log may form a cycle.
-    """
+    """Return True when the span belongs to a scorer or is inside the span of a scorer."""
     seen = set()
     while isinstance(span, str) and span in spans and span not in seen:
         seen.add(span)
