@@ -309,7 +309,7 @@ class CopilotSession:
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
         """Return the session or sub-agent that sent the event. Open a sub-agent if necessary.
 
-        Also yield the events of opening a sub-agent. If too many sub-agents are open, close the oldest one and
+        Also yield the events of opening a sub-agent. If too many are open, close the oldest sub-agent and
         yield its last events.
         """
         started_by = read_text(data.get("parentToolCallId"))
