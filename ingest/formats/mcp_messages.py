@@ -96,7 +96,7 @@ class _WaitingCall(NamedTuple):
 class _McpLog:
     """Translator of one file.
 
-    The connections in the file have ids, or follow one after another.
+    Connections without ids follow one after another in the file.
     """
 
     def __init__(self, identity: str) -> None:
