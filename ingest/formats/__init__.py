@@ -72,8 +72,8 @@ def distribution_of(form: Format) -> str | None:
 def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | None = None) -> list[Format]:
     """Return the formats that recognise a file which begins with the records `head`.
 
-    The caller reads the file only when exactly one format is returned. The formats of this package are asked
-    first, then third-party formats, then formats of last resort. The first group with a match is returned.
+    The formats of this package are asked first, then third-party formats, then formats of last resort. Only
+    the matches of one group are returned. The caller reads the file only when exactly one format is returned.
     """
     own, installed = _own_formats().values(), _installed_formats()[0].values()
     claiming = [form for form in own if not is_last_resort(form) and form.recognise(head)]

@@ -100,7 +100,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_events(record: _Value) -> Sequence[_Value]:
-    """Return the events in a page of events. Any other record is itself one event."""
+    """Return the events in a page of events. A record that is not a page is itself one event."""
     return (record,) if "type" in record else read_objects(record.get("data"))
 
 
@@ -153,7 +153,7 @@ class _HeadlessRuns:
 
 
 class AgentRun(ABC):
-    """One run of an agent."""
+    """One agent run."""
 
     session_key: ClassVar[str]
 

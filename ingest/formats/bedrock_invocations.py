@@ -103,7 +103,7 @@ class _Invocations:
 def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:
     """Return the request and the reply of a record.
 
-    Return None for a record of another operation, such as embeddings.
+    Return None for a record that is not a conversation, such as embeddings.
     """
     sent, came = read_object(value.get("input")), read_object(value.get("output"))
     failed = read_text(value.get("errorCode"))

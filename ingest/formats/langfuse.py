@@ -80,7 +80,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_observations(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the observations of a trace or of a page. Any other record is itself one observation."""
+    """Return the observations of a trace or of a page. A record of another kind is itself one observation."""
     within = read_objects(record.get("observations")) or read_objects(
         read_object(record.get("trace")).get("observations")
     )

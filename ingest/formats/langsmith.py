@@ -96,9 +96,9 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _RunFinder:
-    """Finds the LangSmith runs in a file's records.
+    """Finds the LangSmith runs in a file.
 
-    The beginning of a run is kept until the record of its end is read.
+    If the log has two records of a run, the first waits for the second.
     """
 
     def __init__(self) -> None:

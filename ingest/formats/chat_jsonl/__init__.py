@@ -302,7 +302,7 @@ class _ChatTranscripts:
         """Do nothing: no file is open."""
 
     def list_missing(self) -> tuple[str, ...]:
-        """Return what no line of the file contained, and each `--map` field whose path matched in no line."""
+        """Return the facts that every line lacks, and the `--map` fields whose path matched in no line."""
         unmapped = (f"{name} at {path.text}" for name, path in self._unmapped.items())
         others = (_FACTS[fact] for fact in self._missing if _FACT_FIELDS[fact] not in self._unmapped)
         return (*unmapped, *others)

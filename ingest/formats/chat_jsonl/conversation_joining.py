@@ -218,8 +218,8 @@ class ConversationJoiner:
 def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
     """Return the part of the conversation that the line repeats.
 
-    Return None if the line does not belong to the conversation. If the line has no conversation id, one of
-    the two must contain the other completely.
+    Return None if the line does not belong to the conversation. A line without a conversation id belongs to
+    it if the line contains the whole conversation or the conversation contains the whole line.
     """
     shared, whole = _count_shared(conversation.marks, marks), len(conversation.marks)
     if shared and (shared == whole or (shared == len(marks) and _is_exchange(marks))):

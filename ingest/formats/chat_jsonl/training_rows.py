@@ -69,7 +69,7 @@ def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
 
 
 def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a ShareGPT message in OpenAI's format; a message with an unknown `from` stays unchanged."""
+    """Return a ShareGPT message in OpenAI's format. A message with an unknown `from` stays unchanged."""
     speaker, value = raw.get("from"), raw.get("value")
     role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None or "role" in raw:

@@ -313,10 +313,9 @@ class ClaudeConversation:
     # --- turns and messages ------------------------------------------------------------------
 
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """End the open turn and begin the turn of the waiting prompt.
+        """If a prompt is waiting, end the open turn and begin the turn of this prompt.
 
-        If no prompt is waiting, the open turn continues. If no turn is open either, a turn without text
-        begins.
+        If no prompt is waiting and no turn is open, begin a turn without text.
         """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:

@@ -1,4 +1,4 @@
-"""Splits a file into consecutive runs of an agent; each event in the file names its run."""
+"""Splits a file into consecutive agent runs, by the session id in each event."""
 
 from __future__ import annotations
 

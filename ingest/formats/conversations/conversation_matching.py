@@ -98,8 +98,8 @@ class HistoryTrail(NamedTuple):
 class JoinedExchange(NamedTuple):
     """A request and its reply, with their conversation.
 
-    `start` is the index of the first part of the request that is new. `fresh` contains the items of all new
-    parts.
+    `start` is the index of the first new element in the request's `parts`. `fresh` contains the items of all
+    new parts.
     """
 
     thread: RepeatedConversation
@@ -111,8 +111,8 @@ class JoinedExchange(NamedTuple):
 class FoundConversation(NamedTuple):
     """The conversation that a request continues.
 
-    `start` is the index of the first part of the request that is new. `digest` is the hash of the history
-    before this part. `certain` is True when the history contains a unique call id.
+    `start` is the index of the first new element in the request's `parts`. `digest` is the hash of the
+    history before this element. `certain` is True when the history contains a unique call id.
     """
 
     thread: RepeatedConversation
@@ -366,7 +366,7 @@ def hash_seed(exchange: Exchange, request: ModelRequest) -> bytes:
 
 
 def extend_hash(digest: bytes, item: ConversationItem) -> bytes:
-    """Return the hash of a history after adding an item; results do not change the hash."""
+    """Return the hash of a history after adding an item. Tool results do not change the hash."""
     for mark in item.marks:
         digest = blake2b(digest + mark.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return digest

@@ -282,7 +282,7 @@ def has_user_words(fresh: list[ConversationItem]) -> bool:
 
 
 def last_user_words(fresh: list[ConversationItem]) -> str | None:
-    """Join the user messages at the end of `items` with newlines.
+    """Join the user messages at the end of `fresh` with newlines.
 
     Return None when these messages have no text.
     """

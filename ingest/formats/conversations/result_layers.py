@@ -1,4 +1,4 @@
-"""Finds the failure stage of a call by fixed sentences that the agent writes into the tool's result."""
+"""Finds the failure stage of a tool call by fixed sentences that the agent writes into the tool result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translates runs of SWE-agent and mini-swe-agent: each record is one run, and `info` states its end."""
+"""Translates files of SWE-agent and mini-swe-agent in which each record is one agent run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists the events of the agent in an Inspect sample, and resolves references to attachments and pools."""
+"""Lists the agent's events in an Inspect sample, and resolves references to attachments and messages."""
 
 from __future__ import annotations
 

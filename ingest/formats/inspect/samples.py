@@ -210,7 +210,7 @@ class _SampleTranslator:
     def _take_question(
         self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
     ) -> Iterator[Event]:
-        """Begin a turn for each new user message of the conversation; end the previous turn first."""
+        """Begin a turn for each new user message of the conversation. End the previous turn first."""
         for message in users:
             if conversation.asked:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")

@@ -1,4 +1,4 @@
-"""Reads OpenHands' texts about calls that it rejected: the failure stage, and the call's name and text."""
+"""Reads OpenHands' messages about rejected tool calls: the failure stage, and the call's name and text."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
 
 
 def parse_instant(value: Any) -> datetime | None:
-    """Return the time in a value of an API or a logger as a datetime. Return None for any other value.
+    """Return a time from an API or a logger as a datetime. Return None when the value is not a time.
 
     The value may be ISO 8601 text, an HTTP date, or seconds or milliseconds since 1970.
     """

@@ -144,7 +144,7 @@ def parse_body(text: str) -> HttpBody:
 def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
     """Yield the objects in a list.
 
-    If the list contains chunks of a streamed reply, yield the joined bodies.
+    If the list contains chunks of a streamed reply, yield the reply bodies that the chunks form.
     """
     objects = [value for value in values if isinstance(value, dict)]
     if any(is_chunk(value) for value in objects):

@@ -1,7 +1,7 @@
-"""Makes marks: texts that identify a message or call when a client repeats it.
+"""Makes marks: strings that identify a message or tool call when a client repeats it.
 
-A mark contains only what clients do not change: a user's text, the model's text, or the id of a call. If the
-call's id is not unique, the mark also contains the name and the arguments. Results have no marks, because
+A mark contains only what clients do not change: a user's text, the model's text, or the id of a tool call. If
+the id is not unique, the mark also contains the name and the arguments. Results have no marks, because
 clients shorten and delete them.
 """
 

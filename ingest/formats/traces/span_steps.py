@@ -29,7 +29,7 @@ _UNREADABLE = "tool_use_failed"  # Groq's error code for a tool call that Groq c
 class TracedCall(msgspec.Struct):
     """A tool call and, if known, its result.
 
-    The result is the tool's run, a result in a later request, or both.
+    The result is a tool run, a result in a later request, or both.
     """
 
     said: MessageCall
@@ -255,10 +255,9 @@ class RunIndex:
         return None
 
     def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
-        """Return the next unused run of the tool. Return None when there is no such run.
+        """Return the next unused tool run with the name of the called tool, or None.
 
-        A tool run is found by name only if ids cannot decide: the call or the tool run has no id, or no tool
-        run has the call's id.
+        Call this method when no tool run has the id of the call, or when the call or the tool run has no id.
         """
         queue = self._by_name.get(call.name or "", deque())
         while queue:
