@@ -164,7 +164,7 @@ class StateLog:
             self._note_place(path, change, record.where)
 
     def place_of(self, number: int) -> LogLine:
-        """Return the line that last wrote to the request at this index."""
+        """Return the last line that changed the request at this index."""
         return self._places.get(number, self._all)
 
     def _note_place(self, path: list[Any], change: dict[str, Any], where: LogLine) -> None:

@@ -26,7 +26,7 @@ class SamplePools:
         self._messages = read_objects(pooled)
 
     def resolve(self, value: Any, depth: int = 0) -> Any:
-        """Return the value with each reference replaced by the named attachment."""
+        """Return the value with each reference replaced by its attachment."""
         if isinstance(value, str):
             return self._resolve_text(value)
         if not self._attachments or depth > _DEPTH:
@@ -45,7 +45,7 @@ class SamplePools:
         return join_content(self.resolve(content))
 
     def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the messages that a model event sent to the model."""
+        """Return the messages that the model received, according to a model event."""
         refs = event.get("input_refs")
         if not isinstance(refs, list):
             return read_objects(event.get("input"))

@@ -33,7 +33,7 @@ _ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 
 
 def collect_facts(raw: RawSpan) -> SpanFacts:
-    """Return the facts that all conventions find in the attributes and events of a span."""
+    """Return the facts that the known conventions find in the attributes and events of a span."""
     facts = SpanFacts()
     words = {key.partition(".")[0] for key in raw.attributes}
     for wanted, read in READERS:
