@@ -123,7 +123,7 @@ def read_with(about: About) -> str | None:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file of a task that contains no tool calls. Return None for other files."""
+    """Describe a file that the extension keeps next to a task's history. Return None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 

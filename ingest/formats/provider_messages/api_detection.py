@@ -174,7 +174,7 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Return the `Exchange` in decoded HTTP bodies. Return None when they are not a model request and reply.
+    """Return the `Exchange` in decoded HTTP bodies. Return None when they contain no call of a model.
 
     `facts` are further fields of `Exchange`. Requests for one output token are ignored: clients send them to
     check their quota.

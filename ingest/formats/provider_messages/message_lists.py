@@ -159,7 +159,7 @@ def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[Me
 def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
     """Yield the tool calls that a message keeps outside its content, for example in `tool_calls`.
 
-    If a message of LangChain contains decoded arguments and the model's own text, the text is returned.
+    If a message of LangChain contains decoded arguments and the model's own text, the text is used.
     """
     extra = read_object(body.get("additional_kwargs"))
     sent = read_sent_copies(body, extra)

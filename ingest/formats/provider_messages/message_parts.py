@@ -19,8 +19,8 @@ from ingest.formats.provider_messages.embedded_json import open_json, to_text, u
 class MessageCall(msgspec.Struct, frozen=True):
     """A tool call in a message.
 
-    `refused` is the reason why the agent could not parse the arguments. `marks` is True when the log states
-    for every call whether its arguments could be parsed.
+    `refused` is the reason why the agent could not parse the arguments. `marks` is True when the message
+    states for every call whether its arguments could be parsed.
     """
 
     name: str | None = None
