@@ -72,9 +72,8 @@ def distribution_of(form: Format) -> str | None:
 def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | None = None) -> list[Format]:
     """Return the formats that recognise a file which begins with the records `head`.
 
-    The caller reads the file only when exactly one format is returned. Third-party formats are asked only
-    when no format of this package claims the file. If no third-party format claims the file either, formats
-    of last resort are asked with the records that `mapping` returns.
+    The formats of this package are asked first, then third-party formats, then formats of last resort. Only
+    the matches of one group are returned. The caller reads the file only when exactly one format is returned.
     """
     own, installed = _own_formats().values(), _installed_formats()[0].values()
     claiming = [form for form in own if not is_last_resort(form) and form.recognise(head)]
@@ -85,7 +84,7 @@ def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | No
 
 
 def is_asked_first(form: Format) -> bool:
-    """Return True when this format may claim a file before third-party formats and formats of last resort."""
+    """Return True for a format of this package that is not a format of last resort."""
     return not (is_last_resort(form) or isinstance(form, InstalledFormat))
 
 
@@ -107,7 +106,7 @@ def line_skimmer(form: Format) -> Callable[[bytes], Any] | None:
 
 
 def find_companion(about: About) -> str | None:
-    """Return the name of the second file that a format needs to read this file.
+    """Return the name of the second file that a format needs to read the file `about`.
 
     Return None when no second file is needed.
     """
@@ -131,7 +130,7 @@ def explain_unread(about: About, head: Sequence[dict[str, Any]]) -> list[str]:
 
 @cache
 def _functions_named(name: str) -> list[Callable[[About], str | None]]:
-    """Return the function `name` of each format that defines this optional function."""
+    """Return the functions called `name` of all formats that define such a function."""
     own = _own_formats().values()
     return [function for form in own if (function := getattr(form, name, None)) is not None]
 
@@ -141,7 +140,7 @@ def translate_file(
 ) -> Iterator[Event | Rejected]:
     """Yield the events of a whole file, translated by a new translator of the format.
 
-    Rejected records are yielded unchanged and in order. The translator is closed at the end.
+    Rejected records are yielded unchanged, between the events.
     """
     translator = form.translator(about)
     try:

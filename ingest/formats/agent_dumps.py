@@ -99,7 +99,7 @@ def translator(about: About) -> Translator:
 class _AgentDump:
     """Translates one file.
 
-    The first record that identifies the program selects the class that translates the file.
+    The first record that identifies the agent program selects the class that translates the file.
     """
 
     def __init__(self, about: About) -> None:
@@ -123,7 +123,7 @@ class _AgentDump:
             yield from self._reader.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _either(value: _Value, camel: str) -> Any:
@@ -224,7 +224,9 @@ class _AmpThread(MessageDump):
 
 
 def _amp_block(block: _Value) -> Iterator[_Value]:
-    """Yield a block of Amp in Anthropic's format; skip the result of a call that is still running."""
+    """Yield a content block of Amp in Anthropic's format. Skip the result of a tool call that is still
+    running.
+    """
     if block.get("type") != "tool_result":
         yield block
         return
@@ -307,9 +309,9 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
 
 
 def _promptfoo_output(output: Any) -> Any:
-    """Return the content of a reply: a text, or a list of parts.
+    """Return the content of a reply: a string, or a list of content parts.
 
-    promptfoo stores the parts as JSON, or as lines of text.
+    promptfoo stores the parts as JSON, or as separate lines.
     """
     if isinstance(output, dict):
         calls = output.get("tool_calls")
@@ -428,7 +430,7 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:
-    """Return a call as the agent parsed it. A code agent's argument is code, not JSON."""
+    """Return a tool call as the agent parsed it. The argument of a code agent's call is code, not JSON."""
     function = read_object(call.get("function")) or call
     sent, name = function.get("arguments"), function.get("name")
     arguments = {"code": sent} if name == _CODE_CALL and isinstance(sent, str) else sent

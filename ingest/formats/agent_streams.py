@@ -100,12 +100,12 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_events(record: _Value) -> Sequence[_Value]:
-    """Return the events in a page. Any other record is itself one event."""
+    """Return the events in a page of events. A record that is not a page is itself one event."""
     return (record,) if "type" in record else read_objects(record.get("data"))
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads streams with this event.
+    """Return the class that reads streams which contain this event.
 
     Return None if this event alone does not identify the agent.
     """
@@ -120,7 +120,7 @@ def translator(about: About) -> Translator:
 
 
 class _HeadlessRuns:
-    """Translator of one file, which contains one or more runs in sequence."""
+    """Translator of one file, which contains one or more agent runs in sequence."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -149,11 +149,11 @@ class _HeadlessRuns:
             yield from run.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class AgentRun(ABC):
-    """One run of an agent."""
+    """One agent run."""
 
     session_key: ClassVar[str]
 
@@ -171,14 +171,14 @@ class AgentRun(ABC):
 
     @abstractmethod
     def finish(self) -> Iterable[Event]:
-        """Return the translated events that were still incomplete at the end of the run."""
+        """Return the translated events that were still incomplete when the agent run ended."""
 
 
 class _SequentialRun(AgentRun):
-    """The run of an agent whose stream lists texts, calls and results in sequence.
+    """An agent run whose stream lists the model's texts, tool calls and results in sequence.
 
-    A step begins with the first text or call after a result. A text may arrive in pieces, so it is kept until
-    a call follows or the run ends.
+    A step begins with the first text or call after a result. A text may arrive in pieces, so the pieces are
+    collected until a call follows or the agent run ends.
     """
 
     harness: ClassVar[str]
@@ -217,7 +217,7 @@ class _SequentialRun(AgentRun):
         self.turns.ask(where, ts, text)
 
     def say(self, where: LogLine, ts: datetime | None, text: str | None, *, piece: bool = False) -> None:
-        """Add a text of the model. A complete text replaces the pieces that arrived before."""
+        """Add a text of the model. A complete text replaces the earlier pieces of this text."""
         before = self._text
         if not text:
             return
@@ -232,7 +232,7 @@ class _SequentialRun(AgentRun):
         self._in_pieces = piece
 
     def call(self, where: LogLine, ts: datetime | None, call_id: str | None, **facts: Any) -> Iterator[Event]:
-        """Yield the events of a tool call. Yield nothing when the tool call was reported before."""
+        """Yield the events of a tool call. Yield nothing when the stream already contained the tool call."""
         if call_id is not None and call_id in self._calls:
             return
         if self._text is None and not self._in_step:
@@ -471,9 +471,9 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 
 
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
-    """Return the flag and the content of a result.
+    """Return the error flag and the content of a tool result.
 
-    The only key of a result is a status, such as `success` or `error`.
+    A result has one key, which is a status such as `success` or `error`.
     """
     word, outcome = next(iter(result.items()), ("", None))
     body = read_object(outcome)

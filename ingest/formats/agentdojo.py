@@ -108,7 +108,7 @@ def _take_run(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _split_pipeline(name: str | None) -> tuple[str | None, str | None]:
-    """Split a pipeline's name, such as `gpt-4o-2024-05-13-tool_filter`, into the model and the defence."""
+    """Split a pipeline name, such as `gpt-4o-2024-05-13-tool_filter`, into the model and the defence."""
     for defence in _DEFENCES:
         if name and name.endswith(f"-{defence}"):
             return name.removesuffix(f"-{defence}"), defence
@@ -123,8 +123,8 @@ def _name_task(run: Mapping[str, Any]) -> str:
 def _plain_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the messages in OpenAI's format.
 
-    A message that denies calls is replaced by one result for each denied call. The previous message gets the
-    denied calls.
+    A message that denies tool calls is replaced by one result for each denied call. The denied calls are
+    added to the message before it.
     """
     for at, message in enumerate(messages):
         words = _join_text(message)
@@ -147,9 +147,9 @@ def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_refused(words: str) -> list[dict[str, Any]]:
-    """Return the calls that a message of DRIFT denies.
+    """Return the tool calls that a message of the defence DRIFT denies.
 
-    The message contains one tool name, or a list of calls in Python syntax.
+    The message contains one tool name, or a list of tool calls in Python syntax.
     """
     match = _REFUSAL.search(words)
     if match is None:

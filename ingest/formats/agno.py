@@ -103,7 +103,7 @@ class _AgnoSessions:
         return ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _decode_twice(record: Record) -> Any:

@@ -109,7 +109,7 @@ class _DevTools:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_reply(step: Mapping[str, Any]) -> ModelReply | None:
@@ -151,7 +151,9 @@ def _read_finish(finish: Any) -> str | None:
 
 
 def _find_response(raw: Any) -> Mapping[str, Any]:
-    """Return the id and the model of a reply, from the stream's metadata or from the provider's response."""
+    """Return the id and the model of a reply, from the stream's metadata or from the provider's response
+    body.
+    """
     response = open_json(raw)
     for part in read_objects(response):
         if part.get("type") == "response-metadata":

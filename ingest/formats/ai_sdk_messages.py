@@ -152,9 +152,9 @@ class _AiSdkMessages(MessageDump):
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message. A result part also gets an error flag.
+    """Return a content part of a model message. A tool result also gets an error flag.
 
-    A call that ran at the provider is replaced by an empty part.
+    A tool call that the provider ran itself is replaced by an empty part.
     """
     if part.get("providerExecuted") is True:
         return {"type": "at-the-provider"}
@@ -165,9 +165,9 @@ def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Split an interface message into model messages.
+    """Split a message in the AI SDK's interface format into model messages.
 
-    Each step is followed by the results of the step's calls.
+    The results of a step's tool calls follow the step.
     """
     invocations = [
         {"type": "tool-invocation", "toolInvocation": invocation}
@@ -196,7 +196,7 @@ def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the call in a part of an interface message, and the call's result.
+    """Return the tool call and its result from a part of a message in the AI SDK's interface format.
 
     The result is None when the part contains no result.
     """

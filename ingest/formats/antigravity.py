@@ -101,7 +101,7 @@ class _AntigravityConversation:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_call(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,4 +83,4 @@ class _Replies:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""

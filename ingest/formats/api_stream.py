@@ -81,7 +81,7 @@ class _Streams:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_reply(self, body: dict[str, Any]) -> Iterator[Event]:
         id_ = body.get("id")
@@ -94,7 +94,7 @@ class _Streams:
 
 
 def _find_call_ids(chunk: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the ids of the tool calls that begin with this chunk."""
+    """Yield the ids of the tool calls whose first piece is in this chunk."""
     calls = [read_object(chunk.get("item")).get("call_id"), read_object(chunk.get("content_block")).get("id")]
     for choice in read_objects(chunk.get("choices")):
         calls += [call.get("id") for call in read_objects(read_object(choice.get("delta")).get("tool_calls"))]

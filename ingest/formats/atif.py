@@ -188,9 +188,10 @@ class _AtifRun:
         return (read_text(self._agent.get("name")) or "").startswith("terminus")
 
     def _written_calls(self, words: str, refusal: str | None) -> Iterator[CallMade]:
-        """Yield the calls that the model wrote as text, in the form that the agent's prompt asks for.
+        """Yield the tool calls that the model wrote as text, in the notation that the agent's prompt asks
+        for.
 
-        If terminus-2 could not read the reply, `refusal` is the message about this error.
+        `refusal` is terminus-2's error message about an unreadable reply, or None.
         """
         shared: dict[str, Any] = {**self._event_place(), "strategy": Strategy.JSON_FALLBACK}
         if self._is_terminus:
@@ -211,10 +212,10 @@ class _AtifRun:
     def _answers_to_text(
         self, step: Mapping[str, Any], calls: int, refusal: str | None
     ) -> Iterator[ResultSeen]:
-        """Yield the results of calls written as text.
+        """Yield the results of tool calls that the model wrote as text.
 
-        A result does not name its call. If there are as many results as calls, results are assigned to calls
-        in order.
+        These results contain no call ids, so results are assigned to calls in order. Nothing is yielded if
+        the numbers of results and calls differ.
         """
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:
@@ -243,7 +244,8 @@ class _AtifRun:
         )
 
     def _unwrap_text(self, tool: str | None, sent: Any) -> str | None:
-        """Return the argument text that a converter could not parse and so wrapped in the object `sent`.
+        """Return the argument text that a converter could not parse and therefore stored inside the object
+        `sent`.
 
         Return None when `sent` contains normal, decoded arguments.
         """
@@ -261,9 +263,10 @@ class _AtifRun:
         return {}
 
     def _take_results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
-        """Yield the results of the step's calls.
+        """Yield the results of the step's tool calls.
 
-        `only` is the call's id when the step has a single call. A result without a call id gets this id.
+        `only` is the call's id when the step has a single call. A result without a call id belongs to this
+        call.
         """
         for result in read_objects(read_object(step.get("observation")).get("results")):
             call_id = read_text(result.get("source_call_id")) or only

@@ -74,7 +74,7 @@ def translator(about: About) -> Translator:
 
 
 class _Recording:
-    """Translator of one file, which contains the model calls of one test or run."""
+    """Translator of one file, which contains the recorded model calls of one program run."""
 
     def __init__(self, about: About) -> None:
         self._traffic = ExchangeTranslator(about.identity)
@@ -100,11 +100,11 @@ class _Recording:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _to_chat(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a message of AutoGen as messages in the chat API's format."""
+    """Yield a message of AutoGen as one or more messages in the chat API's format."""
     content, kind = message.get("content"), message.get("type")
     if kind == _RESULTS:
         for result in read_objects(content):

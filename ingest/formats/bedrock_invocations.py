@@ -62,7 +62,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_invocations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the records in an object: the object itself, or the records that CloudWatch stores as text."""
+    """Yield the invocation records in an object.
+
+    The object is itself a record, or a CloudWatch export that contains records as JSON text.
+    """
     if value.get("schemaType") == _KIND:
         yield value
         return
@@ -94,13 +97,13 @@ class _Invocations:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:
     """Return the request and the reply of a record.
 
-    Return None for a record of another operation, such as embeddings.
+    Return None for a record that is not a conversation, such as embeddings.
     """
     sent, came = read_object(value.get("input")), read_object(value.get("output"))
     failed = read_text(value.get("errorCode"))

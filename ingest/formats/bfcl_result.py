@@ -88,7 +88,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_failed(entry: Mapping[str, Any]) -> bool:
-    """Return True when the provider failed. The entry then has no answer of the model."""
+    """Return True when the model provider failed. The entry then contains no reply of the model."""
     result = entry.get("result")
     return isinstance(result, str) and result.startswith(_INFERENCE_FAILED)
 
@@ -158,11 +158,11 @@ def _take_turn(
 def _take_reply(
     reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any, proceeds: bool = False
 ) -> Iterator[Event]:
-    """Yield the events of one reply: the step and the step's calls.
+    """Yield the events of one reply: the step and the step's tool calls.
 
-    The calls are native calls, or calls written as Python text. A reply without calls is the answer and ends
-    the turn. `decoded` is the reply as BFCL decoded it. If `decoded` is an empty list, the text is not
-    searched for calls. `proceeds` is True when BFCL treated the reply as the end of the turn.
+    The calls are native calls, or calls written as Python text. `decoded` is the reply as BFCL decoded it; an
+    empty list means that the text contains no calls. `proceeds` is True when BFCL ended the turn after the
+    reply.
     """
     words = _join_words(reply)
     if words is not None and words.startswith(_INFERENCE_FAILED):
@@ -195,9 +195,9 @@ def _take_reply(
 
 
 def _join_words(reply: Any) -> str | None:
-    """Return the text of a reply, which may be stored as a list of texts.
+    """Return the text of a reply, which the log may store as a list of strings.
 
-    Return None for a reply with calls.
+    Return None for a reply with native tool calls.
     """
     if isinstance(reply, str):
         return reply
@@ -233,7 +233,7 @@ def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator
 def _take_question(messages: Any) -> str | None:
     """Return the text of the last user message. Return None when there is no user message.
 
-    Some logs contain the whole request as Python text. Then the whole text is returned.
+    If the log contains the whole request as Python text, this whole text is returned.
     """
     if isinstance(messages, str):
         return messages

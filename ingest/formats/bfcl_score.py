@@ -59,9 +59,9 @@ def translator(about: About) -> Translator:
 class _Score:
     """Translates one score file.
 
-    `_right` is the number of correct entries, and `_where` is the line that contains this number. Only failed
-    entries name the model. So the events for the correct entries are made at the next failed entry, or at the
-    end of the file.
+    Correct entries are only counted in the file: `_right` is the count and `_where` is its line. Correct
+    entries do not name the model, so their events wait for a failed entry that names it, or for the end of
+    the file.
     """
 
     def __init__(self, identity: str) -> None:
@@ -82,7 +82,7 @@ class _Score:
         yield from self._take_right_entries(None)
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_score(self, record: Record) -> Iterator[Rejected]:
         count = read_count(record.value.get("correct_count"))
@@ -117,9 +117,9 @@ class _Score:
 
 
 def _first_question(turns: Any) -> str | None:
-    """Return the text of the last message in the first turn of `[[{role, content}]]`.
+    """Return the content of the last message in the first turn of `[[{role, content}]]`.
 
-    Return None when the message has no text.
+    Return None when the message has no text content.
     """
     first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
     return join_content(first[-1].get("content")) if first else None

@@ -66,7 +66,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows in a page. Any other record is itself one row."""
+    """Return the rows in a page of rows. A record that is not a page is itself one row."""
     within = (read_objects(record.get(key)) for key in _LISTS if key in record)
     return [record] if "span_attributes" in record else next(within, [])
 

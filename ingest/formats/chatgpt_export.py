@@ -108,7 +108,7 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _find_path(conversation: Mapping[str, Any]) -> list[tuple[str, str | None, dict[str, Any]]]:
-    """Return id, parent and message of each node on the path from the root to the current node.
+    """Return the id, parent and message of each node from the root to the current node.
 
     Nodes without a message are left out.
     """

@@ -72,7 +72,7 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _find_path(conversation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages on the path to the current leaf.
+    """Return the messages from the first message to the current one in the message tree.
 
     Return all messages if no message names its parent.
     """
@@ -107,7 +107,9 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, record: Re
 
 
 def _split_steps(blocks: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the blocks of each model reply in a message. A new reply begins after each group of results."""
+    """Yield the content blocks of each model reply in a message. A new reply begins after each group of tool
+    results.
+    """
     step: list[dict[str, Any]] = []
     for block in blocks:
         if step and step[-1].get("type") == "tool_result" and block.get("type") != "tool_result":

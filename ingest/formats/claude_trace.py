@@ -60,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def is_pair(record: Mapping[str, Any]) -> bool:
-    """Return True for a request and response that only claude-trace writes in this form."""
+    """Return True for a request and response in the form that only claude-trace writes."""
     request = read_object(record.get("request"))
     return "logged_at" in record and {"timestamp", "url", "body"} <= request.keys() and "response" in record
 
@@ -102,7 +102,7 @@ class _TraceTranslator:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_header(message: Mapping[str, Any], name: str) -> str | None:
@@ -111,9 +111,9 @@ def _read_header(message: Mapping[str, Any], name: str) -> str | None:
 
 
 def judge_as_claude_code(result: RequestResult) -> RequestResult:
-    """Return the result, judged by Claude Code's rules.
+    """Return the tool result with a status according to Claude Code's rules.
 
-    A result without an error flag succeeded. For a failed result, the text shows the failure stage.
+    A result without an error flag succeeded. The text of a failed result shows the failure stage.
     """
     if result.status is not ResultStatus.ERROR:
         return result._replace(status=ResultStatus.OK, flag_source=FlagSource.EXPLICIT)

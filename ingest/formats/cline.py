@@ -91,7 +91,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_history(head: Sequence[dict[str, Any]]) -> bool:
-    """Return True for messages with a time or with the model's id.
+    """Return True for messages with a timestamp or with the model's id.
 
     Only Cline, Roo Code and Kilo Code store such messages.
     """
@@ -123,7 +123,7 @@ def read_with(about: About) -> str | None:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a task's file if the file contains no calls; return None for other files."""
+    """Describe a file that the extension keeps next to a task's history. Return None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 
@@ -156,7 +156,7 @@ class _ClineSessions:
         return self._history.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class _TaskHistory:
@@ -215,7 +215,7 @@ class _TaskHistory:
     def _model_at(self, ts: Any) -> str | None:
         """Return the model that was in use at a time.
 
-        Without a time, return the task's model if the task used only one model.
+        If the time is None, return the task's model if the task used only one model.
         """
         at, models = read_count(ts), self._models or []
         if at is None:
@@ -235,10 +235,10 @@ def _read_models(about: About) -> list[tuple[int, str]]:
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
-    """Return the text that the user typed in a message. Return None when all text comes from the extension.
+    """Return the text that the user typed in a message. Return None when the extension wrote all of the text.
 
     `beside_result` is True when the message contains tool results. Then only text in tags such as
-    `<feedback>` counts.
+    `<feedback>` was typed by the user.
     """
     typed = [text for _, text in _TYPED.findall(words)]
     if typed:
@@ -278,7 +278,7 @@ def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSess
 def _join_queries(block: dict[str, Any]) -> dict[str, Any]:
     """Join the query results in a tool_result block into one text with one error flag.
 
-    One failed query makes the whole call a failure. Other blocks are returned unchanged.
+    If one query failed, the whole tool call counts as failed. Other blocks are returned unchanged.
     """
     queries = read_objects(block.get("content"))
     flags = [query.get("success") for query in queries]

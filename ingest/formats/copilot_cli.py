@@ -111,13 +111,13 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line. Return an empty mapping for an unused line."""
+    """Return the record of a line. Return an empty mapping for a line that is not used."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}") else decode_object(line)
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file that Copilot CLI keeps next to its sessions; return None for other files."""
+    """Describe a file that Copilot CLI keeps next to its sessions. Return None for other files."""
     return "a side file of Copilot CLI" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -161,9 +161,9 @@ class CopilotSession:
     # --- the model ------------------------------------------------------------------------------
 
     def _hold(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Keep events until one of them names the model.
+        """Keep back events until one of them names the model.
 
-        Some versions name the model only after the first calls.
+        Some versions name the model only after the first tool calls.
         """
         for event in events:
             if self._held is None:
@@ -202,7 +202,7 @@ class CopilotSession:
             yield from self._name_model_late(self._main, used[0] if len(used) == 1 else current)
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     # --- the session ---------------------------------------------------------------------------
 
@@ -309,8 +309,8 @@ class CopilotSession:
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
         """Return the session or sub-agent that sent the event. Open a sub-agent if necessary.
 
-        Also yield the events of opening a sub-agent. If too many sub-agents are open, close the oldest
-        sub-agent and yield its last events.
+        Also yield the events of opening a sub-agent. If too many are open, close the oldest sub-agent and
+        yield its last events.
         """
         started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:

@@ -102,11 +102,11 @@ class _CrushSessions:
             yield from dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _group_parts(parts: Any) -> dict[str, list[dict[str, Any]]]:
-    """Group the parts of a message: the key is the type, the value is the data of all parts of that type."""
+    """Return the data of a message's parts, grouped by the type of the part."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for part in read_objects(parts):
         grouped.setdefault(read_text(part.get("type")) or "", []).append(read_object(part.get("data")))

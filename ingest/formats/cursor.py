@@ -107,7 +107,7 @@ class _CursorLog:
         yield from self._transcript.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class CursorRows:
@@ -196,7 +196,7 @@ def _call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result_fields(call: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields of a call. Return None when the call is still running."""
+    """Return the `ResultSeen` fields of a tool call. Return None when the call is still running."""
     content = read_text(call.get("result")) or read_text(call.get("error"))
     status = call.get("status")
     if status == "completed":
@@ -224,7 +224,7 @@ def _read_any_time(value: Any) -> datetime | None:
 
 
 def _is_transcript_line(record: Mapping[str, Any]) -> bool:
-    """Return True for a line of a Cursor transcript, which has only a role and a message."""
+    """Return True for a line of a Cursor transcript, which has only the fields `role` and `message`."""
     return (
         record.get("role") in ("user", "assistant")
         and isinstance(read_object(record.get("message")).get("content"), list)
@@ -235,7 +235,7 @@ def _is_transcript_line(record: Mapping[str, Any]) -> bool:
 class CursorTranscript:
     """The session in one transcript.
 
-    The session's id is the file's name, if the name has the form of an id.
+    The file's name is the session id, if it has the form of an id.
     """
 
     def __init__(self, about: About) -> None:
@@ -267,10 +267,7 @@ class CursorTranscript:
                 yield self._dialogue.add_call(where, None, **call)
 
     def _answer_calls(self, where: LogLine) -> Iterator[Event]:
-        """Yield a result of unknown status for each call of the last message.
-
-        Call this when the transcript continues, because the calls have then ended.
-        """
+        """Yield a result with unknown status for each tool call of the last message."""
         for ordinal, tool in self._open:
             yield ResultSeen(
                 session_id=self._dialogue.session_id,
@@ -294,6 +291,6 @@ class CursorTranscript:
 
 
 def _read_query(text: str) -> str:
-    """Return the text in all `<user_query>` tags. Return the whole text when there are no such tags."""
+    """Return the text inside all `<user_query>` tags. Return the whole text when there are no such tags."""
     queries = _QUERY.findall(text)
     return "\n".join(queries) if queries else text

@@ -87,7 +87,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file that Droid keeps next to its sessions; return None for other files."""
+    """Describe a file that Droid keeps next to its sessions. Return None for other files."""
     return "a side file of Droid" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -121,7 +121,7 @@ class _DroidSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_session(self, value: Mapping[str, Any]) -> Iterator[Event]:
         ident = read_text(value.get("session_id"))
@@ -201,9 +201,9 @@ class _DroidSession:
 
 
 def _failed_command_fields(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the status fields of a result whose text alone shows that a command failed.
+    """Return the status fields of a tool result whose text reports that a command failed.
 
-    The dict is empty when the result has a status or its text reports no failed command.
+    The dict is empty when the result already has a status or reports no failed command.
     """
     content = result.get("content") or ""
     if result["status"] is not ResultStatus.UNKNOWN or not _COMMAND.match(content):

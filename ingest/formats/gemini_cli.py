@@ -107,7 +107,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file that Gemini CLI keeps next to its sessions; return None for other files."""
+    """Describe a file that Gemini CLI keeps next to its sessions. Return None for other files."""
     return "a side file of Gemini CLI" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -145,7 +145,7 @@ class GeminiRecording:
         yield from self._conversation.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _make_session(self, header: Mapping[str, Any], where: LogLine) -> Event:
         self._conversation.session_id = str(header["sessionId"])
@@ -171,10 +171,9 @@ class GeminiRecording:
         self._held[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
-        """Translate the oldest waiting messages until the limits are met.
+        """Translate the oldest waiting messages until the memory limits are met.
 
-        Old messages will probably not change any more. If `all_of_them` is set, every waiting message is
-        translated.
+        If `all_of_them` is set, every waiting message is translated.
         """
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
@@ -193,10 +192,10 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all waiting messages.
+        """Translate all waiting messages after the user withdrew message `ident` and all later messages.
 
-        Message `ident` and all later messages were withdrawn, so their turns end as cancelled. Earlier turns
-        end normally. If `ident` is unknown, all waiting turns are cancelled.
+        The turns of withdrawn messages end as cancelled. If `ident` is unknown, all waiting turns end as
+        cancelled.
         """
         taken_back = ident not in self._held
         for each in list(self._held):
@@ -227,8 +226,7 @@ class GeminiConversation(AgentSession):
     ) -> Iterable[Event]:
         """Return the events of one message.
 
-        If the record that contains the message has several lines, `document` is this record. Otherwise
-        `document` is None.
+        `document` is the record that contains the message, or None if the record has only one line.
         """
         kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
@@ -245,7 +243,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """If the user withdrew the open turn, yield the turn's end as cancelled."""
+        """If the user withdrew the open turn, yield the end of this turn as cancelled."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()
@@ -294,7 +292,7 @@ class GeminiConversation(AgentSession):
 
 
 def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
-    """Return the status of a call. Return None while the call has no result."""
+    """Return the status of a tool call. Return None while the call has no result."""
     status = call.get("status")
     if status == "cancelled":
         return failed_flag(content, FaultLayer.REFUSED)
@@ -307,9 +305,9 @@ def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
 
 
 def _join_words(message: Mapping[str, Any]) -> str | None:
-    """Return the text of a message. Return None when the message has no text.
+    """Return the text of a message.
 
-    Newer logs also store tool results as user messages. These messages have no text.
+    Return None when the message has no text, as in user messages that contain tool results.
     """
     return join_content(message.get("content", message.get("parts")))
 

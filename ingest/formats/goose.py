@@ -127,10 +127,7 @@ class _GooseSession:
             yield from self._take_record(record)
 
     def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
-        """Yield the events of a row.
-
-        The row is a session, or a message of the session in the latest session row.
-        """
+        """Yield the events of a database row: a session, or a message of the latest session row."""
         columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
         decoded = [read_json_column(record, column) for column in columns]
         bad = find_unread(record) or next(
@@ -163,7 +160,7 @@ class _GooseSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _read_facts(self, header: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
         if "role" not in header:

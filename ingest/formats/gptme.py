@@ -78,7 +78,7 @@ def translator(about: About) -> Translator:
 class _GptmeConversation:
     """Translator of one file, which contains one conversation.
 
-    A model reply is kept until the next message, which shows whether the code blocks were run.
+    A model reply waits for the next message, which shows whether the reply's code blocks were run.
     """
 
     def __init__(self, identity: str) -> None:
@@ -111,7 +111,7 @@ class _GptmeConversation:
         yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _release(self, *, answered: bool) -> Iterator[Event]:
         """Yield the events of the waiting reply.
@@ -154,7 +154,7 @@ def _model_facts(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_calls(words: str, *, answered: bool) -> Iterator[dict[str, Any]]:
-    """Yield the `CallMade` fields of each call in a reply, in the order of the text."""
+    """Yield the `CallMade` fields of each tool call in a reply, in order."""
     calls = [(match.start(), _read_call(match, words)) for match in _CALL.finditer(words)]
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(words):

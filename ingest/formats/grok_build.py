@@ -63,8 +63,8 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 def _is_sure(record: Mapping[str, Any]) -> bool:
     """Return True for a line that only Grok Build writes.
 
-    Such a line is a reply with its model, a user line with Grok Build's own fields, or a call at the
-    provider.
+    Such a line is a reply with its model, a user line with fields of Grok Build, or a tool call that the
+    provider ran.
     """
     kind = record.get("type", record.get("role"))
     if kind == "assistant":
@@ -112,7 +112,7 @@ class _GrokSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_summary(about: About) -> dict[str, Any]:

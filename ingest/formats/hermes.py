@@ -148,7 +148,7 @@ class _HermesSessions:
             yield from rows.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class _SessionRows:
@@ -202,7 +202,7 @@ def _is_of_the_harness(value: Mapping[str, Any]) -> bool:
 
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
-    """Return the error flag in the JSON at the beginning of a result's text."""
+    """Return the error flag in the JSON at the beginning of a tool result."""
     content = join_content(message.get("content")) or ""
     try:
         output, _ = json.JSONDecoder().raw_decode(content) if content.startswith("{") else ({}, 0)

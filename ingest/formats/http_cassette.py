@@ -77,7 +77,7 @@ def _is_recording(record: Mapping[str, Any]) -> bool:
 
 
 def _pair_lists(record: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return (request, response) pairs from a recording with a list of requests and a list of responses."""
+    """Return (request, response) pairs from a recording that lists requests and responses separately."""
     sent, came = read_objects(record.get("requests")), read_objects(record.get("responses"))
     if not sent or not came or not {"uri", "url"} & sent[0].keys() or "body" not in came[0]:
         return []
@@ -142,7 +142,7 @@ class _CassetteTranslator:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _list_interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -170,7 +170,7 @@ def _read_body(message: Mapping[str, Any]) -> HttpBody:
 def _read_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return the first value of each header by lower-case name.
 
-    Headers may be an object, an object of lists, or pairs.
+    The headers in the log are an object, an object of lists, or pairs.
     """
     raw_headers = message.get("headers")
     if isinstance(raw_headers, list):
@@ -194,9 +194,9 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
 
 
 def _find_list_items(record: Record, count: int) -> list[LogLine]:
-    """Find the lines of the list items in a YAML document, in order.
+    """Return the line of each list item in a YAML document, in order.
 
-    If the number of items is not `count`, return the document's first line for each item.
+    If the document does not have `count` items, return the document's first line for each item.
     """
     places: list[LogLine] = []
     line, offset = record.where.line, 0
@@ -208,7 +208,7 @@ def _find_list_items(record: Record, count: int) -> list[LogLine]:
 
 
 class _InteractionLines:
-    """Finds the line of each `request` and `response` key of a document, in the order of the text."""
+    """Finds the lines of the keys `request` and `response` in a document, in order."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -218,7 +218,7 @@ class _InteractionLines:
     def line_of(self, key: str) -> LogLine:
         """Return the line of the next `key` in the document.
 
-        If `key` is not found, return the line of the previous key.
+        If there is no further `key`, return the line of the previous one.
         """
         place = self._record.find_line(f"{self._quote}{key}{self._quote}:")
         self._last = self._last if place is self._record.where else place

@@ -105,8 +105,8 @@ def _take_answer(record: Record, session_id: str) -> Iterator[Event]:
 def _task_name(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str | None:
     """Return the task's name: the sample's number and a hash of the request's messages.
 
-    The hash is needed because several sets of samples count from 1. Return None when number or messages are
-    missing.
+    The number alone is not unique, because several sets of samples count from 1. Return None when the number
+    or the messages are missing.
     """
     number_ = read_count(value.get("data_index"))
     if number_ is None or not messages:
@@ -149,10 +149,7 @@ def _take_reply(
 
 
 def _find_layer(arguments: Any) -> FaultLayer:
-    """Return SYNTAX when the text of invalid arguments is not JSON. Return SCHEMA for any other text.
-
-    The verdict in the log does not distinguish the two failure stages, so the text is decoded here.
-    """
+    """Return SYNTAX if invalid arguments are not JSON. Return SCHEMA if they are JSON."""
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")
     except (orjson.JSONDecodeError, UnicodeEncodeError):

@@ -136,7 +136,7 @@ class KimiAgent:
         yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     # --- the session ---------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class KimiAgent:
     def _close_step(self, step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of the open step.
 
-        `step_end` is the record with the token counts. It is empty when the log has no such record.
+        `step_end` is the record with the token counts, or empty when the log has no such record.
         """
         step, self._step = self._step, None
         usage = read_object(step_end.get("usage"))
@@ -285,7 +285,7 @@ class KimiAgent:
 def _read_latency(step_end: Mapping[str, Any]) -> float | None:
     """Return the milliseconds from the request to the last token.
 
-    Return None when the log does not state the times.
+    Return None when the log does not state these two times.
     """
     waited, streamed = (
         read_number(step_end.get("llmFirstTokenLatencyMs")),

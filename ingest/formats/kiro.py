@@ -109,7 +109,7 @@ class _KiroConversations:
         return ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class _Conversation:

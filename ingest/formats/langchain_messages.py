@@ -79,7 +79,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _has_sign(message: Mapping[str, Any]) -> bool:
-    """Return True when only LangChain writes such a message; other programs also use types like `system`."""
+    """Return True for a message in a form that only LangChain writes."""
     kind = str(message.get("type"))
     wrapped = "data" in message or kind == "constructor" or not _SIGNS.isdisjoint(message)
     return wrapped or kind.startswith(("human", "ai", "Human", "AI"))
@@ -132,7 +132,7 @@ class _LangchainMessages(MessageDump):
         return [conversation for conversation in fresh if conversation.messages]
 
     def _drop_seen(self, state: Conversation) -> list[Any]:
-        """Return the messages that are new in the thread."""
+        """Return the messages that earlier records of the same thread did not contain."""
         fresh: list[Any] = []
         for message in state.messages:
             ident = read_text(message.get("id"))

@@ -80,7 +80,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_observations(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the observations of a trace or a page. Any other record is itself one observation."""
+    """Return the observations of a trace or of a page. A record of another kind is itself one observation."""
     within = read_objects(record.get("observations")) or read_objects(
         read_object(record.get("trace")).get("observations")
     )
@@ -146,7 +146,7 @@ def _make_raw_span(row: Mapping[str, Any], record: Record, trace_id: str, span_i
 def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
     """Return the facts in the span's attributes.
 
-    Langfuse's own fields supply the facts that the attributes lack.
+    Facts that the attributes lack are read from Langfuse's own fields.
     """
     facts = collect_facts(raw)
     if facts.kind in (None, SpanKind.OTHER):
@@ -197,9 +197,9 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls in `toolCalls`. A call without a name gets its name from `toolCallNames`.
+    """Yield the tool calls in `toolCalls`. A call without a name gets its name from `toolCallNames`.
 
-    Langfuse wrote the text of the arguments again, so it is decoded: it is not the model's own text.
+    The arguments are decoded, because Langfuse did not keep the model's own text.
     """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))

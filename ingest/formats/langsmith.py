@@ -86,7 +86,7 @@ def _is_run(run: Mapping[str, Any]) -> bool:
 
 
 def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the runs of a record in the order of the file: each run before its child runs."""
+    """Yield the LangSmith runs of a record in the order of the file: each run before its child runs."""
     waiting = [(run, 0) for run in reversed(_top_runs(record))]
     while waiting:
         run, depth = waiting.pop()
@@ -96,9 +96,9 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _RunFinder:
-    """Finds the runs in a file's records.
+    """Finds the LangSmith runs in a file.
 
-    Runs that have begun but not ended are kept until their end is found.
+    If the log has two records of a run, the first waits for the second.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class _RunFinder:
 
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the two parts of a run: its beginning and its end. Values of the end have precedence."""
+    """Merge the records of a run's beginning and of its end. Values of the end have precedence."""
     filled = {key: value for key, value in ended.items() if value is not None}
     extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
     return {**begun, **filled, **({"extra": extra} if extra else {})}
@@ -163,9 +163,9 @@ def _parent_session(run: Mapping[str, Any]) -> str | None:
 
 
 def _root_id(dotted_order: str | None) -> str | None:
-    """Return the root run's id from `<time>Z<id>.<time>Z<id>`.
+    """Return the id of the root run from `<time>Z<id>.<time>Z<id>`.
 
-    Return None when the text contains no such id.
+    Return None when the value contains no such id.
     """
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
@@ -209,10 +209,10 @@ def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: Sp
 
 
 def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
-    """Add tool, call id, arguments and result of a tool's run to `facts`.
+    """Add the tool, call id, arguments and result of a tool execution to `facts`.
 
-    The run's output is often the message for the model, which has the call's id. When that message reports a
-    failure, the span `raw` is marked as failed.
+    The call id is often in the output, which is the message for the model. If this message reports a failure,
+    the span `raw` is marked as failed.
     """
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
     message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
@@ -229,9 +229,9 @@ def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
 
 
 def _last_words(body: Any, role: str) -> str | None:
-    """Return the text of the last message with this role in a body.
+    """Return the text of the last message with the role `role` in a body.
 
-    Return None when there is no such message. If the body is itself a string, return the string.
+    Return None when there is no such message. A body that is a string is returned unchanged.
     """
     if isinstance(body, str):
         return body

@@ -62,7 +62,7 @@ def translator(about: About) -> Translator:
 
 
 class _AgentFile:
-    """Translator of one file; each agent in it is one session."""
+    """Translator of one file. Each agent in the file is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -77,7 +77,7 @@ class _AgentFile:
         return ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _take_agent(
@@ -124,7 +124,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, where: Log
 
 
 def _read_question(words: str | None) -> str | None:
-    """Return the text of a person's message. Return None for an event of Letta itself."""
+    """Return the text of a user's message. Return None for an event that Letta itself created."""
     fields = read_object(open_json(words))
     if "type" not in fields:
         return words

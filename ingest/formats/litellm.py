@@ -111,7 +111,7 @@ class _Payloads:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _is_redacted(payload: Mapping[str, Any]) -> bool:
@@ -149,7 +149,7 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
 
 
 def _error_body(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of the server's error, which LiteLLM quotes after its own text."""
+    """Return the body of the server's error, which LiteLLM quotes after its own error text."""
     message = read_text(payload.get("error_str")) or ""
     error_text = (
         message or read_text(read_object(payload.get("error_information")).get("error_message")) or ""
@@ -159,7 +159,7 @@ def _error_body(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request's body, built from the fields of the logged payload."""
+    """Return the request's body, made from fields of the log record."""
     messages = payload.get("messages")
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]

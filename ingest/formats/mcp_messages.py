@@ -69,7 +69,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _list_messages(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the JSON-RPC messages in a record: the record itself, or the messages inside it."""
+    """Return the JSON-RPC messages in a record. The record is one message, or contains several."""
     if "jsonrpc" in record:
         return [dict(record)]
     if _FRAMES.isdisjoint(record):
@@ -96,7 +96,7 @@ class _WaitingCall(NamedTuple):
 class _McpLog:
     """Translator of one file.
 
-    The file contains connections with ids, or connections without ids one after another.
+    Connections without ids follow one after another in the file.
     """
 
     def __init__(self, identity: str) -> None:
@@ -123,7 +123,7 @@ class _McpLog:
         yield from ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 class _McpConnection:

@@ -134,7 +134,7 @@ def _take_round(made: Mapping[str, Any], step: int, shared: dict[str, Any]) -> I
 
 
 def _read_call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
-    """Return the fields of `CallMade` for the action of a reply."""
+    """Return the fields of `CallMade` for the tool call in a reply."""
     first, _, body = reply.partition("\n")
     if kind == "get":
         address = {"url": first.removeprefix("GET").strip()}

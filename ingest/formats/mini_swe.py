@@ -104,7 +104,7 @@ def translator(about: About) -> Translator:
 class _MiniSweRuns(SessionPerRecord):
     """Translator of one file.
 
-    Each record is a run or, in an old file, one message of the only run.
+    Each record is an agent run or, in an old file, one message of the only agent run.
     """
 
     def __init__(self, about: About) -> None:
@@ -199,8 +199,8 @@ class _MiniSweRun(SweRun):
     def _make_block_call(self, words: str, refusal: str | None) -> CallMade:
         """Return the bash call of a reply.
 
-        If the reply did not contain exactly one action, `refusal` is the agent's answer. The call is then
-        recorded as failed.
+        `refusal` is the agent's answer to a reply without exactly one action. The call is then recorded as
+        failed.
         """
         shared: dict[str, Any] = {
             **self.event_place(),
@@ -222,10 +222,9 @@ class _MiniSweRun(SweRun):
         )
 
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
-        """Yield the step and call of a rejected reply of version 2.x that is not in the log.
+        """Yield the step and tool call of a rejected reply that is not in the log (version 2.x).
 
-        `extra` may contain the provider's response. If the reply is in the log, yield nothing, because its
-        call already includes this failure.
+        `extra` may contain the provider's response. If the reply is in the log, yield nothing.
         """
         if extra.get("interrupt_type") is None:
             return
@@ -300,7 +299,7 @@ class _MiniSweRun(SweRun):
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
     """Return the time of a message. Return None when the log has no time.
 
-    Before 1.16 a reply has no time. Then the provider's start time of the response is used.
+    A reply before version 1.16 has no time. The provider's time of the response is used instead.
     """
     response = read_object(extra.get("response"))
     times = (
@@ -314,9 +313,9 @@ def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime
 
 
 def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True for a list of messages of mini-swe-agent before 1.0.
+    """Return True for a list of messages that mini-swe-agent wrote before version 1.0.
 
-    In such a list, a reply with one bash block is followed by the agent's answer.
+    In such a list, a reply that contains exactly one bash block is followed by the agent's answer.
     """
     if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
         return False
@@ -336,7 +335,7 @@ def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
 def _find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield the beginnings of the agent's answers to malformed replies.
 
-    Each beginning is the text of a template up to its first variable.
+    Each beginning is the part of a message template before its first variable.
     """
     yield _NOT_ONE
     for part in ("agent", "model"):
@@ -355,10 +354,7 @@ def _refusal_layer(refusal: str) -> FaultLayer:
 
 
 def find_bash_blocks(words: str) -> list[str]:
-    """Return the contents of the bash blocks in a reply.
-
-    Both versions of the agent's `action_regex` find the same blocks.
-    """
+    """Return the contents of the bash blocks in a reply."""
     blocks: list[str] = []
     position = 0
     while True:

@@ -101,7 +101,7 @@ class _VibeSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _introduce(self, where: LogLine) -> Iterator[Event]:
         shared: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}

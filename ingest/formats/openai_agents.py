@@ -69,7 +69,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_items(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the trace and the spans in a record, in the order of the file."""
+    """Return the trace and the spans in a record, in order."""
     within = read_objects(record.get("data")) or read_objects(record.get("spans"))
     return [record, *within] if within and record.get("object") == _TRACE else within or [record]
 

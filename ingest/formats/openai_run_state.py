@@ -124,7 +124,7 @@ def _find_place(record: Record, calls: Sequence[ModelCall]) -> LogLine:
 
 
 def _rejected_calls(approvals: Any) -> dict[str | None, str]:
-    """Return the id of each call that a person rejected, with the person's reason."""
+    """Return the id of each tool call that a person rejected, with the person's reason."""
     rejections: dict[str | None, str] = {}
     for approval in read_object(approvals).values():
         messages = read_object(read_object(approval).get("rejection_messages"))

@@ -96,7 +96,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file that OpenClaw keeps next to its sessions; return None for other files."""
+    """Describe a file that OpenClaw keeps next to its sessions. Return None for other files."""
     return "a side file of OpenClaw" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -109,8 +109,8 @@ class _TelemetrySession:
     """The state of one session.
 
     `step` is the index of the turn's latest model reply, or -1 before the first reply. `ended` is True when a
-    call of that reply has ended. `turn` has the events of the current turn. `before` has the events of the
-    previous turn, which wait for the messages that repeat them.
+    tool call of that reply has ended. `turn` contains the events of the current turn. `before` contains the
+    events of the previous turn, which wait for the messages of that turn.
     """
 
     session_id: str
@@ -165,7 +165,7 @@ class _Telemetry:
             yield from lane.release()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _keep(self, lane: _TelemetrySession, event: Event) -> Iterator[Event]:
         lane.turn.append(event)
@@ -264,9 +264,8 @@ _RULES: Mapping[str, Callable[[_Telemetry, _TelemetrySession, Mapping[str, Any]]
 def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> Iterator[Event]:
     """Yield the events of a turn, with ids, times, texts, tokens and results added from `messages`.
 
-    The messages belong to this turn if the last user message is the turn's prompt and the same calls follow.
-    Otherwise the events stay unchanged. If the messages end at a call (as in a turn that waits for a
-    sub-agent), no steps are added, because it is unknown whether the turn had an answer.
+    The events stay unchanged if the last user message is not the turn's prompt or if its tool calls differ.
+    No steps are added if the last message contains a tool call, because the turn's answer is then unknown.
     """
     repeated = _RepeatedMessages(messages)
     calls = [event for event in events if isinstance(event, CallMade)]
@@ -300,7 +299,7 @@ def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> 
 
 
 class _RepeatedMessages:
-    """The calls, results and texts in the messages since the last user message."""
+    """The tool calls, results and texts in the messages since the last user message."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         question_at = max(
@@ -342,7 +341,7 @@ class _RepeatedMessages:
         return replace(event, step=self.steps[at], tool_call_id=call_id, key=unique_id(call_id), ts=ts)
 
     def make_result(self, event: ResultSeen, waiting: list[tuple[str | None, str | None]]) -> ResultSeen:
-        """Return the result with the id of its call.
+        """Return the result with the id of its tool call.
 
         Text and time are added if the messages repeat the result. `waiting` contains (tool, id) pairs of
         calls without a result. The first pair with the same tool gives the id and is removed.

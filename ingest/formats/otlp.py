@@ -73,7 +73,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the objects that may contain the OTLP request: the record, and the objects inside the record."""
+    """Return the objects that may be the OTLP request: the record, and the objects inside the record."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 

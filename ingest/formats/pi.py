@@ -122,7 +122,7 @@ class PiSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_session(self, entry: Mapping[str, Any]) -> Iterator[Event]:
         self._dialogue.session_id = read_text(entry.get("id")) or self._dialogue.session_id
@@ -198,10 +198,10 @@ class PiSession:
 
 
 def _read_call(block: Mapping[str, Any], stop: str | None) -> dict[str, Any]:
-    """Return the fields of a call.
+    """Return the fields of a tool call.
 
-    `stop` is the message's stop reason. If the message reached its token limit (`length`), cut arguments are
-    the model's own failure.
+    `stop` is the message's stop reason. If it is `length` (token limit), incomplete arguments count as a
+    failure of the model.
     """
     call_id, cut = read_text(block.get("id")), read_text(block.get("partialJson"))
     sent = decoded_argument_fields(block.get("arguments"))
@@ -226,7 +226,7 @@ def _read_flag(is_error: Any, content: str) -> ResultFlag:
 
 
 def _world_key(entry: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
-    """Return a key that identifies a prompt in all files.
+    """Return a key that is the same for copies of a prompt in several files.
 
     The key consists of the entry's short id and the time in milliseconds. Return None when the message has no
     time.

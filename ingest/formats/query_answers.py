@@ -71,8 +71,8 @@ def translator(about: About) -> Translator:
 class _AnswerLines:
     """Translator of one file of query answers.
 
-    `_held` keeps the first records until it is clear whether the file is an answer key, which lists accepted
-    values instead of calls. After that, `_held` is None.
+    `_held` contains the first records until it is clear whether the file is an answer key, and is None
+    afterwards. An answer key lists accepted values instead of tool calls.
     """
 
     def __init__(self, identity: str) -> None:
@@ -94,7 +94,7 @@ class _AnswerLines:
         yield from self._decide()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _decide(self) -> Iterator[Event | Rejected]:
         waiting, self._held = self._held or [], None
@@ -125,7 +125,7 @@ def _read_calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_answer_key(value: Mapping[str, Any]) -> bool:
-    """Return True when an argument is a list although the tool declares a single text, number or boolean."""
+    """Return True when an argument is a list but the tool declares a single string, number or boolean."""
     declared = {
         name: read_object(read_object(function.get("parameters")).get("properties"))
         for definition in read_list(value.get("tools"))

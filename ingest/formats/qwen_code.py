@@ -116,7 +116,7 @@ class _QwenSession:
         yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_session(self, value: Mapping[str, Any], where: LogLine, ts: datetime | None) -> Iterator[Event]:
         version = read_text(value.get("version")) or ""

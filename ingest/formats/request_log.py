@@ -109,7 +109,7 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
 
 
 def _is_batch_result(record: Mapping[str, Any]) -> bool:
-    """Return True for a line of a batch job's results, which contains a reply and the id of its request."""
+    """Return True for a result line of a batch job, which contains a reply and the id of its request."""
     return "custom_id" in record or (
         "key" in record and record.keys() <= {"key", "response", "error", "metadata"}
     )
@@ -118,7 +118,7 @@ def _is_batch_result(record: Mapping[str, Any]) -> bool:
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     """Return the request body and the response body of a line.
 
-    All known pairs of key names are tried. Return None when the line has no such pair.
+    Return None when the line has no known pair of key names for the two bodies.
     """
     result = read_object(record.get("result"))
     if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
@@ -136,7 +136,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the request body and the response body. A body inside an HTTP message is taken out."""
+    """Return the request body and the response body, without the HTTP messages that may contain them."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -147,7 +147,7 @@ def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _Req
 
 
 def _unwrap_inner(body: Any) -> Any:
-    """Return the body inside an HTTP message; return any other `body` unchanged."""
+    """Return the body inside an HTTP message. Return any other `body` unchanged."""
     if not isinstance(body, dict) or is_request(body) or is_reply(body) or not _ENVELOPE & body.keys():
         return body
     return next((body[name] for name in _BODIES if isinstance(body.get(name), dict | list | str)), body)
@@ -176,7 +176,7 @@ class _RequestLog:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
@@ -210,7 +210,7 @@ def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str |
     """Return the reason why a line contains no request and reply.
 
     Return None for a line that contains both. Also return None for embeddings, moderations and similar
-    requests, which are skipped on purpose.
+    requests, which contain no tool calls.
     """
     if pair is None:
         return "the line has no request and reply in a spelling that is known here"

@@ -113,7 +113,7 @@ def translator(about: About) -> Translator:
 class _SweAgentRun(SweRun):
     """One trajectory.
 
-    Each step is joined with the message of the same reply in the history, if SWE-agent accepted the reply.
+    If SWE-agent accepted a reply, the reply's step is joined with its message in the history.
     """
 
     harness = "SWE-agent"
@@ -202,7 +202,7 @@ class _SweAgentRun(SweRun):
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
     def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
-        """Return the call for an action without a native call in the history.
+        """Return the tool call for an action that has no native call in the history.
 
         The action is a code block, or a command made from a native call that is not in the log.
         """
@@ -249,9 +249,9 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """Return SWE-agent's answer to the reply before the step `following`.
+    """Return SWE-agent's answer to a rejected reply. Return None if the reply was accepted.
 
-    Return None if the reply was accepted.
+    `following` is the step after the reply.
     """
     query = read_objects(following.get("query"))
     if (

@@ -132,8 +132,8 @@ def _take_simulation(
 def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
     """Return the tool definitions in `stated`.
 
-    `stated` maps tool names to signatures, `{name: {doc, params}}`. A list of definitions is returned
-    unchanged.
+    `stated` maps tool names to signatures (`{name: {doc, params}}`), or is a list of definitions, which is
+    returned unchanged.
     """
     if isinstance(stated, dict):
         return tuple(
@@ -147,7 +147,7 @@ def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
 def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the message in the chat API's format.
 
-    Calls and results of the model that plays the user are left out.
+    Tool calls and results of the model that plays the user are left out.
     """
     role = message.get("role")
     if role == "tool":
@@ -161,7 +161,7 @@ def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the message's calls, with the model's own argument text if `raw_data` has it."""
+    """Return the message's tool calls. The arguments are the model's own text if `raw_data` contains it."""
     response = read_object(message.get("raw_data"))
     choices = read_objects(response.get("choices"))
     reply_message = read_object((choices[0] if choices else response).get("message")) or response
@@ -175,7 +175,7 @@ def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages without the agent's greeting at the beginning. No model wrote this greeting."""
+    """Return the messages without the agent's greeting at the beginning, which is not a model's text."""
     first = messages[0] if messages else {}
     greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
     return messages[1:] if greets and not first.get("raw_data") else messages

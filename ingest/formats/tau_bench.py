@@ -79,8 +79,8 @@ def translator(about: About) -> Translator:
 class _AttemptTranslator(SessionPerRecord):
     """Translator of one file.
 
-    `_waiting` contains attempts that have only an exception, until the first attempt with messages shows the
-    domain. After that, `_waiting` is None.
+    `_waiting` contains attempts without messages, until the first attempt with messages shows the benchmark's
+    domain. Afterwards `_waiting` is None.
     """
 
     def __init__(self, about: About) -> None:
@@ -127,7 +127,7 @@ def _take_attempt(record: Record, session_id: str, domain: str | None) -> Iterat
 def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
     """Yield the events of an attempt that has only an exception in the log.
 
-    If the traceback shows that a call's arguments were not JSON, a step with this call comes first.
+    If the exception shows that a tool call's arguments were not JSON, a step with this call comes first.
     """
     of_arguments = "message_to_action" in traceback and "JSONDecodeError" in traceback
     if of_arguments:

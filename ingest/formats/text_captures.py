@@ -77,7 +77,7 @@ def translator(about: About) -> Translator:
 def read_with(about: About) -> str | None:
     """Return the name of the JSON file that belongs to a captured reply (`.txt`).
 
-    Return None if `about` is not a captured reply or the JSON file is missing.
+    Return None for any other file, and when the JSON file is missing.
     """
     request = _request_name(about)
     data = about.read_sibling(request) if request else None
@@ -90,7 +90,7 @@ def read_with(about: About) -> str | None:
 def explain(about: About) -> str | None:
     """Return a sentence about the missing JSON file of a captured reply (`.txt`).
 
-    Return None if `about` is not a captured reply or the JSON file exists.
+    Return None for any other file, and when the JSON file exists.
     """
     request = _request_name(about)
     if request is None or about.read_sibling(request) is not None:
@@ -125,7 +125,7 @@ class _CaptureTranslator:
         yield from ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:
@@ -170,7 +170,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 
 
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
-    """Yield the definitions that can be loaded."""
+    """Yield the tool definitions that are valid."""
     for definition in definitions:
         try:
             yield from ToolCatalog.load(definition)
@@ -185,7 +185,7 @@ def _arguments(call: TextCall) -> dict[str, Any]:
 
 
 def _missing_field(words: str, calls: Sequence[TextCall]) -> str | None:
-    """Return the text of the reply outside of its calls. Return None when there is no such text."""
+    """Return the text of the reply outside its tool calls. Return None when there is no such text."""
     rest, position = [], 0
     for call in calls:
         rest.append(words[position : call.start])

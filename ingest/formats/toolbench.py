@@ -170,7 +170,7 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
 
 
 def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
-    """Return the failure stage of a call, and the source of this information.
+    """Return the failure stage of a tool call, and the source of this information.
 
     The stage is None for a call that did not fail or whose outcome is unknown.
     """

@@ -60,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are read together with `lock.json`.
+    """Return `lock.json` for a file of a trial run that is read together with `lock.json`.
 
     Return None for other files.
     """
@@ -74,7 +74,7 @@ def translator(_about: About) -> Translator:
 
 
 class _RunFile:
-    """Translates the records of a run's files. Records of any other kind are skipped."""
+    """Translates the records of a trial run's files. Records of any other kind are skipped."""
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         if _MARK in record.value:
@@ -89,7 +89,7 @@ class _RunFile:
 
 
 class _Fields:
-    """Reads each field as one type, and remembers fields of a wrong type."""
+    """Reads the fields of an object, each as one type, and remembers fields of a wrong type."""
 
     def __init__(self, value: Mapping[str, Any], within: str = "") -> None:
         self._value = value

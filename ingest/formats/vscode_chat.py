@@ -117,7 +117,7 @@ class _ChatSession:
             yield from self._translate(self._log.state, None)
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _translate(self, session: dict[str, Any], record: Record | None) -> Iterator[Event]:
         requests = read_objects(session.get("requests"))
@@ -135,11 +135,11 @@ class _ChatSession:
 
 
 class StateLog:
-    """The state of the document after all lines so far. The state is None before the first complete state.
+    """The document after all changes so far. The document is None before the first complete state.
 
-    A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`). Kind 0 sets the whole state. Kind
-    1 sets the value at the path `k`. Kind 2 cuts the array at `k` to the length `i` (if there is one) and
-    appends the items `v`. Kind 3 deletes the value at `k`.
+    A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`). Kind 0 sets the whole document.
+    Kind 1 sets the value at the path `k`. Kind 2 cuts the array at `k` to the length `i` (if there is one)
+    and appends the items `v`. Kind 3 deletes the value at `k`.
     """
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class StateLog:
         self._places: dict[int, LogLine] = {}
 
     def take(self, record: Record) -> Iterator[Rejected]:
-        """Apply one line to the state; yield a reject when the line does not fit the state."""
+        """Apply one line to the document. Yield a reject when the line does not fit the document."""
         change = record.value
         path, kind = change.get("k"), change.get("kind")
         if kind == _INITIAL and isinstance(change.get("v"), dict):
@@ -164,7 +164,7 @@ class StateLog:
             self._note_place(path, change, record.where)
 
     def place_of(self, number: int) -> LogLine:
-        """Return the line that last wrote to the request at this index."""
+        """Return the last line that changed the request at this index."""
         return self._places.get(number, self._all)
 
     def _note_place(self, path: list[Any], change: dict[str, Any], where: LogLine) -> None:
@@ -180,7 +180,7 @@ class StateLog:
 
 
 def _apply(state: Any, kind: Any, path: list[Any], change: dict[str, Any]) -> bool:
-    """Change the state in place; return False when the path does not exist or the kind is unknown."""
+    """Change the document. Return False when the path does not exist or the kind is unknown."""
     inner = state
     for step in path[:-1]:
         inner = _enter(inner, step)
@@ -262,7 +262,7 @@ def _find_place(record: Record | None, ident: Any, where: LogLine) -> LogLine:
 
 
 def _list_calls(round_: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of one round (one model reply); an id that is not text becomes None."""
+    """Return the tool calls of one round (one model reply). An id that is not a string becomes None."""
     made = list_calls({"tool_calls": round_.get("toolCalls")})
     return [{**call, "id": read_text(call["id"])} for call in made]
 
@@ -285,7 +285,7 @@ def _model_facts(request: Mapping[str, Any], metadata: Mapping[str, Any], *, alo
 
 
 def _join_markdown(request: Mapping[str, Any]) -> str | None:
-    """Return the text that VS Code showed, for requests without `toolCallRounds`."""
+    """Return the text that VS Code displayed. It is needed for requests without `toolCallRounds`."""
     shown = [part for part in read_objects(request.get("response")) if part.get("kind") in _SHOWN]
     values = [part.get("value", read_object(part.get("content")).get("value")) for part in shown]
     words = [read_text(value) or read_text(read_object(value).get("value")) for value in values]
@@ -293,7 +293,7 @@ def _join_markdown(request: Mapping[str, Any]) -> str | None:
 
 
 def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> set[Any]:
-    """Return the ids of the calls that a person denied, according to `response[]`."""
+    """Return the ids of the tool calls that a person denied, according to `response[]`."""
     pictures = [part for part in read_objects(request.get("response")) if part.get("kind") == _PICTURE]
     call_ids = {call["id"] for call in calls}
     by_order = len(pictures) == len(calls)
@@ -311,7 +311,7 @@ def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> s
 
 
 def _read_content(result: Any) -> str | None:
-    """Return the text of a tool's result, which consists of text parts or trees of text nodes."""
+    """Return the text of a tool result, which consists of text parts or trees of text nodes."""
     texts: list[str] = []
     waiting: list[tuple[Any, int]] = [(read_object(result).get("content"), 0)]
     while waiting:

@@ -132,7 +132,7 @@ def _is_transcript(record: Mapping[str, Any]) -> bool:
 def _list_messages(value: Mapping[str, Any]) -> Any:
     """Return the messages of a record in OpenAI's format.
 
-    If they are not a list, return the value unchanged.
+    If the field contains no list, return the field's value unchanged.
     """
     messages = value.get("messages")
     messages = open_json(value.get("conversations") if messages is None else messages)
@@ -140,7 +140,9 @@ def _list_messages(value: Mapping[str, Any]) -> Any:
 
 
 def _read_one(raw: Any) -> Message | None:
-    """Return an object as a message. Return None when the object, its content or a call is unreadable."""
+    """Return an object as a message. Return None when the object, its content or one of its tool calls is
+    unreadable.
+    """
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
         return None
     content = raw.get("content")
@@ -163,7 +165,7 @@ def _read_one(raw: Any) -> Message | None:
 
 
 def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
-    """Return a message of the most common kinds, faster than `read_message`.
+    """Return a message of the most common kinds. This is faster than `read_message`.
 
     Return None for any other message.
     """
@@ -214,9 +216,9 @@ def translator(about: About) -> Translator:
 
 
 def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values read from a record, as short texts.
+    """Return the values that were read from a record, as short strings.
 
-    The keys are the fields that `--map` can set. Fields that the record lacks are left out.
+    The keys are the field names that `--map` can set. Fields that the record lacks are left out.
     """
     pairs, value = _read_said(value), _merge_metadata(value)
     messages = [] if isinstance(pairs, tuple) else [pair.message for pair in pairs]
@@ -245,7 +247,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 class SaidMessage(NamedTuple):
-    """A message, and the unchanged object from which the message was read."""
+    """A message, and the unchanged object that contains the message in the log."""
 
     message: Message
     raw: Mapping[str, Any]
@@ -297,10 +299,10 @@ class _ChatTranscripts:
             yield from conversation.session.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def list_missing(self) -> tuple[str, ...]:
-        """Return the facts that no line contained, and the fields of `--map` whose path matched nothing."""
+        """Return the facts that every line lacks, and the `--map` fields whose path matched in no line."""
         unmapped = (f"{name} at {path.text}" for name, path in self._unmapped.items())
         others = (_FACTS[fact] for fact in self._missing if _FACT_FIELDS[fact] not in self._unmapped)
         return (*unmapped, *others)
@@ -314,8 +316,8 @@ class _ChatTranscripts:
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
         """Return the id of a new session.
 
-        The id is the log's conversation id. If the log has no conversation id, use the line's id. If the line
-        has no id either, use `made_id`.
+        The id is the log's conversation id or, if there is none, the line's id. If the line has no id either,
+        return `made_id`.
         """
         if line.conversation is not None or line.name is None:
             return line.conversation or made_id
@@ -329,9 +331,8 @@ class _ChatTranscripts:
     def _take_offers(
         self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield a line's tool definitions if they differ from the conversation's latest definitions.
-
-        Do the same for the system prompt.
+        """Yield a line's tool definitions and system prompt, if they differ from the conversation's latest
+        ones.
         """
         place = conversation.session.event_place()
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
@@ -387,7 +388,7 @@ class _ChatTranscripts:
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
     """Return the messages of a record, including the reply.
 
-    If the record is rejected, return the reject code and the reason.
+    If the record is invalid, return the reject code and the reason.
     """
     messages = _list_messages(value)
     if messages is None or messages == []:
@@ -403,9 +404,9 @@ def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
 
 
 def _read_reply(value: Mapping[str, Any]) -> Message | None:
-    """Return the reply in a field next to the messages.
+    """Return the reply that a record stores in a separate field.
 
-    The field contains text, a message or a whole API response.
+    The field contains a string, a message or a whole API response.
     """
     for key in _REPLIES:
         if key not in value:
@@ -440,7 +441,7 @@ def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> Transc
 
 
 def _count_leading(pairs: Sequence[SaidMessage]) -> int:
-    """Return the number of system messages at the beginning, which form the system prompt."""
+    """Return the number of system messages before the first other message. They form the system prompt."""
     return next((at for at, pair in enumerate(pairs) if pair.message.role != "system"), len(pairs))
 
 
@@ -458,7 +459,7 @@ def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _find_text(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Return the value of the first named field that contains text or an integer."""
+    """Return the value of the first of the named fields that contains a string or an integer."""
     for name in names:
         if name in value and (((raw := value[name]) and isinstance(raw, str)) or type(raw) is int):
             return str(raw)
@@ -499,7 +500,9 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return the tokens, latency and stop reason that are stored next to a reply, as `StepMade` fields."""
+    """Return the token counts, latency and stop reason that the log stores with a reply, as `StepMade`
+    fields.
+    """
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(

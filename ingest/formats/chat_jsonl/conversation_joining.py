@@ -41,7 +41,10 @@ class MessageMark(NamedTuple):
 
 
 class RepeatedPart(NamedTuple):
-    """The number of messages that a line repeats, and whether the conversation ends with these messages."""
+    """How many messages of an earlier line a line repeats.
+
+    `is_to_end` is True when the conversation has no messages after the repeated messages.
+    """
 
     marks: int
     is_to_end: bool
@@ -49,10 +52,10 @@ class RepeatedPart(NamedTuple):
 
 @dataclass(slots=True)
 class JoinedConversation:
-    """The session of one conversation, and the remembered facts about the conversation.
+    """The session of one conversation, and what is remembered about the conversation.
 
-    `id` is the conversation's id in the log. Without an id, the conversation is found by its messages. `name`
-    is the id of the conversation's first line.
+    `id` is the conversation's id in the log. If `id` is None, later lines are matched by their messages.
+    `name` is the id of the first line.
     """
 
     number: int
@@ -75,8 +78,7 @@ class JoinedConversation:
 class TranscriptLine(NamedTuple):
     """The messages, the system prompt and the ids of a line.
 
-    `conversation` is the id of the conversation. `name` is the id of the line; several lines may have the
-    same id.
+    `conversation` is the id of the conversation. `name` is the id of the line, which need not be unique.
     """
 
     messages: Sequence[Message]
@@ -103,7 +105,7 @@ class ConversationJoiner:
         self._by_call: dict[bytes, int] = {}
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
-        """Return the conversation of a line and the index of the line's first new message.
+        """Return the conversation that a line continues, and the index of the line's first new message.
 
         Return None when the line continues no conversation.
         """
@@ -194,7 +196,9 @@ class ConversationJoiner:
     def _find_unnamed(
         self, line: TranscriptLine, marks: Sequence[MessageMark]
     ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
-        """Return the conversation that a line without a conversation id repeats, and the repeated part."""
+        """Return the conversation that a line without a conversation id repeats, and the part that is
+        repeated.
+        """
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
             history = _extend_history(history, mark.digest)
@@ -214,8 +218,8 @@ class ConversationJoiner:
 def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
     """Return the part of the conversation that the line repeats.
 
-    Return None for a line of another conversation. A line without a conversation id must repeat the whole
-    conversation, or the conversation must contain the whole line.
+    Return None if the line does not belong to the conversation. A line without a conversation id belongs to
+    it if the line contains the whole conversation or the conversation contains the whole line.
     """
     shared, whole = _count_shared(conversation.marks, marks), len(conversation.marks)
     if shared and (shared == whole or (shared == len(marks) and _is_exchange(marks))):
@@ -238,15 +242,15 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
 
 
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
-    """Return True when the hashes identify a conversation.
+    """Return True when these hashes are enough to recognise a conversation.
 
-    At least two hashes are needed, and at least one hash of a model's message.
+    At least two hashes are needed, and at least one of them must be the hash of a model's message.
     """
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 
 
 def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return how many messages at the beginning of both lists are equal."""
+    """Return how many messages at the beginning of the two lists are equal."""
     for count, (mine, other) in enumerate(zip(earlier_marks, marks, strict=False)):
         if mine.digest != other.digest:
             return count
@@ -256,7 +260,7 @@ def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageM
 def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
     """Return how many messages at the end of `earlier_marks` are also the beginning of `marks`.
 
-    The failure function of the Knuth-Morris-Pratt algorithm keeps the time linear.
+    The time is linear (Knuth-Morris-Pratt algorithm).
     """
     borders = [0] * len(marks)
     shared = 0
@@ -276,9 +280,9 @@ def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[Message
 
 
 def _index_behind(messages: Sequence[Message], marked: int, results: int) -> int:
-    """Return the index of the message after the first `marked` messages with a mark.
+    """Return the index after the first `marked` messages that have a hash.
 
-    Up to `results` tool results after these messages are also skipped.
+    Up to `results` tool results after these messages are skipped, too.
     """
     if not marked:
         return 0
@@ -299,7 +303,7 @@ def _has_mark(message: Message) -> bool:
 
 
 def make_mark(message: Message) -> MessageMark | None:
-    """Return the hash that identifies a message. Return None for system messages and for results."""
+    """Return the hash that identifies a message. Return None for system messages and for tool results."""
     if not _has_mark(message):
         return None
     if message.role == "user":
@@ -315,7 +319,7 @@ def _extend_history(history: bytes, digest: bytes) -> bytes:
 
 
 def hash_parts(*parts: str | bytes) -> bytes:
-    """Return a hash that is equal only for equal texts in the same order."""
+    """Return a hash of strings. Two hashes are equal only for equal strings in the same order."""
     whole = bytearray()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")

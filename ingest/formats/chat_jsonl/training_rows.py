@@ -44,7 +44,7 @@ _QUOTED = re.compile(
 
 
 def unify_messages(messages: list[Any]) -> list[Any]:
-    """Return the messages in OpenAI's format; messages that are not training data stay unchanged."""
+    """Return the messages in OpenAI's format. Messages that are not training data stay unchanged."""
     is_share_gpt = any(isinstance(raw, dict) and "from" in raw and "role" not in raw for raw in messages)
     if is_share_gpt:
         messages = [_translate_message(raw) if isinstance(raw, dict) else raw for raw in messages]
@@ -54,9 +54,9 @@ def unify_messages(messages: list[Any]) -> list[Any]:
 
 
 def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
-    """Return the tool definitions in `<tools>` of a system prompt.
+    """Return the tool definitions in the `<tools>` tag of a system prompt.
 
-    The definitions are a JSON array, or one object per line.
+    The tag contains a JSON array, or one JSON object per line.
     """
     for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
         listed = open_json(block.strip())
@@ -69,7 +69,7 @@ def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
 
 
 def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a ShareGPT message in OpenAI's format; a message with an unknown `from` stays unchanged."""
+    """Return a ShareGPT message in OpenAI's format. A message with an unknown `from` stays unchanged."""
     speaker, value = raw.get("from"), raw.get("value")
     role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None or "role" in raw:
@@ -82,7 +82,7 @@ def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_call_value(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the calls of a `function_call` message, whose text is one call or a list of calls as JSON."""
+    """Yield the tool calls of a `function_call` message, whose value is JSON: one call or a list of calls."""
     text = read_text(value)
     if text is not None and (quoted := _QUOTED.fullmatch(text)):
         yield {"function": quoted.groupdict()}
@@ -102,9 +102,9 @@ def _make_call(call: TextCall) -> dict[str, Any]:
 
 
 def _follows_hermes(raw: Any) -> bool:
-    """Return True when the message shows that the conversation follows Hermes' convention.
+    """Return True when the message shows that the conversation uses the Hermes format.
 
-    Signs are the tools in a system prompt and the format of a tool's answer.
+    Signs are `<tools>` in a system prompt and the form of a tool result.
     """
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str):
@@ -115,7 +115,7 @@ def _follows_hermes(raw: Any) -> bool:
 
 
 def _read_written(raw: Any) -> Iterable[Any]:
-    """Return a message of a Hermes conversation with the calls and results that the text contains."""
+    """Return a message of a Hermes conversation with the tool calls and results that its text contains."""
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str) or raw.get("tool_calls"):
         return (raw,)
@@ -139,9 +139,9 @@ def _read_written_calls(raw: dict[str, Any], content: str) -> dict[str, Any]:
 
 
 def _read_responses(raw: dict[str, Any], content: str) -> Iterator[Mapping[str, Any]]:
-    """Yield a tool message for each result in a text.
+    """Yield a tool message for each tool result in a text.
 
-    The results have no ids; they are in the order of the calls.
+    The results have no ids. They are in the order of the tool calls.
     """
     for response in _RESPONSES.finditer(content):
         text = response[1].strip()

@@ -137,7 +137,7 @@ def _read_loglines(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file that Claude Code keeps next to its transcripts; return None for other files."""
+    """Describe a file that Claude Code keeps next to its transcripts. Return None for other files."""
     return "a side file of Claude Code" if _SIDE_FILE.fullmatch(about.path) else None
 
 
@@ -199,7 +199,7 @@ class _Transcript:
         return events
 
     def _split_document(self, record: Record) -> Iterator[Record]:
-        """Yield the records of a document, each with its own line number."""
+        """Yield the records of a multi-line document, each with its own line number."""
         for line in _read_loglines(record.value):
             where = record.find_line('"message"', past=True) if "message" in line else record.where
             yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
@@ -207,8 +207,8 @@ class _Transcript:
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
         """Return the entry's conversation. Open the conversation if necessary.
 
-        `lane` is the conversation's session id. Return None for a `system` entry of a conversation that is
-        not open.
+        `lane` is the conversation's session id. Return None for a `system` entry if the conversation is not
+        open.
         """
         self._spill()
         if entry.type == "system" and lane not in self._open:
@@ -236,7 +236,7 @@ class _Transcript:
         return f"{entry.session_id}/sidechain-{first}"
 
     def _note_sub_agents(self, entry: TranscriptEntry) -> None:
-        """Remember which kind of sub-agent each call starts."""
+        """Remember the kind of sub-agent that each tool call starts."""
         for block in entry.message.blocks if entry.message else ():
             if block.name in _STARTING and block.id is not None:
                 kind = read_text(read_object(block.arguments).get("subagent_type"))
@@ -246,8 +246,8 @@ class _Transcript:
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """Finish the conversation of a completed sub-agent, if the conversation is open.
 
-        `report` is the result of the call that started the sub-agent. The result contains the sub-agent's
-        status and answer.
+        `report` is the result of the tool call that started the sub-agent. The result contains the
+        sub-agent's status and answer.
         """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

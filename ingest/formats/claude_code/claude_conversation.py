@@ -54,9 +54,9 @@ _NOTHING_SAID = Usage()
 
 
 class OpenMessage(msgspec.Struct, gc=False):
-    """One model message, including all of its records read so far.
+    """One model message, including all records of this message so far.
 
-    `after` contains the calls and results of the second and later records, in order.
+    `after` contains the tool calls and results of all records but the first, in order.
     """
 
     key: str | None
@@ -73,8 +73,8 @@ class OpenMessage(msgspec.Struct, gc=False):
     def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
         """Add the token counts and the stop reason of a further record of the message.
 
-        The counts are final if the record has a stop reason, or if the output tokens grew since the previous
-        record.
+        The counts are final if the record has a stop reason, or if it has more output tokens than the
+        previous record.
         """
         if usage is not None and usage != _NOTHING_SAID:
             before, self.usage = self.output_tokens, usage
@@ -99,7 +99,7 @@ class TranscriptPrompt(msgspec.Struct, gc=False):
 
 
 class TranscriptTurn(msgspec.Struct, gc=False):
-    """The open turn. `answer` is None while the model's last message contains a call."""
+    """The open turn. `answer` is None while the model's last message contains a tool call."""
 
     where: LogLine
     ts: datetime | None
@@ -109,7 +109,7 @@ class TranscriptTurn(msgspec.Struct, gc=False):
 
 
 class ClaudeConversation:
-    """The open state of one session or sub-agent, whose records are read in file order.
+    """The open state of one session or sub-agent. Records must arrive in file order.
 
     The methods append each event to the list `out` when the event is complete.
     """
@@ -127,7 +127,9 @@ class ClaudeConversation:
 
     @property
     def weight(self) -> int:
-        """Return the approximate bytes of memory for incomplete messages and for keys of known records."""
+        """Return the approximate size in memory of the incomplete messages and the keys of known records, in
+        bytes.
+        """
         return self._waiting + _KEY_SIZE * len(self._seen)
 
     def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
@@ -161,8 +163,7 @@ class ClaudeConversation:
         """Close the open message and the open turn.
 
         `status`, `answer` and `latency_ms` replace the turn's own values. `verdict` contains further fields
-        of `TurnEnded`. If the turn's last message made a call and no status is given, the turn gets no end
-        event.
+        of `TurnEnded`. The turn gets no end event if its last message made a tool call and `status` is None.
         """
         self._close_message(out)
         turn, self._turn = self._turn, None
@@ -228,9 +229,9 @@ class ClaudeConversation:
                 message.after.append(make_call(self._session_id, block, where, ts))
 
     def _is_repeated_call(self, block: ContentBlock, message: str | None) -> bool:
-        """Return True for a call that was seen before.
+        """Return True for a tool call that was seen before.
 
-        An id that is not unique identifies a call only within one message.
+        If the call's id may also belong to other calls, only calls in the same message are compared.
         """
         if block.id is None or (message is None and not names_one_call(block.id)):
             return False
@@ -312,10 +313,9 @@ class ClaudeConversation:
     # --- turns and messages ------------------------------------------------------------------
 
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """End the open turn and begin the turn of the waiting prompt.
+        """If a prompt is waiting, end the open turn and begin the turn of this prompt.
 
-        A prompt becomes a turn only when the model answers it. If no prompt is waiting, the open turn
-        continues. If no turn is open either, a turn without text begins.
+        If no prompt is waiting and no turn is open, begin a turn without text.
         """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
@@ -371,10 +371,10 @@ class ClaudeConversation:
         )
 
     def _find_lost_call(self, message: OpenMessage, text: str) -> list[Event]:
-        """Return the lost call of a complete message without calls, as a list of at most one event.
+        """Return the lost tool call of a complete message without calls, as a list of at most one event.
 
-        A call is lost when the model wrote it as text, or when the stop reason is `tool_use` but there is no
-        call.
+        A call is lost when the model wrote it as text, or when the stop reason is `tool_use` but the message
+        contains no call.
         """
         leak = find_leaked_call(text)
         if leak is not None:
@@ -389,10 +389,10 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Add the call that Claude Code could not read according to a notice.
+        """Add the tool call that Claude Code's notice reports as unreadable.
 
         The call belongs to the message before the notice. If that message has calls, a new message is added.
-        Nothing is added when the message itself shows the lost call (see `_find_lost_call`).
+        Nothing is added when `_find_lost_call` finds the call in the message.
         """
         message = self._message
         if message is None or message.calls:

@@ -27,7 +27,7 @@ def is_stream_event(event: Mapping[str, Any]) -> bool:
 
 
 class HeadlessRun:
-    """One run of `claude -p`, which may start sub-agents."""
+    """One program run of `claude -p`, which may start sub-agents."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
@@ -81,9 +81,9 @@ class HeadlessRun:
     def _take_piece(
         self, piece: Mapping[str, Any], lane: str | None, where: LogLine, out: list[Event]
     ) -> None:
-        """Read the final usage and the stop reason from the stream pieces of a complete message.
+        """Read the final token counts and the stop reason from the streamed pieces of a message.
 
-        Other pieces are not needed, because the message also arrives as a whole.
+        Other pieces are ignored, because the stream also contains the whole message.
         """
         if piece.get("type") == "message_start":
             self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))

@@ -32,9 +32,9 @@ _UNSET = msgspec.UNSET
 
 
 def names_one_call(call_id: str | None) -> bool:
-    """Return True when no other call has this id.
+    """Return True when no other tool call can have this id.
 
-    Some models only number their calls, so their call ids are not unique.
+    Ids such as `call_1`, which some models use, are not unique.
     """
     return call_id is not None and (call_id.startswith("toolu_") or is_unique(call_id))
 
@@ -61,7 +61,7 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
 def _find_unparsed(arguments: Any) -> tuple[str, int] | None:
     """Return (text, length) of arguments that Claude Code could not parse. Return None for other arguments.
 
-    The text may be cut; `length` is the length of the full text in bytes.
+    The text may be cut. `length` is the length of the full text in bytes.
     """
     if not isinstance(arguments, dict) or "__unparsedToolInput" not in arguments:
         return None
@@ -90,7 +90,7 @@ def make_lost_call(
     tool: str | None = None,
     raw: str | None = None,
 ) -> CallMade:
-    """Return the event of a call that the model began to write but that never became a tool call.
+    """Return the event of a tool call that the model began to write but did not complete.
 
     `raw` is the model's text of the call, or None when the log does not contain this text.
     """
@@ -130,7 +130,7 @@ def _failure_reason(content: str) -> str:
 
 
 def count_input(usage: Usage | None) -> dict[str, Any]:
-    """Return the counts of input tokens. Cached tokens are included; `input_tokens` leaves them out."""
+    """Return the counts of input tokens. Unlike the field `input_tokens`, they include cached tokens."""
     if usage is None:
         return {}
     return count_input_parts(

@@ -32,7 +32,7 @@ class ContentPart(msgspec.Struct, gc=False):
 class ContentBlock(msgspec.Struct, gc=False):
     """A content block: text, a tool call or a tool result.
 
-    Only results have `content`: a string or a list of parts.
+    `content` is set for results only: a string or a list of parts.
     """
 
     type: str | None = None
@@ -51,7 +51,7 @@ class ContentBlock(msgspec.Struct, gc=False):
 
 
 class DecodedBlock(ContentBlock, gc=False):
-    """A content block whose line was decoded as a whole. `input` is therefore decoded, too."""
+    """A content block from a line that was decoded as a whole, so `input` is already decoded."""
 
     given: Any = None
 
@@ -61,7 +61,7 @@ class DecodedBlock(ContentBlock, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Token counts of a message; a count that the record lacks is None."""
+    """Token counts of a message. A count that the record lacks is None."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -80,12 +80,12 @@ class MessageBody(msgspec.Struct, gc=False):
 
     @property
     def blocks(self) -> list[ContentBlock]:
-        """The content blocks; content that is a plain string counts as one text block."""
+        """The content blocks. A string as content counts as one text block."""
         return [ContentBlock("text", self.content)] if isinstance(self.content, str) else self.content or []
 
 
 class ToolReport(msgspec.Struct, gc=False, rename="camel"):
-    """The record's own report on a tool run, in addition to the result that the model received.
+    """What a record states about a finished tool call, in addition to the result that the model received.
 
     `content` is the answer of a sub-agent.
     """
@@ -109,7 +109,7 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 
 
 class DecodedReport(ToolReport, gc=False):
-    """A tool report whose line was decoded as a whole. `content` is therefore decoded, too."""
+    """A tool report from a line that was decoded as a whole, so `content` is already decoded."""
 
     given: Any = None
 
@@ -143,7 +143,7 @@ class TranscriptEntry(msgspec.Struct, gc=False, rename="camel"):
 
 
 class _Progress(msgspec.Struct, gc=False, rename="camel"):
-    """The data of a progress record; `message` is a sub-agent's own record."""
+    """The data of a progress record. `message` is a record of the sub-agent."""
 
     type: str | None = None
     agent_id: str | None = None
@@ -151,7 +151,7 @@ class _Progress(msgspec.Struct, gc=False, rename="camel"):
 
 
 class UnusableEntry(NamedTuple):
-    """The reason why a message record cannot be used: a reject code and a sentence."""
+    """The reason why a message record cannot be used, as a reject code and a sentence."""
 
     code: str
     reason: str
@@ -163,7 +163,7 @@ _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
 def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
-    """Return the entry of a line. Return None when nothing in the line is translated.
+    """Return the entry of a line. Return None when the line contains nothing to translate.
 
     Return an `UnusableEntry` for a message that lacks a required field. Raise ValueError or RecursionError
     for a line that is not JSON or has a field of an unexpected type.
@@ -181,7 +181,9 @@ def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
 
 
 def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntry:
-    """Return the sub-agent's record that a progress record contains, with missing fields filled in."""
+    """Return the sub-agent's record inside a progress record. Missing fields are copied from the progress
+    record.
+    """
     entry = progress.message or TranscriptEntry()
     entry.session_id = entry.session_id or outer.session_id
     entry.version = entry.version or outer.version
@@ -193,7 +195,7 @@ def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntr
 
 
 def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None:
-    """Return the entry of a decoded line. Return None when nothing in the line is translated.
+    """Return the entry of a decoded line. Return None when the line contains nothing to translate.
 
     Return an `UnusableEntry` for a message in which a required field is missing or has the wrong type.
     """

@@ -14,7 +14,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UserLineKind(StrEnum):
-    """The kind of a user line that contains no tool results."""
+    """The kind of a line with the role `user` that contains no tool results."""
 
     PROMPT = "prompt"
     COMMAND = "command"  # a slash command, which counts as a prompt only when the model answers it
@@ -78,7 +78,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 
 def find_fault(content: str) -> ResultFault:
-    """Return the failure stage and the status of a result with `is_error`, according to the result's text."""
+    """Return the failure stage and the status of a failed tool result, according to the result's text."""
     text = content.removeprefix(_TAG).lstrip()
     if _REFUSALS.match(text):
         return _REFUSED
@@ -90,7 +90,10 @@ def find_fault(content: str) -> ResultFault:
 
 
 def classify_user_line(content: str) -> UserLineKind:
-    """Return the kind of a user line according to its text. Claude Code itself writes many user lines."""
+    """Return the kind of a line with the role `user`, according to its text.
+
+    Claude Code itself writes many such lines.
+    """
     words = content.strip()
     if is_malformed_notice(words):
         return UserLineKind.MALFORMED_CALL
@@ -104,9 +107,9 @@ def classify_user_line(content: str) -> UserLineKind:
 
 
 def is_malformed_notice(content: str) -> bool:
-    """Return True when Claude Code reports that the markup of a call was unreadable.
+    """Return True for Claude Code's notice that the markup of a tool call was unreadable.
 
-    Return False when only the arguments were unreadable.
+    Return False if the notice reports only unreadable arguments.
     """
     return content.lstrip().startswith(_MALFORMED)
 
@@ -114,8 +117,8 @@ def is_malformed_notice(content: str) -> bool:
 def find_leaked_call(content: str) -> tuple[str, str] | None:
     """Return (tool, text) of a tool call that the model wrote as plain text.
 
-    Return None when there is no such call. The text begins at the call's markup. Calls inside code fences do
-    not count.
+    Return None when there is no such call. The returned text begins at the call's markup. Calls inside code
+    fences do not count.
     """
     if "invoke name=" not in content:
         return None

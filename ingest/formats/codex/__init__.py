@@ -91,13 +91,13 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line. Return an empty mapping for an unused line."""
+    """Return the record of a line. Return an empty mapping for a line that is not used."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}}") else decode_object(line)
 
 
 def side_file(about: About) -> str | None:
-    """Describe a file that Codex keeps next to its sessions; return None for other files."""
+    """Describe a file that Codex keeps next to its sessions. Return None for other files."""
     return "a side file of Codex" if _SIDE_FILE.fullmatch(about.path) else None
 
 

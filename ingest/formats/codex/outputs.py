@@ -68,10 +68,9 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 
 
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
-    """Return the status of a result.
+    """Return the status of a tool result, according to its text and to the exit code in the text.
 
-    The status depends on the result's text, on the exit code in the text, and on `is_success`. `is_success`
-    is True or False if an earlier event of Codex reported the outcome.
+    `is_success` is the outcome that an earlier event reported, or None.
     """
     fault = _find_fault(content)
     if fault is not None:
@@ -85,7 +84,7 @@ def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
 
 
 def read_event_status(payload: Mapping[str, Any]) -> bool | None:
-    """Return whether an event of Codex reports the call as successful.
+    """Return True or False if an event of Codex reports that the tool call succeeded or failed.
 
     Return None when the event reports no outcome.
     """
@@ -101,7 +100,9 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 
 def parse_wall_time(content: str) -> float | None:
-    """Return the call's duration in milliseconds. Return None when the result does not state the duration."""
+    """Return the tool call's duration in milliseconds. Return None when the result does not state the
+    duration.
+    """
     match = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
     return round(float(match.group(match.lastindex or 1)) * 1000, 3) if match else None
 
@@ -120,7 +121,9 @@ def _parse_exit_code(content: str) -> int | None:
 
 
 def _command_head(content: str) -> str:
-    """Return Codex's own lines before the output of a command. Return '' for the result of another tool."""
+    """Return the lines that Codex wrote before the output of a command. Return '' for the result of another
+    tool.
+    """
     if not _FRAMED.match(content):
         return ""
     return content[:_HEAD].split("\nOutput:", 1)[0]

@@ -69,7 +69,7 @@ class Rollout:
             yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     # --- the session ---------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        No result item follows, because the call's item also contains the outcome.
+        The call's item also contains the outcome.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
@@ -266,9 +266,9 @@ _RULES: Mapping[str, Mapping[str, _Rule]] = {
 
 @dataclass(slots=True)
 class _OpenStep:
-    """One model reply, including all of its items read so far.
+    """One model reply, including all items of this reply so far.
 
-    `ended` is True once a result or the token counts have been read.
+    `ended` is True after a tool result or the token counts.
     """
 
     where: LogLine
@@ -316,7 +316,7 @@ class StepTracker:
         step.calls.append({"where": where, "ts": ts, **call})
 
     def add_result(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
-        """Add a result to the open step; yield the result directly when no step is open.
+        """Add a tool result to the open step. Yield the result directly when no step is open.
 
         `by_provider` is True when the provider ran the tool. The model's reply then continues after the
         result.
@@ -330,7 +330,7 @@ class StepTracker:
             self._step.ended = not by_provider
 
     def add_usage(self, usage: Mapping[str, Any]) -> None:
-        """Set the token counts of the open step; further counts for the same step are ignored."""
+        """Set the token counts of the open step. Further counts for the same step are ignored."""
         if usage and self._step is not None and not self._step.usage:
             self._step.usage, self._step.ended = usage, True
 
@@ -360,7 +360,9 @@ class StepTracker:
 
 
 def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call to a Codex or MCP function. The arguments are the model's own text."""
+    """Return the fields of a call to a function of Codex or of an MCP server. The arguments are the model's
+    own text.
+    """
     name, server = read_text(payload.get("name")), read_text(payload.get("namespace"))
     if name is not None and server:
         name = f"{server.rstrip('_')}__{name.lstrip('_')}"
@@ -374,7 +376,7 @@ def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call to a free-text tool, whose input is not JSON and has no syntax to check."""
+    """Return the fields of a call to a custom tool, whose input is free text instead of JSON."""
     text = read_text(payload.get("input"))
     sent = decoded_argument_fields(None if text is None else {"input": text})
     return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
@@ -383,7 +385,7 @@ def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a call to a tool that OpenAI's API defines.
 
-    The tool's name is the item's type without `_call`. The arguments are an object.
+    The item's type without `_call` is the tool's name. The arguments are an object.
     """
     name = (read_text(payload.get("type")) or "").removesuffix("_call")
     return {

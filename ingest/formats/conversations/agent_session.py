@@ -39,7 +39,7 @@ class WaitingPrompt:
 
 @dataclass(slots=True)
 class TurnState:
-    """The state of the open turn. `answer` is None while the model's latest output is a call."""
+    """The state of the open turn. `answer` is None while the model's latest output is a tool call."""
 
     where: LogLine
     ts: datetime | None
@@ -52,7 +52,7 @@ class TurnState:
 class AgentSession:
     """The turns of one session.
 
-    A prompt is kept back until the model answers it.
+    A prompt begins a turn only when the model answers it.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -71,23 +71,24 @@ class AgentSession:
         return self._turn is not None and self._prompt is None
 
     def ask(self, where: LogLine, ts: datetime | None, text: str | None, key: str | None = None) -> None:
-        """Record a prompt. A prompt that is not answered before the next prompt is dropped."""
+        """Record a prompt. A prompt without an answer is dropped at the next prompt."""
         self._prompt = WaitingPrompt(where, ts, text, key)
 
     def add_step(
         self, where: LogLine, ts: datetime | None, text: str | None = None, **facts: Any
     ) -> Iterator[Event]:
-        """Yield the events of a model message.
+        """Yield the events of a model message, beginning with the turn's start if the message begins a turn.
 
-        If the message begins a turn, the first event is the turn's start. `facts` are further fields of
-        `StepMade`.
+        `facts` are further fields of `StepMade`.
         """
         yield from self.enter_turn(where, ts)
         self._turn = TurnState(where, ts, text or "")
         yield StepMade(session_id=self.session_id, where=where, ts=ts, text=text or None, **facts)
 
     def add_call(self, where: LogLine, ts: datetime | None, **facts: Any) -> CallMade:
-        """Return the event of a call in the latest model message; `facts` are further `CallMade` fields."""
+        """Return the event of a tool call in the latest model message. `facts` are further fields of
+        `CallMade`.
+        """
         if self._turn is not None:
             self._turn.answer = None
         return CallMade(session_id=self.session_id, where=where, ts=ts, **facts)
@@ -104,8 +105,7 @@ class AgentSession:
     ) -> None:
         """Record how the open turn ended, according to the log.
 
-        `close_turn` makes the event later, because the turn may still continue. Nothing is recorded while a
-        prompt is unanswered.
+        The turn stays open until `close_turn`. Nothing is recorded while a prompt is unanswered.
         """
         turn = self._turn
         if turn is None or self._prompt is not None:
@@ -115,7 +115,7 @@ class AgentSession:
         turn.answer = answer if answer is not None else turn.answer
 
     def close_turn(self) -> Iterator[Event]:
-        """Close the open turn. Yield a `TurnEnded` only if the log shows that the turn ended."""
+        """Close the open turn. Yield a `TurnEnded` if the log shows that the turn ended."""
         turn, self._turn = self._turn, None
         if turn is None or (turn.answer is None and turn.status is None):
             return
@@ -145,7 +145,7 @@ class AgentSession:
 
 
 def decoded_argument_fields(value: Any) -> dict[str, Any]:
-    """Return the `CallMade` fields for a decoded argument value. A value of None means missing arguments."""
+    """Return the `CallMade` fields for decoded arguments. The value None means missing arguments."""
     if value is None:
         return {"args_source": ArgsSource.MISSING}
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
@@ -154,7 +154,7 @@ def decoded_argument_fields(value: Any) -> dict[str, Any]:
 def sent_call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `CallMade` fields of a native call with `id`, `name` and `arguments`.
 
-    If the arguments are text, they are the model's own text.
+    Arguments that are a string are the model's own text.
     """
     return {
         **argument_fields(call.get("arguments")),
@@ -164,12 +164,12 @@ def sent_call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def native_call_fields(call_id: str | None) -> dict[str, Any]:
-    """Return the `CallMade` fields that follow from the id of a native call: id, key and strategy."""
+    """Return the `CallMade` fields that depend on the id of a native call."""
     return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}
 
 
 def remember_call(values: dict[str, _Value], call_id: str, value: _Value) -> None:
-    """Remember a value for a call that has no result yet. If too many calls wait, drop the oldest value."""
+    """Store a value for a tool call that has no result yet. If too many calls wait, drop the oldest value."""
     values[call_id] = value
     if len(values) > _REMEMBERED:
         del values[next(iter(values))]

@@ -59,7 +59,7 @@ def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
 
 
 def list_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls in a message. Calls of tools that the provider runs are left out."""
+    """Return the tool calls in a message, except calls of tools that the provider runs."""
     return [
         part
         for part in read_objects(message.get("content"))
@@ -77,9 +77,9 @@ def join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def output_status(part: Mapping[str, Any]) -> ResultStatus:
-    """Return the status in a result part. Return UNKNOWN when the part has no flag.
+    """Return the status of a tool result. Return UNKNOWN when the result has no error flag.
 
-    Before version 5.0 the flag is often missing.
+    Versions before 5.0 often leave out the flag.
     """
     output = part.get("output")
     kind = output.get("type") if isinstance(output, dict) else None

@@ -1,4 +1,4 @@
-"""Splits a file into consecutive runs of an agent; each event in the file names its run."""
+"""Splits a file into consecutive agent runs, by the session id in each event."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ingest.events import Event, LogLine
 
 
 class Run(Protocol):
-    """Interface of the translator of one run."""
+    """Interface of the translator of one agent run."""
 
     session_id: str
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> Iterable[Event]:
-        """Return the translated events that are complete after this event of the run."""
+        """Return the translated events that are complete after this event of the log."""
 
     def finish(self) -> Iterable[Event]:
-        """Return the translated events that were still incomplete at the end of the run."""
+        """Return the translated events that were still incomplete when the agent run ended."""
 
 
 class ConsecutiveRuns:
-    """Translates the runs in a file.
+    """Translates the agent runs in a file, one after another.
 
     `key` is the name of the field that contains an event's session id. `make_run` makes the translator of one
     session.

@@ -18,18 +18,18 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag, join_resu
 
 
 def list_blocks(content: Any) -> list[dict[str, Any]]:
-    """Return the content blocks of a message; plain text becomes one text block."""
+    """Return the content blocks of a message. A string as content becomes one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else read_objects(content)
 
 
 def join_text(blocks: list[dict[str, Any]]) -> str | None:
-    """Join the text blocks of a message with newlines; return None when there is no text block."""
+    """Join the text blocks of a message with newlines. Return None when there is no text block."""
     words = [read_text(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
     return "\n".join(words) if words else None
 
 
 def call_fields(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the fields of `CallMade` for each call of a message."""
+    """Yield the fields of `CallMade` for each tool call in a message."""
     for block in blocks:
         if block.get("type") == "tool_use":
             call_id = read_text(block.get("id"))
@@ -41,9 +41,9 @@ def call_fields(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[str, Any]]:
-    """Yield the `ResultSeen` fields of each result.
+    """Yield the `ResultSeen` fields of each tool result.
 
-    `texts` contains patterns. The first pattern that matches a failed result's text gives the failure stage.
+    The first pattern in `texts` that matches a failed result gives the failure stage.
     """
     for block in blocks:
         if block.get("type") == "tool_result":
@@ -59,10 +59,7 @@ def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[s
 
 
 def read_flag(block: Mapping[str, Any], content: str, texts: Texts) -> ResultFlag:
-    """Return the flag in `is_error`. The status is UNKNOWN when the block has no `is_error`.
-
-    Some agents never write the field, so a missing field does not mean success.
-    """
+    """Return the status that `is_error` gives. Return the status UNKNOWN when the block has no `is_error`."""
     if block.get("is_error") is True:
         return failed_flag(content, find_layer(content, texts) or FaultLayer.EXECUTION)
     return PASSED if block.get("is_error") is False else ResultFlag()

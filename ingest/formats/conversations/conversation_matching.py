@@ -43,8 +43,8 @@ _TIES = 50
 class FailedRequest:
     """A request without a reply, kept until the conversation continues or the file ends.
 
-    `word` is the reason for the failure. `said` is the user's text, or None when the request is in the middle
-    of a turn.
+    `word` is the reason for the failure. `said` is the user's text, or None if the request did not begin a
+    turn.
     """
 
     where: LogLine
@@ -57,8 +57,8 @@ class FailedRequest:
 class RepeatedConversation:
     """The state of one conversation, to be compared with the next request.
 
-    `head` is the hash of the history up to the last reply. `asked` is the hash up to the last request.
-    `named` contains the unique ids of the latest calls. `anchor` is the hash up to the reply with these
+    `head` is the hash of the history up to the last reply, and `asked` up to the last request. `named`
+    contains the unique ids of the latest tool calls, and `anchor` is the hash up to the reply that made these
     calls.
     """
 
@@ -81,7 +81,7 @@ class RepeatedConversation:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the ids by which a request can name this conversation: reply ids, call ids and `ties`."""
+        """Return the reply ids, call ids and `ties` by which a request can identify this conversation."""
         return (*(() if self.reply_id is None else (self.reply_id,)), *self.named, *self.ties)
 
 
@@ -98,7 +98,8 @@ class HistoryTrail(NamedTuple):
 class JoinedExchange(NamedTuple):
     """A request and its reply, with their conversation.
 
-    `start` is the index of the request's first new part. `fresh` contains the items of the new parts.
+    `start` is the index of the first new element in the request's `parts`. `fresh` contains the items of all
+    new parts.
     """
 
     thread: RepeatedConversation
@@ -110,8 +111,8 @@ class JoinedExchange(NamedTuple):
 class FoundConversation(NamedTuple):
     """The conversation that a request continues.
 
-    `start` is the index of the request's first new part, and `digest` is the hash of the history before that
-    part. `certain` is True when the history contains a unique call id.
+    `start` is the index of the first new element in the request's `parts`. `digest` is the hash of the
+    history before this element. `certain` is True when the history contains a unique call id.
     """
 
     thread: RepeatedConversation
@@ -138,7 +139,7 @@ class HistoryPoint(NamedTuple):
 class ConversationMatcher:
     """The open conversations of one file.
 
-    `identity` identifies the file. Session ids that are not in the log begin with `identity`.
+    If the log has no session id, the session id is made from `identity`, which identifies the file.
     """
 
     def __init__(self, identity: str) -> None:
@@ -154,10 +155,9 @@ class ConversationMatcher:
         self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
 
     def is_repeated(self, exchange: Exchange) -> bool:
-        """Return True when the file already contained all replies of an exchange; remember new replies.
+        """Return True when the file already contained all replies of an exchange. Remember new replies.
 
-        Some loggers write a request and its reply twice, and some recordings are copied. Only replies with
-        unique ids are recognised.
+        Only replies with unique ids are recognised.
         """
         digests = [
             extend_hash(str(r.id).encode(), ConversationItem(ItemKind.MODEL, r.marks))
@@ -171,7 +171,7 @@ class ConversationMatcher:
         return bool(digests) and len(digests) == len(exchange.replies) and all(repeated)
 
     def join(self, exchange: Exchange) -> JoinedExchange:
-        """Return the conversation of a request and reply, and the new part of the request.
+        """Return the conversation of a request and reply, and the new parts of the request.
 
         If the request continues no conversation, a new conversation begins.
         """
@@ -198,7 +198,7 @@ class ConversationMatcher:
         return beside
 
     def advance(self, thread: RepeatedConversation, trail: HistoryTrail, reply: ModelReply) -> None:
-        """Record a reply as the latest reply of a conversation, so that the next request can be matched."""
+        """Record a reply as the latest reply of a conversation. The next request is compared with it."""
         self._forget(thread)
         thread.failed = None
         thread.asked, thread.certain = trail.end, trail.certain
@@ -215,7 +215,7 @@ class ConversationMatcher:
         self._remember(thread)
 
     def note_failure(self, thread: RepeatedConversation, trail: HistoryTrail, failure: FailedRequest) -> None:
-        """Record that a request got no reply, so that a second attempt counts as the same request."""
+        """Record that a request got no reply. A second attempt then counts as the same request."""
         self._forget(thread)
         thread.failed = failure
         thread.asked = trail.end
@@ -236,10 +236,10 @@ class ConversationMatcher:
     # --- finding the conversation ------------------------------------------------------------------
 
     def find_by_name(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation that the request names by an id.
+        """Return the conversation that the request identifies by an id. Return None if there is none.
 
-        Return None when there is no such conversation. The id is the id of the reply that the request
-        continues, or a unique id of the last calls in the history.
+        The id is the id of the reply that the request continues, or a unique id of the last tool calls in the
+        history.
         """
         refers = [request.previous]
         if not request.parts:
@@ -264,9 +264,9 @@ class ConversationMatcher:
         return None
 
     def find_by_history(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
-        """Return the conversation whose history has the same hash as the request's history, or None.
+        """Return the conversation whose history has the same hash as the request's history.
 
-        Hashes up to a reply are compared first, then hashes up to the end of an earlier request.
+        Return None when there is no such conversation.
         """
         digest, certain, points = hash_seed(exchange, request), False, []
         for position, part in enumerate(request.parts):
@@ -284,9 +284,10 @@ class ConversationMatcher:
     def find_same_request(
         self, exchange: Exchange, request: ModelRequest, points: list[HistoryPoint]
     ) -> FoundConversation | None:
-        """Return the conversation whose latest request this request repeats, or None.
+        """Return the conversation whose latest request is the same as this request.
 
-        A client repeats a request to send it again, or after it changed or dropped the reply.
+        Return None when there is no such conversation. A client repeats a request to send it again, or after
+        it changed or dropped the reply.
         """
         for point in reversed(points):
             thread = self._open.get(self._asked.get(point.digest, _TWICE))
@@ -313,9 +314,9 @@ class ConversationMatcher:
     def name_session(self, exchange: Exchange) -> tuple[str, str | None]:
         """Return the id of a new session, and the id of its parent session or None.
 
-        The id is the log's session id. If the log has no session id, it is the unique id of the first reply.
-        If the reply has no unique id, an id is made from the request and reply. If the log's id is already
-        used, a slash and a number are added, and the log's id becomes the parent.
+        The id is the log's session id, or the unique id of the first reply, or an id made from the request
+        and reply. If another session already has the log's id, that session is the parent, and a slash and a
+        number are added to the id.
         """
         first = exchange.replies[0].id if exchange.replies else None
         base_name = exchange.session or unique_id(first) or self._made_id(exchange)
@@ -365,7 +366,7 @@ def hash_seed(exchange: Exchange, request: ModelRequest) -> bytes:
 
 
 def extend_hash(digest: bytes, item: ConversationItem) -> bytes:
-    """Return the hash of a history after adding an item; results do not change the hash."""
+    """Return the hash of a history after adding an item. Tool results do not change the hash."""
     for mark in item.marks:
         digest = blake2b(digest + mark.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return digest

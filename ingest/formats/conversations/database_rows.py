@@ -21,13 +21,13 @@ _MILLISECONDS = 1e11
 
 
 def is_database(head: Sequence[dict[str, Any]], producer: str) -> bool:
-    """Return True when the file is a database that has the tables of `producer`."""
+    """Return True when the file is a database with the tables that `producer` has."""
     named = head[0].get("database") if head else None
     return isinstance(named, list) and producer in named and isinstance(head[0].get("tables"), dict)
 
 
 def row_kind(record: Record) -> str | None:
-    """Return the kind of row that a record contains.
+    """Return the kind of database row that a record contains.
 
     Return None for the list of tables and for records of other logs.
     """
@@ -41,9 +41,9 @@ def find_unread(record: Record) -> Rejected | None:
 
 
 def read_json_column(record: Record, column: str) -> Any:
-    """Return the decoded JSON of a column.
+    """Return the decoded JSON in a column of a row.
 
-    Return None when the column is empty, and a `Rejected` when the text is not JSON.
+    Return None when the column is empty. Return a `Rejected` when its value is not valid JSON.
     """
     text = record.value.get(column)
     if text is None or text == "":
@@ -56,7 +56,7 @@ def read_json_column(record: Record, column: str) -> Any:
 
 
 def read_unix_time(value: Any) -> datetime | None:
-    """Return an aware UTC time for seconds or milliseconds since 1970. Return None for any other value."""
+    """Return seconds or milliseconds since 1970 as an aware UTC time. Return None for any other value."""
     number = read_number(value)
     if number is None:
         return None

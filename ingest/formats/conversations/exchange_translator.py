@@ -66,8 +66,8 @@ def keep_result(result: RequestResult) -> RequestResult:
 class ExchangeTranslator:
     """Translates the requests and replies of one file into events, in order.
 
-    `judge` interprets results by the rules of the client that sent the requests. An instance can be pickled
-    between two exchanges.
+    `judge` sets the status of tool results by the rules of the client that sent the requests. An instance can
+    be pickled between two exchanges.
     """
 
     def __init__(self, identity: str, judge: Judge = keep_result) -> None:
@@ -102,7 +102,7 @@ class ExchangeTranslator:
             yield from unanswered_turn(silent)
 
     def finish(self) -> Iterator[Event]:
-        """Yield the end of each turn whose last request got no answer."""
+        """Yield the end of each turn whose last request got no reply."""
         for thread in self._threads.drain():
             yield from unanswered_turn(thread)
 
@@ -128,10 +128,7 @@ class ExchangeTranslator:
     def fact_events(
         self, exchange: Exchange, request: ModelRequest, thread: RepeatedConversation
     ) -> Iterator[Event]:
-        """Yield events for a new session.
-
-        Also yield an event for a new or changed system prompt or list of tool definitions.
-        """
+        """Yield the events of a new session, and of a new or changed system prompt or tool list."""
         at = event_place(exchange, thread)
         if thread.turns == 0 and (exchange.harness or thread.parent or request.user or exchange.task):
             yield SessionSeen(
@@ -154,9 +151,9 @@ class ExchangeTranslator:
                 yield ToolsOffered(**at, definitions=tuple(request.tools))
 
     def number_definitions(self, tools: list[Mapping[str, Any]]) -> int:
-        """Return a number for a list of definitions. Equal lists get the same number.
+        """Return a number for a list of tool definitions. Equal lists get the same number.
 
-        Clients repeat a few lists, so only the latest 64 lists are kept for the comparison.
+        Only the latest 64 lists are compared.
         """
         for place in range(len(self._tools) - 1, -1, -1):
             if self._tools[place] == tools:
@@ -170,7 +167,7 @@ class ExchangeTranslator:
     def result_events(
         self, exchange: Exchange, request: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
-        """Yield the results of the calls that wait for a result, in the order of the request."""
+        """Yield the results of the tool calls that wait for a result, in the order of the request."""
         thread = joined.thread
         # Some clients put each result directly after its call, before the new items, so earlier items are
         # searched, too.
@@ -242,10 +239,10 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 
 
 def date_request(exchange: Exchange) -> None:
-    """Set the time of an exchange to the reply's time, if the exchange has no time or a later time.
+    """Set the time of an exchange to the time of its reply, if the exchange has no time or a later time.
 
-    Loggers and HTTP headers state when the reply was sent. A reply's time that is more than an hour earlier
-    is ignored, because some servers give all replies the same old time.
+    A reply time that is more than an hour earlier is ignored, because some servers give all replies the same
+    old time.
     """
     first_reply_ts = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
     if first_reply_ts is not None and (
@@ -261,11 +258,10 @@ def event_place(exchange: Exchange, thread: RepeatedConversation) -> dict[str, A
 def match_answers(
     waiting: list[str | None], items: list[ConversationItem], start: int
 ) -> list[tuple[str | None, ConversationItem]]:
-    """Return pairs of a waiting call's id and the result item that answers the call.
+    """Return pairs of a waiting tool call's id and the result item for this call.
 
-    Results are matched by id. If several results have the same id, the last result counts, because clients
-    reuse ids. Clients may also change or remove the ids, so that no id matches. If there are then as many new
-    results as calls, results and calls are matched in order. New items begin at index `start`.
+    Results are matched by id. If several results have the same id, the last result counts. If no id matches
+    and there are as many new results as calls, they are matched in order. New items begin at index `start`.
     """
     left, matches = list(waiting), []
     for position in range(len(items) - 1, -1, -1):
@@ -286,9 +282,9 @@ def has_user_words(fresh: list[ConversationItem]) -> bool:
 
 
 def last_user_words(fresh: list[ConversationItem]) -> str | None:
-    """Join the user messages at the end of the items with newlines.
+    """Join the user messages at the end of `fresh` with newlines.
 
-    Return None when the messages have no text.
+    Return None when these messages have no text.
     """
     words: list[str] = []
     for item in reversed(fresh):

@@ -16,7 +16,9 @@ from ingest.formats.provider_messages.chat_messages import join_content
 
 
 def join_spoken(parts: Any) -> str | None:
-    """Join the texts of all parts except thoughts with newlines. Return None when there is no text."""
+    """Join the texts of all parts except the model's thoughts with newlines. Return None when there is no
+    text.
+    """
     words = [
         read_text(part.get("text")) or ""
         for part in read_objects(parts)
@@ -41,8 +43,8 @@ def call_fields(parts: Any) -> Iterator[dict[str, Any]]:
 def join_answers(parts: Any) -> str | None:
     """Join the output or error of each function response with newlines.
 
-    A response with neither field is written as JSON. If there is no response, the text of the parts is
-    returned.
+    A response with neither field is written as JSON. If there is no response, the texts of the parts are
+    joined.
     """
     answers = [
         read_object(read_object(part.get("functionResponse")).get("response")) for part in read_objects(parts)

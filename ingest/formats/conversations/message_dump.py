@@ -36,9 +36,9 @@ from ingest.log_format import About, Record
 
 
 class Conversation(NamedTuple):
-    """A conversation in a record; `id` is None when the log contains no id.
+    """A conversation in a record. `id` is None when the log contains no id.
 
-    `ts` is used for messages without a time. `step` contains fields for every `StepMade`. `user` is the
+    Messages without a time get the time `ts`. `step` contains fields for every `StepMade`. `user` is the
     user's name. `verdict` contains the status and the success (`ok`) of the last turn.
     """
 
@@ -54,7 +54,7 @@ class Conversation(NamedTuple):
 
 
 class MessageDump(ABC):
-    """Translates a file of saved messages; a subclass defines where each field is."""
+    """Translates a file of saved messages. A subclass defines which field contains what."""
 
     harness: ClassVar[str | None] = None
     fault_texts: ClassVar[Texts] = ()  # (failure stage, pattern for the beginning of a failed result's text)
@@ -96,7 +96,7 @@ class MessageDump(ABC):
             yield from session.finish(conversation.verdict)
 
     def take_message(self, session_id: str, record: Record) -> Iterator[Event]:
-        """Yield the events of a record that is one message; messages of one session must be consecutive."""
+        """Yield the events of a record that is one message. All messages of a session must be consecutive."""
         if self._only is None or self._only.session_id != session_id:
             yield from self.finish()
             self._only = DumpedSession(session_id, record.where)
@@ -129,7 +129,7 @@ class MessageDump(ABC):
             yield from self._only.finish()
 
     def close(self) -> None:  # noqa: B027 - part of the interface, no duty of a format
-        """Do nothing: there is nothing outside of memory to release."""
+        """Do nothing: no file is open."""
 
 
 class DumpedSession:

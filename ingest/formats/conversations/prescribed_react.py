@@ -40,7 +40,7 @@ _FIRST = 3  # number of messages that are searched for the prompt
 
 
 def follow_react(exchange: Exchange) -> None:
-    """If the prompt asks for ReAct, add the calls to the replies, and the results to the request.
+    """If the prompt asks for ReAct, find the tool calls in the replies and the results in the request.
 
     An exchange that offers native tools stays unchanged.
     """
@@ -59,7 +59,7 @@ def _asks_for_react(request: ModelRequest) -> bool:
 
 
 def _split_observation(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Split a message with an observation into two messages: the model's text and a tool's result."""
+    """Split a message that contains an observation into the model's text and a tool result."""
     words = join_content(message.get("content")) if message.get("role") == "assistant" else None
     if words is None or "Action Input:" not in words or _OBSERVED not in words:
         yield message

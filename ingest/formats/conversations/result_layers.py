@@ -1,4 +1,4 @@
-"""Finds the failure stage of a call by fixed sentences that the agent writes into the tool's result."""
+"""Finds the failure stage of a tool call by fixed sentences that the agent writes into the tool result."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def find_layer(content: str, texts: Texts) -> FaultLayer | None:
 def failed_flag(
     content: str, layer: FaultLayer = FaultLayer.EXECUTION, source: FlagSource = FlagSource.EXPLICIT
 ) -> ResultFlag:
-    """Return the flag of a failed call. The flag's message is the beginning of `content`.
+    """Return the flag of a failed tool call. The flag's message is the beginning of `content`.
 
-    The status is DENIED for the failure stage REFUSED. For any other stage the status is ERROR.
+    The status is DENIED for the failure stage REFUSED, and ERROR for any other stage.
     """
     status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
     return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE_READ]})

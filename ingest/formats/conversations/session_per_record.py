@@ -21,14 +21,14 @@ _REMEMBERED = 100_000  # maximum number of remembered records; repeats of these 
 
 
 class RecordIds:
-    """Makes ids for the records of one file from the file's identity and each record's content."""
+    """Makes record ids from the file's identity and each record's content."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._told: OrderedDict[bytes, int] = OrderedDict()
 
     def make(self, record: Record) -> str:
-        """Return the id of the next record; equal records get different ids."""
+        """Return the id of the next record. Equal records get different ids."""
         digest = blake2b(record.data.strip(), digest_size=8).digest()
         count = self._told.pop(digest, 0) + 1
         self._told[digest] = count
@@ -38,7 +38,7 @@ class RecordIds:
 
 
 class SessionPerRecord:
-    """Translates each record into one session; only the record ids are kept between records."""
+    """Translates each record into one session."""
 
     def __init__(self, about: About, read: Read) -> None:
         self._ids = RecordIds(about.identity)
@@ -51,4 +51,4 @@ class SessionPerRecord:
         yield from ()
 
     def close(self) -> None:
-        """Do nothing: there is nothing outside of memory to release."""
+        """Do nothing: no file is open."""

@@ -1,4 +1,4 @@
-"""Translates runs of SWE-agent and mini-swe-agent: each record is one run, and `info` states its end."""
+"""Translates files of SWE-agent and mini-swe-agent in which each record is one agent run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STOPPED = re.compile(r"\bexit_\w|early_exit|LimitsExceeded|TimeExceeded|Retries
 
 
 class SweRun(ABC):
-    """One run of an agent, read from one record; a subclass yields the events of the run.
+    """One agent run, read from one record. A subclass yields the events.
 
     `where` and `ts` are the position in the file and the time of the newest event.
     """
@@ -35,17 +35,17 @@ class SweRun(ABC):
 
     @abstractmethod
     def events(self, file: str) -> Iterator[Event]:
-        """Yield the events of the run in order; `file` is the name of the log file."""
+        """Yield the events of the agent run in order. `file` is the name of the log file."""
 
     def event_place(self) -> dict[str, Any]:
         """Return the fields `session_id`, `where` and `ts` of the next event."""
         return {"session_id": self.session_id, "where": self.where, "ts": self.ts}
 
     def make_session(self, file: str, *, version: str, model: str | None, task: Any) -> SessionSeen:
-        """Return the `SessionSeen` event of the run.
+        """Return the `SessionSeen` event of the agent run.
 
-        `version` is the key in `info` that contains the harness version. If `task` is empty, the task is the
-        SWE-bench instance in the file name `file`.
+        `version` is the key in `info` under which the harness version is stored. If `task` is empty, the task
+        is the SWE-bench instance in the file name `file`.
         """
         return SessionSeen(
             **self.event_place(),
@@ -56,11 +56,10 @@ class SweRun(ABC):
         )
 
     def make_end(self) -> TurnEnded:
-        """Return the end of the run's only turn.
+        """Return the end of the agent run's only turn.
 
-        The turn's status is the exit status, and its answer is the patch. If the harness stopped the run
-        (`exit_cost`, `submitted (exit_context)`), there is no answer, because the patch is only the last
-        state of the files.
+        The turn's status is the exit status, and its answer is the patch. If the harness stopped the agent
+        (`exit_cost`, `submitted (exit_context)`), there is no answer: the patch is then unfinished.
         """
         status = read_text(self.info.get("exit_status"))
         stopped = status is not None and _STOPPED.search(status) is not None
@@ -69,10 +68,12 @@ class SweRun(ABC):
 
 
 def translate_runs(kind: type[SweRun], about: About) -> Translator:
-    """Return a translator for files in which each record is a run of the class `kind`."""
+    """Return a translator for files in which each record is an agent run of the class `kind`."""
     return SessionPerRecord(about, partial(take_run, kind, about.name))
 
 
 def take_run(kind: type[SweRun], file: str, record: Record, session_id: str) -> Iterator[Event]:
-    """Yield the events of a record that is a run of the class `kind`; `file` is the name of the log file."""
+    """Yield the events of a record that is an agent run of the class `kind`. `file` is the name of the log
+    file.
+    """
     return kind(session_id, record).events(file)

@@ -14,7 +14,7 @@ _NAME = 200  # maximum number of characters of a question that becomes a task na
 def task_name(benchmark: Any, task: Any) -> str | None:
     """Return the name of a benchmark task. Return None when the log has no usable name.
 
-    A number gets the benchmark's name as prefix. Without a benchmark name, a number is not usable.
+    A number is usable only with the benchmark's name, which becomes its prefix.
     """
     if isinstance(task, int) and not isinstance(task, bool):
         task = str(task)
@@ -26,7 +26,7 @@ def task_name(benchmark: Any, task: Any) -> str | None:
 
 
 def policy_domain(policy: Any) -> str | None:
-    """Return tau-bench's domain from the first line of its policy. Return None for any other line.
+    """Return the domain that the first line of a tau-bench policy names. Return None for any other line.
 
     Example: `# Airline Agent Policy` gives `airline`.
     """
@@ -35,10 +35,9 @@ def policy_domain(policy: Any) -> str | None:
 
 
 def swe_bench_instance(name: str) -> str | None:
-    """Return the SWE-bench instance in a trajectory's file name.
+    """Return the SWE-bench instance in a trajectory's file name, `<owner>__<repository>-<number>`.
 
-    Return None when the file name contains no instance. An instance has the form
-    `<owner>__<repository>-<number>`.
+    Return None when the file name contains no instance.
     """
     match = _INSTANCE.search(name)
     return match.group(1) if match else None
@@ -47,7 +46,6 @@ def swe_bench_instance(name: str) -> str | None:
 def question_task(question: Any) -> str | None:
     """Return a question as the name of its task.
 
-    Return None when the question is empty or longer than 200 characters. A longer question is still stored as
-    the first message of its session.
+    Return None when the question is empty or longer than 200 characters.
     """
     return question if isinstance(question, str) and question.strip() and len(question) <= _NAME else None

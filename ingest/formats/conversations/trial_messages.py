@@ -43,10 +43,10 @@ Messages = Sequence[Mapping[str, Any]]
 class TrialMessages:
     """Translates the messages of one attempt into events.
 
-    `flag` reads the error flag of a result message, if the log has more fields than the chat API. `step`
-    returns further fields of `StepMade` (model, tokens, latency) for an assistant message. `when` returns the
-    time of any message. `strategy` applies to messages with calls. `where` is the line on which the attempt
-    begins, if the record contains several attempts.
+    `flag` returns the error flag of a result message. `step` returns further fields of `StepMade` (model,
+    tokens, latency) for an assistant message. `when` returns the time of a message. `strategy` is stored with
+    messages that contain tool calls. `where` is the line on which the attempt begins, if the record contains
+    several attempts.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class TrialMessages:
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
         """Yield the events of all messages in order.
 
-        `verdict` contains fields of the last `TurnEnded`: status, recorded_ok. If there is no verdict and the
-        messages stop at a call, the turn stays open, because the log does not show how the turn continued.
+        `verdict` contains the fields `status` and `recorded_ok` of the last `TurnEnded`. If there is no
+        verdict and the last message contains a tool call, the turn stays open.
         """
         last = max(
             (at for at, message in enumerate(messages) if message.get("role") in _ANSWERED), default=-1
@@ -132,9 +132,9 @@ class TrialMessages:
 def python_fault_layer(message: str) -> FaultLayer | None:
     """Return the failure stage of a Python exception about invalid arguments.
 
-    Return None for any other exception. The stage is SCHEMA if the arguments do not match the function's
-    signature. The stage is TOOL_REJECTED if one of the tool's own types rejects a value (pydantic: "1
-    validation error for Payment").
+    Return SCHEMA if the arguments do not match the function's signature. Return TOOL_REJECTED if a data type
+    of the tool rejects a value (pydantic: "1 validation error for Payment"). Return None for any other
+    exception.
     """
     if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
         return FaultLayer.SCHEMA
@@ -148,7 +148,7 @@ _MISSING = " required "
 
 
 def read_list(stated: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list. The list may be JSON text. Return an empty list for any other value."""
+    """Return the objects in a list, which may be JSON text. Return an empty list for any other value."""
     if isinstance(stated, str):
         try:
             stated = orjson.loads(stated)

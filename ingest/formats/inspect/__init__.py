@@ -72,7 +72,7 @@ def translator(about: About) -> Translator:
 class _EvaluationLog:
     """Translator of one file.
 
-    The translator keeps the facts of the header, which apply to every sample.
+    The values in the file's header apply to every sample.
     """
 
     def __init__(self, identity: str) -> None:
@@ -94,7 +94,7 @@ class _EvaluationLog:
         yield from ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
 
 def _read_run(evaluation: dict[str, Any], identity: str) -> EvaluationRun:

@@ -1,4 +1,4 @@
-"""Lists the events of the agent in an Inspect sample, and resolves references to attachments and pools."""
+"""Lists the agent's events in an Inspect sample, and resolves references to attachments and messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCORERS = ("scorer", "scorers")
 class SamplePools:
     """The attachments and shared messages of one sample.
 
-    Other fields of the sample refer to these attachments and messages.
+    Other fields of the sample refer to them by id.
     """
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
@@ -26,7 +26,7 @@ class SamplePools:
         self._messages = read_objects(pooled)
 
     def resolve(self, value: Any, depth: int = 0) -> Any:
-        """Return the value with each reference replaced by the named attachment."""
+        """Return the value with each reference replaced by its attachment."""
         if isinstance(value, str):
             return self._resolve_text(value)
         if not self._attachments or depth > _DEPTH:
@@ -45,7 +45,7 @@ class SamplePools:
         return join_content(self.resolve(content))
 
     def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the messages that a model event sent to the model."""
+        """Return the messages that the model received, according to a model event."""
         refs = event.get("input_refs")
         if not isinstance(refs, list):
             return read_objects(event.get("input"))
@@ -70,8 +70,7 @@ class SamplePools:
 def agent_events(stated: Any) -> list[dict[str, Any]]:
     """Return all model and tool events except those of scorers.
 
-    A scorer's events are recognised by their span, by the enclosing steps or by the role `grader`. Pending
-    events are left out.
+    Pending events are left out.
     """
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
@@ -94,7 +93,7 @@ def agent_events(stated: Any) -> list[dict[str, Any]]:
 def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
     """Yield every event, including nested ones.
 
-    Older logs without spans nest a tool's events inside the tool event; the nested events come first.
+    Events inside a tool event come before the tool event.
     """
     waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in read_objects(stated)[::-1]]
     while waiting:
@@ -108,10 +107,7 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Return True when the span belongs to a scorer or is inside such a span.
-
-    Each span is visited only once, because the parent links of a log may form a cycle.
-    """
+    """Return True when the span belongs to a scorer or is inside the span of a scorer."""
     seen = set()
     while isinstance(span, str) and span in spans and span not in seen:
         seen.add(span)

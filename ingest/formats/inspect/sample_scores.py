@@ -23,7 +23,7 @@ _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 def parse_error_layer(message: str) -> FaultLayer:
     """Return the failure stage of a parse error, according to the error's text.
 
-    If the text shows neither SYNTAX nor SCHEMA, the tool raised the error (TOOL_REJECTED).
+    Return TOOL_REJECTED if the text is not about the syntax or the schema.
     """
     if message.startswith(_UNREAD):
         return FaultLayer.SYNTAX
@@ -32,7 +32,7 @@ def parse_error_layer(message: str) -> FaultLayer:
 
 
 def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
-    """Return the status and the failure stage of a call that ended with a `ToolCallError`."""
+    """Return the status and the failure stage of a tool call that ended with a `ToolCallError`."""
     kind, message = error.get("type"), read_text(error.get("message")) or ""
     if kind == "parsing":
         return ResultStatus.ERROR, parse_error_layer(message)
@@ -42,10 +42,10 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 
 
 def call_facts(parse_error: Any) -> dict[str, Any]:
-    """Return further fields of `CallMade` for a call with or without a parse error.
+    """Return further fields of `CallMade` for a tool call.
 
-    If the error quotes the whole argument text, `sent` is this text. If there is no error, the fields state
-    that Inspect would have recorded a failure.
+    `sent` is the whole argument text that a parse error quotes. If there is no parse error, the fields state
+    that Inspect would have recorded one.
     """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}
@@ -61,7 +61,7 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
 
 
 def find_raw_arguments(response: Any) -> dict[str, str]:
-    """Return the model's own argument text by call id, from the response of an OpenAI-like API."""
+    """Return the model's own argument text for each call id, from the response of an OpenAI-like API."""
     return {
         call["id"]: call["arguments"]
         for call in _find_calls(read_object(response))
@@ -80,7 +80,7 @@ def _find_calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def read_scores(sample: Mapping[str, Any]) -> bool | None:
     """Return the verdict on which all scores agree.
 
-    Return None if scores disagree or a score has no verdict.
+    Return None if the scores disagree or a score has no verdict.
     """
     scores = read_objects([*read_object(sample.get("scores")).values()]) or read_objects(
         [sample.get("score")]

@@ -41,7 +41,7 @@ _ASKS = ("input", "operator", "generate")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """The facts of the log's header that apply to every sample."""
+    """The values in the log's header that apply to every sample."""
 
     identity: str
     model: str | None = None
@@ -51,7 +51,7 @@ class EvaluationRun:
 
 @dataclass(slots=True)
 class _SampleConversation:
-    """One conversation of a sample, with the facts that its events have already stated."""
+    """One conversation of a sample, and what its earlier events already stated."""
 
     session_id: str
     asked: int = 0  # number of user messages that began a turn
@@ -61,10 +61,9 @@ class _SampleConversation:
 
 
 def translate_sample(sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> Iterator[Event]:
-    """Yield the events of one sample.
+    """Yield the events of one sample, from its model and tool events.
 
-    The source is the sample's model and tool events. If there are no model events, the sample's messages are
-    read.
+    If there are no model events, the sample's messages are used.
     """
     reader = _SampleTranslator(sample, run, record)
     log = agent_events(sample.get("events"))
@@ -168,10 +167,10 @@ class _SampleTranslator:
         return [message for message in messages if message.get("role") == role]
 
     def _find_conversation(self, begins: tuple[str | None, ...]) -> tuple[_SampleConversation, list[Event]]:
-        """Return the conversation that begins with `begins`.
+        """Return the conversation that begins with the texts `begins`.
 
-        If the conversation is new, also return its `SessionSeen` event. `begins` contains the texts of the
-        first system message and the first user message.
+        If the conversation is new, also return its `SessionSeen` event. `begins` contains the first system
+        message and the first user message.
         """
         if begins in self._conversations:
             return self._conversations[begins], []
@@ -191,7 +190,7 @@ class _SampleTranslator:
     def _task_name(self) -> str | None:
         """Return the task name `<task>/<sample id>`, which is the same for all epochs.
 
-        Return None when a part is missing.
+        Return None when the task or the sample id is missing.
         """
         sample_id = self._sample.get("id")
         is_named = self._run.task is not None and sample_id not in (None, "")
@@ -211,7 +210,7 @@ class _SampleTranslator:
     def _take_question(
         self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
     ) -> Iterator[Event]:
-        """Begin a turn for each new user message of the conversation; end the previous turn first."""
+        """Begin a turn for each new user message of the conversation. End the previous turn first."""
         for message in users:
             if conversation.asked:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")
@@ -272,7 +271,7 @@ class _SampleTranslator:
 def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
     """Return the counts of input tokens.
 
-    The total shows whether `input_tokens` includes the cached tokens.
+    The total token count shows whether `input_tokens` includes the cached tokens.
     """
     names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = [read_count(usage.get(name)) for name in names]

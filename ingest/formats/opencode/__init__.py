@@ -96,7 +96,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def _storage_piece(record: Mapping[str, Any]) -> str | None:
-    """Return the kind of object in a file of OpenCode's storage. Return None for any other file."""
+    """Return the kind of object in a file of OpenCode's storage folder. Return None for any other file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
 
@@ -141,4 +141,4 @@ class _Export:
         yield from self._headless.finish()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""

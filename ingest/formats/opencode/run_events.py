@@ -1,7 +1,7 @@
 """Reads the output of `opencode run --format json`: the parts of a session's messages, one per line.
 
-A line is `{type: step_start | text | tool_use | step_finish | error, timestamp, sessionID, part}`. A call is
-printed when it has ended.
+A line is `{type: step_start | text | tool_use | step_finish | error, timestamp, sessionID, part}`. A tool
+call is printed when the tool has finished.
 """
 
 from __future__ import annotations

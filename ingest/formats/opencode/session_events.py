@@ -120,7 +120,10 @@ class OpenCodeSession:
 
 
 class _AnswerMessage:
-    """One message of the model: a single step, or one step for each `step-finish` part."""
+    """One message of the model.
+
+    The message is a single step, or has one step for each `step-finish` part.
+    """
 
     def __init__(self, find: Find, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
         self._find = find
@@ -146,10 +149,10 @@ class _AnswerMessage:
         self._note_end()
 
     def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the events of one step from the step's message parts.
+        """Yield the events of one step from its message parts.
 
-        `step_end`, a `step-finish` part or the message itself, contains the token counts and the finish
-        reason.
+        `step_end` contains the token counts and the finish reason: a `step-finish` part or the message
+        itself.
         """
         tokens = read_object(step_end.get("tokens"))
         cache = read_object(tokens.get("cache"))
@@ -205,7 +208,7 @@ def _find_place(record: Record, token: Any) -> LogLine:
 def _world_key(ident: Any) -> str | None:
     """Return the id of a message or part.
 
-    Return None for a masked id, which other sessions may also contain.
+    Return None for a masked id, which is not unique.
     """
     return ident if isinstance(ident, str) and ident.startswith(("msg_", "prt_")) else None
 
@@ -219,7 +222,7 @@ def _sum_counts(*counts: Any) -> int | None:
 
 
 def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of `CallMade` for a tool part."""
+    """Return the fields of `CallMade` for a message part with a tool call."""
     inputs = read_object(part.get("state")).get("input")
     facts: dict[str, Any] = {
         "tool": read_text(part.get("tool")),
@@ -241,13 +244,15 @@ def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
-    """Return the reason why the AI SDK did not pass the call to a tool. Return None for other calls."""
+    """Return the reason why the AI SDK did not pass the tool call to a tool. Return None for other calls."""
     inputs = read_object(read_object(part.get("state")).get("input"))
     return read_text(inputs.get("error")) if part.get("tool") == REFUSED_CALL else None
 
 
 def _refused_arguments(error: str) -> dict[str, Any]:
-    """Return the fields of a rejected call: failure stage, reason, and the arguments quoted in the reason."""
+    """Return the fields of a rejected tool call: failure stage, reason, and the arguments that the reason
+    quotes.
+    """
     refusal: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
     raw = _quoted_text(error, _NOT_JSON)
     if raw is not None:
@@ -260,9 +265,9 @@ def _refused_arguments(error: str) -> dict[str, Any]:
 
 
 def _quoted_text(error: str, words: str) -> str | None:
-    """Return the text that an error quotes after `words`. Return None when there is no quotation.
+    """Return the text that an error quotes after `words`. Return None when the error quotes nothing.
 
-    The quotation may itself contain the end mark, so the text extends to the last end mark of the error.
+    The quotation extends to the last closing mark, because it may itself contain this mark.
     """
     begins, ends = error.find(words), error.rfind(_QUOTE_ENDS)
     return error[begins + len(words) : ends] if 0 <= begins < ends else None
@@ -273,7 +278,10 @@ def _find_layer(error: str) -> FaultLayer:
 
 
 def result_fields(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen` for a tool part. Return None when the call has no result yet."""
+    """Return the fields of `ResultSeen` for a message part with a tool call.
+
+    Return None when the call has no result yet.
+    """
     state = read_object(part.get("state"))
     content = read_text(state.get("output")) or read_text(state.get("error"))
     error = _refusal_reason(part)

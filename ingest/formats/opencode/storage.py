@@ -19,7 +19,7 @@ from ingest.log_format import Record
 
 
 class OpenCodeFiles:
-    """Translates the files of one session, in reading order."""
+    """Translates the files of one session, one after another."""
 
     def __init__(self) -> None:
         self._messages = OpenCodeMessages()
@@ -93,10 +93,7 @@ class OpenCodeRows:
 
 
 class OpenCodeMessages:
-    """Translates the sessions of a log, one after another.
-
-    Only one message with its parts is kept in memory.
-    """
+    """Translates the sessions of a log, one after another."""
 
     def __init__(self) -> None:
         self._session: OpenCodeSession | None = None
@@ -121,7 +118,7 @@ class OpenCodeMessages:
         self._info, self._where = info, where
 
     def add_part(self, message_id: Any, part: dict[str, Any], where: LogLine) -> bool:
-        """Add a part to its message; return False when the part belongs to another message."""
+        """Add a part to its message. Return False when the part belongs to another message."""
         if self._info is None or self._info.get("id") != message_id:
             return False
         self._parts.append(part)

@@ -95,7 +95,7 @@ def translator(about: About) -> Translator:
 def _was_resolved(instance: dict[str, Any]) -> bool | None:
     """Return the benchmark's verdict on the patch.
 
-    Return None when the log has no verdict or the test run failed.
+    Return None when the log has no verdict or the benchmark's tests could not be run.
     """
     report = read_object(instance.get("report")) or read_object(
         read_object(instance.get("test_result")).get("report")
@@ -107,7 +107,7 @@ def _was_resolved(instance: dict[str, Any]) -> bool | None:
 class _Conversations:
     """Translator of one file.
 
-    An array of events is one conversation. An evaluation has one conversation per line.
+    The file is an array with the events of one conversation, or has one conversation per line.
     """
 
     def __init__(self, identity: str) -> None:
@@ -140,7 +140,7 @@ class _Conversations:
         yield from ()
 
     def close(self) -> None:
-        """Do nothing: no file or other resource is open."""
+        """Do nothing: no file is open."""
 
     def _take_event(self, event: dict[str, Any], record: Record) -> Iterator[Event]:
         reader = self._sdk if "kind" in event else self._stream

@@ -1,4 +1,4 @@
-"""Reads OpenHands' texts about calls that it rejected: the failure stage, and the call's name and text."""
+"""Reads OpenHands' messages about rejected tool calls: the failure stage, and the call's name and text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.events import FaultLayer
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call that never became an action: its failure stage and, if known, its tool and raw text."""
+    """A tool call that never became an action: its failure stage and, if known, its tool and raw text."""
 
     layer: FaultLayer
     tool: str | None = None
@@ -28,7 +28,7 @@ _JSON_ENGINE = re.compile(
 
 
 def find_lost_call(text: str) -> LostCall | None:
-    """Return the call that could not run according to an error text. Return None for any other error text."""
+    """Return the tool call that could not run, according to an error text. Return None for any other text."""
     if text.startswith(_UNREAD):
         return LostCall(FaultLayer.SYNTAX, raw=text.removeprefix(_UNREAD))
     if missing := _IN_CALL.search(text):

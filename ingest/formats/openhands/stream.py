@@ -79,7 +79,9 @@ class StreamEvents:
             yield from self._take_finish_action(event, args, metadata)
 
     def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the native call of an action. If the action's response is new, yield the step first."""
+        """Yield the native tool call of an action. If the action begins a new model response, yield the step
+        first.
+        """
         response = read_object(metadata.get("model_response"))
         choices = read_objects(response.get("choices"))
         message = read_object(choices[0].get("message")) if choices else {}
@@ -103,9 +105,9 @@ class StreamEvents:
     def _take_written_call(
         self, event: Mapping[str, Any], action: str, args: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield the step and call of an action that the agent wrote as text.
+        """Yield the step and the tool call of an action that the agent wrote as text.
 
-        The log has only the parsed arguments, not the text.
+        The arguments are decoded, because the log does not contain the text.
         """
         number = read_count(event.get("id"))
         call_id = f"action {number}" if number is not None else None
@@ -177,7 +179,7 @@ class StreamEvents:
 def _read_verdict(
     kind: str, content: str, extras: Mapping[str, Any]
 ) -> tuple[ResultStatus, FlagSource, FaultLayer | None]:
-    """Return (status, source of the status, failure stage) of the call that an observation answers."""
+    """Return (status, source of the status, failure stage) of the tool call that has this observation."""
     if kind == "error":
         lost = find_lost_call(content)
         layer = FaultLayer.EXECUTION if lost is None or lost.layer is FaultLayer.EMISSION else lost.layer

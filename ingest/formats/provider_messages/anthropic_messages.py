@@ -40,17 +40,17 @@ _BY_PROGRAM = "called by a program that the model wrote"
 
 
 def content_blocks(content: Any) -> list[Mapping[str, Any]]:
-    """Return the content blocks of a message; plain text becomes one text block."""
+    """Return the content blocks of a message. A string as content becomes one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(read_objects(content))
 
 
 def join_block_texts(blocks: list[Mapping[str, Any]]) -> str | None:
-    """Join the texts of the text blocks with newlines; return None when there is no text."""
+    """Join the texts of the text blocks with newlines. Return None when there is no text."""
     return join_texts(read_text(block.get("text")) for block in blocks if block.get("type") == "text")
 
 
 def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens. Cached tokens are included; `input_tokens` leaves them out."""
+    """Return the counts of input tokens. Unlike the field `input_tokens`, they include cached tokens."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return count_input_parts(*map(usage.get, names))
 
@@ -104,7 +104,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_call(block: Mapping[str, Any]) -> ModelCall:
-    """Return the call in a `tool_use` block."""
+    """Return the tool call in a `tool_use` block."""
     by_program = read_object(block.get("caller")).get("type", "direct") != "direct"
     streamed = read_text(block.get("partial_json"))
     if streamed:
@@ -121,8 +121,7 @@ def read_call(block: Mapping[str, Any]) -> ModelCall:
 def read_result(block: Mapping[str, Any]) -> RequestResult:
     """Return the content and status of a `tool_result` block.
 
-    Without an `is_error` flag the status is unknown: only the client knows whether a missing flag means
-    success.
+    The status is UNKNOWN when the block has no `is_error`.
     """
     blocks = content_blocks(block.get("content"))
     content = join_block_texts(blocks)
@@ -139,9 +138,9 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
     """Yield the conversation items of a message.
 
-    An assistant message is one item. A user message is one item per tool result. A user message without
-    results is one item with the user's text. Text next to results is left out, because such text is a
-    reminder from the client.
+    An assistant message is one item. A user message is one item for each tool result. A user message without
+    results is one item with the user's text. Text beside results is left out, because the client added it as
+    a reminder.
     """
     blocks = content_blocks(message.get("content"))
     if message.get("role") == "assistant":

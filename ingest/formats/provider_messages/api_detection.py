@@ -43,7 +43,7 @@ _COUNTRY = re.compile(r"(co|com|org|net)\.[a-z]{2}$")
 
 
 class ModelApi(Protocol):
-    """Interface of the modules that each read the requests and replies of one API."""
+    """Interface of the modules that read the requests and replies of one API."""
 
     def read_request(self, body: Mapping[str, Any], /) -> ModelRequest: ...
 
@@ -53,8 +53,8 @@ class ModelApi(Protocol):
 def provider_name(url: str | None) -> str | None:
     """Return the name of the provider that a URL belongs to, such as `openai` for api.openai.com.
 
-    For a local host or an IP address, return the host itself, with its port if there is one. Return None when
-    the URL is invalid or has no host.
+    For a local host or an IP address, return the host itself, with its port number if there is one. Return
+    None when the URL is invalid or has no host.
     """
     try:
         parts = urlsplit(url or "")
@@ -78,10 +78,10 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 
 
 def is_request(body: Mapping[str, Any]) -> bool:
-    """Return True when a body is a request to a model.
+    """Return True when an HTTP body is a request to a model.
 
-    Such a body has a list `messages` or `contents` whose first item has `role` or `parts`. A body with
-    `input` and `model` is also a request.
+    Such a body has a list `messages` or `contents` whose first item has `role` or `parts`, or it has both
+    `input` and `model`.
     """
     talk = body.get("messages", body.get("contents"))
     if isinstance(talk, list) and talk:
@@ -97,8 +97,7 @@ def is_error(body: Mapping[str, Any]) -> bool:
 def read_replies(body: Mapping[str, Any], request_body: Mapping[str, Any]) -> list[ModelReply]:
     """Return the replies in the response body of a request.
 
-    The list is empty for an error, unless the error reports that the server could not parse the model's tool
-    call.
+    The list is empty for an error, unless the server reports that it could not parse the model's tool call.
     """
     api = detect_reply_api(body)
     if api is not None:
@@ -110,9 +109,9 @@ def read_replies(body: Mapping[str, Any], request_body: Mapping[str, Any]) -> li
 def read_request(
     body: Mapping[str, Any], reply: Mapping[str, Any] | None = None, url: str | None = None
 ) -> ModelRequest:
-    """Return the request in a body, read by the module of the detected API.
+    """Return the model request in an HTTP body.
 
-    `reply` is the body of the response, which identifies the API best. `url` is the URL of the request.
+    The API is detected from `reply` (the body of the response), `url` (the URL of the request) and the body.
     """
     api = (detect_reply_api(reply) if reply else None) or detect_request_api(body, url or "")
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
@@ -124,10 +123,10 @@ def read_request(
 
 
 def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
-    """Return the request data that a reply repeats.
+    """Return the request data that a response repeats.
 
-    Only the Responses API repeats the instructions, the tools and the id of the previous response. Return
-    None for any other API.
+    In the Responses API, the response repeats the instructions, the tools and the id of the previous
+    response. Return None for any other API.
     """
     return openai_responses.read_request(body) if detect_reply_api(body) is openai_responses else None
 
@@ -175,10 +174,10 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Return the `Exchange` in decoded HTTP bodies. Return None when no model is called.
+    """Return the `Exchange` in decoded HTTP bodies. Return None when they contain no call of a model.
 
-    `facts` are further fields of `Exchange`. A request for one token also gives None: clients send such a
-    request only to check their quota, and one token cannot contain a call.
+    `facts` are further fields of `Exchange`. Requests for one output token are ignored: clients send them to
+    check their quota.
     """
     sent = next((body for body in request.objects if is_request(body)), None)
     came = [body for body in response.objects if is_reply(body)]

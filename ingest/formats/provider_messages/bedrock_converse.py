@@ -42,9 +42,9 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """Return True when every content block of a message has one of Converse's keys and no type.
+    """Return True when every content block has a key of the Converse API and no `type`.
 
-    Blocks of Anthropic and OpenAI have a type.
+    Blocks of Anthropic and OpenAI have a `type`.
     """
     if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
         return False
@@ -88,7 +88,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens. Cached tokens are included; `inputTokens` leaves them out."""
+    """Return the counts of input tokens. Unlike the field `inputTokens`, they include cached tokens."""
     return count_input_parts(
         usage.get("inputTokens"), usage.get("cacheReadInputTokens"), usage.get("cacheWriteInputTokens")
     )

@@ -32,7 +32,7 @@ _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot"}
 
 
 class ResultFlag(NamedTuple):
-    """The success or failure of a call according to the log. The values become fields of `ResultSeen`."""
+    """Whether a tool call succeeded according to the log. The values become fields of `ResultSeen`."""
 
     status: ResultStatus = ResultStatus.UNKNOWN
     source: FlagSource = FlagSource.ABSENT
@@ -40,19 +40,19 @@ class ResultFlag(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return the status, the flag's source and the further facts as fields of `ResultSeen`."""
+        """Return the flag as fields of `ResultSeen`."""
         return {"status": self.status, "flag_source": self.source, **self.facts}
 
 
 def read_no_flag(_message: Mapping[str, Any]) -> ResultFlag:
-    """Return a flag with unknown status, because chat messages have no error flag."""
+    """Return a flag with unknown status, because messages of the chat API have no error flag."""
     return ResultFlag()
 
 
 class ChatConversation:
     """Translates the messages of one session into events, in order.
 
-    `flag` reads the error flag of a result message, if the log has more fields than the chat API.
+    `flag` returns the error flag of a result message.
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class ChatConversation:
             yield self.take_result(message, shared)
 
     def end(self, where: LogLine, ts: datetime | None = None) -> Iterator[Event]:
-        """Yield the end of the turn if the last message was an answer without calls.
+        """Yield the end of the turn if the last message was an answer without tool calls.
 
-        Also call this after the last message of the session.
+        Also call this method after the last message of the session.
         """
         answer, self._answer = self._answer, None
         if answer is not None:
@@ -123,7 +123,7 @@ class ChatConversation:
 
 
 def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield each call of an assistant message as a dict with `id`, `name` and `arguments`."""
+    """Yield each tool call of an assistant message as a dict with `id`, `name` and `arguments`."""
     calls = read_objects(message.get("tool_calls"))
     if not calls and isinstance(message.get("function_call"), dict):
         calls = [{"function": message["function_call"]}]
@@ -133,7 +133,7 @@ def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) -> CallMade:
-    """Return the `CallMade` event of a call.
+    """Return the `CallMade` event of a tool call.
 
     `shared` contains the fields that every `Event` has. `facts` contains further fields of `CallMade`.
     """
@@ -147,7 +147,7 @@ def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) 
 
 
 def argument_fields(sent: Any) -> dict[str, Any]:
-    """Return the `CallMade` fields for logged arguments: the model's text, a decoded value or None."""
+    """Return the `CallMade` fields for arguments in a log: the model's own text, a decoded value or None."""
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:
@@ -158,7 +158,7 @@ def argument_fields(sent: Any) -> dict[str, Any]:
 def join_content(content: Any) -> str | None:
     """Return the text of a message's content. Return None when there is no text.
 
-    The content is a string, or a list whose text parts are joined with newlines.
+    The content is a string, or a list of parts whose texts are joined with newlines.
     """
     if isinstance(content, list):
         parts = [
@@ -175,7 +175,7 @@ def join_result(content: Any) -> str | None:
 
 
 def name_images(count: int) -> str | None:
-    """Return the text stored for a result that has only images. Return None when `count` is zero."""
+    """Return the text for a result that has only images, or None when `count` is zero."""
     if count == 0:
         return None
     return "[image]" if count == 1 else f"[{count} images]"

@@ -17,9 +17,9 @@ LAYERS = 10  # maximum number of decoded layers of JSON text inside JSON strings
 
 
 def open_json(value: Any, layers: int = LAYERS) -> Any:
-    """Return the object or array in a JSON text; return any other value unchanged.
+    """Return the object or array in a JSON text. Return any other value unchanged.
 
-    A string in the JSON text may again be JSON text. At most `layers` such layers are decoded.
+    A string in JSON may again contain JSON. At most `layers` such layers are decoded.
     """
     inner = value
     for _ in range(layers):
@@ -35,7 +35,7 @@ def open_json(value: Any, layers: int = LAYERS) -> Any:
 def decode_json(text: str) -> Any:
     """Return the decoded value of a JSON text. Return None when the text is not valid JSON.
 
-    If orjson cannot decode the text, `json` is used, which accepts NaN and lone surrogates.
+    NaN and lone surrogates are accepted.
     """
     try:
         return orjson.loads(text)
@@ -47,11 +47,11 @@ def decode_json(text: str) -> Any:
 
 
 def unquote(text: str) -> str:
-    """Return the decoded string if the text is a JSON string; return any other text unchanged."""
+    """Return the decoded string if the text is a JSON string. Return any other text unchanged."""
     decoded = decode_json(text) if text.startswith('"') else text
     return decoded if isinstance(decoded, str) else text
 
 
 def to_text(value: Any) -> str | None:
-    """Return text and None unchanged. Return any other value as compact JSON."""
+    """Return a string or None unchanged. Return any other value as compact JSON."""
     return value if value is None or isinstance(value, str) else json_text(value)

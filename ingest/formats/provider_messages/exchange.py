@@ -27,9 +27,9 @@ class ItemKind(Enum):
 
 
 class ConversationItem(NamedTuple):
-    """One user message, model message or result in the conversation that a request repeats.
+    """One user message, model message or tool result in the conversation that a request repeats.
 
-    `marks` are texts, made by `message_hashes`, that identify a repeated item.
+    `marks` are strings from `message_hashes` that identify a repeated item.
     """
 
     kind: ItemKind
@@ -40,7 +40,7 @@ class ConversationItem(NamedTuple):
 
 
 class RequestResult(NamedTuple):
-    """The result of a call in a later request; the fields are those of `ResultSeen`."""
+    """The result of a tool call in a later request. The fields are those of `ResultSeen`."""
 
     content: str | None
     tool: str | None = None
@@ -57,10 +57,9 @@ def read_no_items(_part: Mapping[str, Any]) -> Iterable[ConversationItem]:
 class ModelRequest:
     """A request to a model.
 
-    `previous` is the id of the reply that the request continues, if the API keeps the history. `parts` are
-    the messages in the API's format, and `read` returns the conversation items of one part. Parts are read
-    only when needed, because most requests add little to a known history. `result` reads the body of a result
-    item.
+    `previous` is the id of the reply that the request continues, if the provider stores the history. `parts`
+    are the messages in the API's format. `read` returns the conversation items of one part. `result` returns
+    the `RequestResult` of a result item.
     """
 
     parts: list[Mapping[str, Any]] = field(default_factory=list)
@@ -76,7 +75,7 @@ class ModelRequest:
     result: Callable[[Mapping[str, Any]], RequestResult] = lambda _body: RequestResult(None)
 
     def read_items(self, start: int = 0) -> list[ConversationItem]:
-        """Return the conversation items of the parts, beginning at index `start`."""
+        """Return the conversation items of the parts from index `start` on."""
         return [item for part in self.parts[start:] for item in self.read(part)]
 
 
@@ -98,7 +97,7 @@ class ModelCall:
     def from_api(
         cls, name: Any, id_: Any, arguments: dict[str, Any], message: str | None = None
     ) -> ModelCall:
-        """Return a call made from an API's fields; a name or id that is not text becomes None."""
+        """Return a tool call made from an API's fields. A name or id that is not a string becomes None."""
         return cls(read_text(name), read_text(id_) or None, arguments, message)
 
     @classmethod
@@ -106,7 +105,7 @@ class ModelCall:
         """Return a list with one lost call: the stop reason announces a call, but the reply contains no call.
 
         `reason` is the message stored with the call. The list is empty when the text `words` contains the
-        call, because `ingest.sessions.turns` finds that call.
+        call, because `ingest.sessions.turns` adds this call.
         """
         if words and leaked_tool_calls(words):
             return []
@@ -114,7 +113,7 @@ class ModelCall:
 
 
 class StopReason(Enum):
-    """The reason why a model stopped; the values are the same for every API."""
+    """The reason why a model stopped. The values are the same for every API."""
 
     ANSWER = "answer"
     CALLS = "calls"
@@ -179,11 +178,11 @@ class ModelReply:
     prescribed: bool = False  # The prompt asks for calls as text, and `calls` was read from the text.
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
-        """Mark incomplete calls and return the reply.
+        """Mark incomplete tool calls and return the reply.
 
-        A call that was cut off at the token limit is marked as lost, which is the model's fault. If the log
-        stops in the middle of a stream, the call is marked as truncated, which is not the model's fault. Some
-        servers report `tool_calls` at the limit, so the output tokens are also compared with `max_tokens`.
+        A call that was cut off at the token limit is marked as lost, which counts as the model's fault. A
+        call is marked as truncated, which does not count, if the log stops in the middle of a stream. The
+        limit is also reached when the output tokens reach `max_tokens`.
         """
         at_limit = self.end is StopReason.CUT or (
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
@@ -203,8 +202,8 @@ class ModelReply:
 class Exchange:
     """A request and its replies.
 
-    A failed request has no reply; a request for several choices has several replies. `session` is the
-    conversation's id, if the log contains one. `failure` is the reason why a reply is missing.
+    A request for several choices has several replies. `session` is the conversation's id, if the log contains
+    one. `failure` is the reason why a request has no reply.
     """
 
     asked: ModelRequest | None = None
@@ -227,8 +226,8 @@ class Exchange:
 def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the `CallMade` fields with decoded arguments instead of raw arguments.
 
-    Use this when a program wrote the argument text from a decoded object. Fields whose raw arguments are not
-    JSON are returned unchanged.
+    Call this when a program wrote the argument text from a decoded object. Fields are returned unchanged if
+    their raw arguments are not JSON.
     """
     try:
         value = orjson.loads(arguments.get("raw_arguments") or "")
@@ -240,7 +239,7 @@ def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
 def _is_whole(arguments: Mapping[str, Any]) -> bool:
     """Return True when the raw arguments are complete JSON.
 
-    Return False for a decoded object, because such an object does not show whether a part is missing.
+    Return False for decoded arguments, because something may be missing from them.
     """
     raw = arguments.get("raw_arguments")
     if raw is None:
@@ -253,7 +252,7 @@ def _is_whole(arguments: Mapping[str, Any]) -> bool:
 
 
 def _ends_early(arguments: Mapping[str, Any]) -> bool:
-    """Return True when the raw arguments are valid JSON so far, but incomplete."""
+    """Return True when the raw arguments are the beginning of valid JSON, but incomplete."""
     raw = arguments.get("raw_arguments")
     if not raw:  # There are no arguments, or only a decoded object.
         return False
@@ -278,7 +277,7 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
 
 
 def parse_instant(value: Any) -> datetime | None:
-    """Return an API's or a logger's time as a datetime. Return None when the value is not a time.
+    """Return a time from an API or a logger as a datetime. Return None when the value is not a time.
 
     The value may be ISO 8601 text, an HTTP date, or seconds or milliseconds since 1970.
     """

@@ -79,7 +79,8 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_field(body: Mapping[str, Any], name: str) -> Any:
-    """Return the field `name` (camelCase) or its snake_case form, which Google's Python library writes.
+    """Return the field `name` (camelCase) or the same field in snake_case, as Google's Python library writes
+    it.
 
     Return None when the body has neither field.
     """
@@ -127,10 +128,7 @@ def part_marks(parts: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def join_model_words(parts: list[dict[str, Any]]) -> str | None:
-    """Join the model's text without thoughts. Return None when there is no text.
-
-    The parts are joined without a separator, because they are streamed pieces of one text.
-    """
+    """Join the model's texts except thoughts, without a separator. Return None when there is no text."""
     words = (read_text(part.get("text")) for part in parts if part.get("thought") is not True)
     return "".join(piece for piece in words if piece) or None
 

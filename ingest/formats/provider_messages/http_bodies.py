@@ -37,10 +37,9 @@ _UNREAD: tuple[type[Exception], ...] = (zlib.error, ZstdError, EOFError, OSError
 
 
 class HttpBody(NamedTuple):
-    """The JSON objects decoded from an HTTP body, or the problem that prevented decoding.
+    """The JSON objects in an HTTP body, or the problem that prevented decoding.
 
-    A body that is a list or contains several streams has several objects. An empty body has no objects and no
-    problem.
+    A list or several streams give several objects. An empty body has no objects and no problem.
     """
 
     objects: tuple[dict[str, Any], ...] = ()
@@ -50,8 +49,7 @@ class HttpBody(NamedTuple):
 def decode_body(body: Any, encoding: str | None = None) -> HttpBody:
     """Return the JSON objects in a recorded HTTP body, or the problem that prevented decoding.
 
-    `body` is the body as the recorder stores it. `encoding` is the Content-Encoding header, which the problem
-    quotes.
+    `body` is the body as the recorder stores it. `encoding` is the Content-Encoding header.
     """
     if isinstance(body, dict) and not _is_envelope(body):
         return HttpBody((body,) if body else ())
@@ -61,7 +59,7 @@ def decode_body(body: Any, encoding: str | None = None) -> HttpBody:
 
 
 def _is_envelope(body: dict[str, Any]) -> bool:
-    """Return True when a dict is a recorder's wrapper around the body.
+    """Return True when a dict is a recorder's wrapper around the HTTP body.
 
     Known wrappers are `{string}`, `{base64_string}` and `{text, encoding}`.
     """
@@ -146,7 +144,7 @@ def parse_body(text: str) -> HttpBody:
 def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
     """Yield the objects in a list.
 
-    If the list contains chunks of a streamed reply, yield the joined bodies instead.
+    If the list contains chunks of a streamed reply, yield the reply bodies that the chunks form.
     """
     objects = [value for value in values if isinstance(value, dict)]
     if any(is_chunk(value) for value in objects):
@@ -156,7 +154,7 @@ def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def split_events(text: str) -> Iterator[str]:
-    """Yield the data of each server-sent event; several data lines are joined with newlines."""
+    """Yield the data of each server-sent event. The data lines of an event are joined with newlines."""
     data: list[str] = []
     for line in text.splitlines():
         if line.startswith("data:"):

@@ -1,7 +1,7 @@
-"""Makes marks: texts that identify a message or call when a client repeats it.
+"""Makes marks: strings that identify a message or tool call when a client repeats it.
 
-A mark contains only what clients do not change: a user's text, the model's text, or the id of a call. If the
-call's id is not unique, the mark also contains the name and the arguments. Results have no marks, because
+A mark contains only what clients do not change: a user's text, the model's text, or the id of a tool call. If
+the id is not unique, the mark also contains the name and the arguments. Results have no marks, because
 clients shorten and delete them.
 """
 
@@ -21,11 +21,11 @@ _UNIQUE = re.compile(
 
 
 def is_unique(id_: str | None) -> bool:
-    """Return True when an id is so random that no other call or conversation has it.
+    """Return True when an id is so random that no other call or conversation has the same id.
 
-    A unique id contains nine or more letters and digits in a row, with at least one letter and one digit. An
-    id in a vendor's form (`toolu_` and 20 or more letters and digits) is also unique. `call_1`,
-    `functions.bash:0` and `get_weather_0` are not unique.
+    Such an id contains nine or more letters and digits in a row, among them a letter and a digit. An id in a
+    vendor's form (`toolu_` and 20 or more letters and digits) is also unique. `call_1`, `functions.bash:0`
+    and `get_weather_0` are not unique.
     """
     return id_ is not None and _UNIQUE.search(id_) is not None
 
@@ -39,9 +39,9 @@ def unique_id(id_: str | None) -> str | None:
 
 
 def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
-    """Return the mark of a call, which identifies repeated copies of the call.
+    """Return a string that identifies repeated copies of a tool call.
 
-    The mark contains the id. If the id is not unique, the mark also contains the name and the arguments.
+    The string contains the id. If the id is not unique, the string also contains the name and the arguments.
     """
     call_id = id_ if isinstance(id_, str) else None
     return (
@@ -50,9 +50,10 @@ def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
 
 
 def words_mark(words: str | None) -> tuple[str, ...]:
-    """Return the mark of the model's text in a tuple. Return an empty tuple when there is no text.
+    """Return a tuple with a string that identifies repeated copies of the model's text.
 
-    Thoughts are removed and white space is collapsed, because clients change both when they repeat the text.
+    The tuple is empty when there is no text. Thoughts and white space do not matter, because clients change
+    both when they repeat the text.
     """
     text = " ".join(strip_thought(words or "").split())
     return ("said:" + text,) if text else ()

@@ -53,7 +53,7 @@ _DEEPEST = 8  # maximum number of nested bodies
 def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterator[Message]:
     """Yield the messages of a body in order.
 
-    `role` is used for messages that do not state their role.
+    Messages that do not state their role get the role `role`.
     """
     body = open_json(body)
     if depth > _DEEPEST:
@@ -72,7 +72,7 @@ def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterato
 def read_reply(body: Any) -> tuple[Message, ...] | None:
     """Return the messages of a model's reply. Return None when the reply has no messages.
 
-    Plain text becomes one assistant message.
+    A string becomes one assistant message.
     """
     body = open_json(body)
     if isinstance(body, str):
@@ -121,7 +121,7 @@ def message_role(body: Mapping[str, Any]) -> str | None:
 def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]:
     """Yield an object as one `Message`. Yield nothing when the object has no role or no content.
 
-    `role` is used when the object does not state its role. An assistant message may be empty.
+    `role` is the default role. An assistant message may be empty.
     """
     if body.get("type") == "constructor":
         path = body.get("id")
@@ -147,9 +147,9 @@ def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]
 
 
 def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[MessageCall]:
-    """Merge the calls next to a message's content with the calls inside the content.
+    """Merge the tool calls beside a message's content with those inside the content.
 
-    LangChain stores Anthropic's calls in both places.
+    LangChain stores Anthropic's tool calls in both places.
     """
     call_ids = {call.id for call in beside}
     further = [call for call in within if not beside or (call.id is not None and call.id not in call_ids)]
@@ -157,9 +157,9 @@ def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[Me
 
 
 def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls that a message keeps outside its content, for example in `tool_calls`.
+    """Yield the tool calls that a message keeps outside its content, for example in `tool_calls`.
 
-    LangChain's calls have decoded arguments; if the message also has the model's own text, that text is used.
+    If a message of LangChain contains decoded arguments and the model's own text, the text is used.
     """
     extra = read_object(body.get("additional_kwargs"))
     sent = read_sent_copies(body, extra)
@@ -182,7 +182,7 @@ def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
 
 
 def read_sent_copies(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, MessageCall]:
-    """Return the arguments as the model sent them, by call id, from LangChain's copies of the calls.
+    """Return the model's own argument text by call id, from LangChain's copies of the tool calls.
 
     For a call without an id, the key is `#` and the call's index in the list. Calls with invalid arguments
     are left out.
@@ -199,8 +199,8 @@ def _langchain_finish(body: Mapping[str, Any]) -> str | None:
 
 
 def _is_definition(content: Any) -> bool:
-    """Return True when the content is a tool definition.
+    """Return True when the content of a tool message is a tool definition.
 
-    LangGraph's tracer lists the offered tools as tool messages.
+    LangGraph's tracer writes a tool message for each offered tool.
     """
     return isinstance(content, dict) and content.get("type") == "function" and "function" in content

@@ -116,7 +116,7 @@ class MessageParts:
     def to_result(self, body: Mapping[str, Any]) -> MessageResult:
         """Return the whole message `body` as one tool result, with its name, id and error flag.
 
-        If `body` has no content, the text collected so far is the result's content.
+        If `body` has no content, the text collected so far becomes the result's content.
         """
         content, failed = read_result(body.get("content", body.get("response")))
         content = content if content is not None else self.join_words
@@ -128,9 +128,9 @@ class MessageParts:
         )
 
     def take(self, content: Any, depth: int = 0) -> None:
-        """Add the texts, calls and results of a text, a part, or a list of parts.
+        """Add the texts, tool calls and results in a string, a part, or a list of parts.
 
-        A text that is a JSON list of calls is added as calls.
+        A string that is a JSON list of tool calls is added as tool calls.
         """
         if isinstance(content, str):
             if not self._take_calls_as_text(content):
@@ -154,9 +154,9 @@ class MessageParts:
             self.take(inner, depth + 1)
 
     def _take_calls_as_text(self, content: str) -> bool:
-        """Add the calls in a text that is a JSON list of calls; return False for any other text.
+        """Add the tool calls in a string that is a JSON list of calls. Return False for any other string.
 
-        Koog's exporter writes the calls of a reply as JSON instead of the reply's text.
+        Koog's exporter writes the tool calls of a reply as JSON in place of the text.
         """
         if not content.startswith('[{"'):
             return False
@@ -169,9 +169,9 @@ class MessageParts:
 
 
 def read_call(part: Mapping[str, Any]) -> MessageCall:
-    """Return the call in a part of any API.
+    """Return the tool call in a part of any API.
 
-    The fields may be at the top level or inside of an object such as `function`.
+    The fields may be at the top level or inside an object such as `function`.
     """
     inner = next((part[key] for key in ("function", *_CALL_KEYS) if isinstance(part.get(key), dict)), part)
     # OpenInference stores the call in `tool_call.function`.
@@ -186,7 +186,9 @@ def read_call(part: Mapping[str, Any]) -> MessageCall:
 
 
 def read_invalid_call(call: Mapping[str, Any]) -> MessageCall:
-    """Return a call from LangChain's `invalid_tool_calls`, with the arguments as sent and the parse error."""
+    """Return a tool call from LangChain's `invalid_tool_calls`, with the arguments as sent and the parse
+    error.
+    """
     invalid_call = read_call(call)
     return invalid_call.with_changes(
         refused=read_text(call.get("error")) or "the arguments are not JSON", marks=True
@@ -208,7 +210,7 @@ def read_tool_result(part: Mapping[str, Any]) -> MessageResult:
 
 
 def read_result(value: Any) -> tuple[str | None, bool | None]:
-    """Return (text, failed) of a tool's result; `failed` is None when the result has no error flag.
+    """Return (text, failed) of a tool result. `failed` is None when the result has no error flag.
 
     An MCP result has `content` and `isError`. An AI SDK output has `type` and `value`.
     """

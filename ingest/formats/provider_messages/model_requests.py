@@ -38,8 +38,8 @@ class RequestBody(msgspec.Struct, frozen=True):
 def read_request(body: Any) -> RequestBody | None:
     """Return the content of a request body.
 
-    Return None when the body is neither text nor an object nor a list. Plain text is read as one user
-    message.
+    A string is read as one user message. Return None when the body is neither a string nor an object nor a
+    list.
     """
     body = open_json(body)
     if isinstance(body, str):
@@ -60,8 +60,8 @@ def read_request(body: Any) -> RequestBody | None:
 def find_definitions(value: Any) -> Definitions:
     """Return the tool definitions in a value, which may be nested or JSON text.
 
-    The result is empty when no definition has a schema: without a schema every call would look valid.
-    Definitions without a name (tools that the provider runs) are left out.
+    The result is empty when no definition has a schema. Definitions without a name (tools that the provider
+    runs) are left out.
     """
     return find_repeated(value) if isinstance(value, str) else find_all(value)
 
@@ -79,7 +79,7 @@ def find_all(value: Any) -> Definitions:
 def are_same_definitions(first: Definitions | None, other: Definitions | None) -> bool:
     """Return True when two lists of definitions are equal.
 
-    Lists that are nested too deep to be compared count as different.
+    Lists that are nested too deeply to be compared count as different.
     """
     try:
         return first is other or first == other
@@ -118,8 +118,8 @@ def _has_schema(definition: Mapping[str, Any]) -> bool:
 def prompt_text(value: Any) -> str | None:
     """Return the text of a system prompt. Return None when there is no text.
 
-    The prompt may be text, a list of parts, or an object with `parts`, `content` or `text`. Each of these may
-    be JSON text.
+    The prompt may be a string, a list of parts, or an object with `parts`, `content` or `text`. Each of these
+    may be JSON text.
     """
     inner = open_json(value)
     if isinstance(inner, str):

@@ -56,7 +56,7 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
     """Yield the texts of the system messages at the beginning of a conversation.
 
-    Later system messages are left out, because they are only reminders.
+    Later system messages are left out.
     """
     for message in messages:
         if message.get("role") not in ("system", "developer"):
@@ -67,7 +67,7 @@ def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
 def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the definitions of the tools that the client runs.
 
-    A custom tool has only a name, because it takes free text and has no schema.
+    The definition of a custom tool has no schema, because its input is free text.
     """
     definitions: list[Mapping[str, Any]] = list(read_objects(body.get("functions")))
     for tool in read_objects(body.get("tools")):
@@ -79,9 +79,9 @@ def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
-    """Yield one reply per choice.
+    """Yield one reply for each choice.
 
-    The token counts of a body are sums over all choices, so only the first reply gets the counts.
+    The token counts of a body are sums over all choices. They are stored with the first reply.
     """
     usage = read_object(body.get("usage"))
     for number, choice in enumerate(list_choices(body)):
@@ -110,11 +110,11 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_unparsed_call(error: Any, request_body: Mapping[str, Any]) -> ModelReply | None:
-    """If a server's error says that a call could not be parsed, return a reply with that call.
+    """Return a reply with the tool call that, according to a server's error, could not be parsed.
 
-    `error` is the `error` of the body, an object or a text. `request_body` is the body of the request. If the
-    error quotes the whole text of the model, the raw arguments are this text. Return None for any other
-    error, and for an error about a call that the request repeats from an earlier reply.
+    `error` is the field `error` of the response body. The raw arguments are the model's text, if the error
+    quotes it completely. Return None for any other error, and for an error about a call from an earlier reply
+    that the request repeats.
     """
     unparsed = read_server_refusal(error)
     if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(request_body)):
@@ -142,7 +142,7 @@ def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the counts of input tokens, with the field names of OpenAI, DeepSeek, Moonshot or LiteLLM."""
+    """Return the counts of input tokens, as OpenAI, DeepSeek, Moonshot or LiteLLM name them."""
     details = read_object(usage.get("prompt_tokens_details")) or read_object(
         usage.get("input_tokens_details")
     )
@@ -154,7 +154,7 @@ def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None)
 
 
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:
-    """Return the number of tokens read (`side` is `prompt`) or written (`side` is `completion`).
+    """Return the number of input tokens (`side` is `prompt`) or of output tokens (`side` is `completion`).
 
     The field names of four APIs are tried. Return None when the number is absent or 0, which means unknown.
     """
@@ -172,7 +172,7 @@ def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -
 
 
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
-    """Yield the conversation item of a message; a system message yields nothing."""
+    """Yield the conversation item of a message. A system message yields nothing."""
     role = message.get("role")
     if role == "user":
         words = join_content(message.get("content"))
@@ -204,7 +204,7 @@ def read_calls(message: Mapping[str, Any]) -> Iterator[ModelCall]:
 def free_text_fields(words: Any) -> dict[str, Any]:
     """Return the `CallMade` fields for the input of a custom tool.
 
-    The input is free text, not JSON. It is stored as the object {"input": text}.
+    The input is free text. It is stored as the object {"input": text}.
     """
     return {"arguments": {"input": words}, "args_source": ArgsSource.RESERIALISED}
 

@@ -51,7 +51,7 @@ _BY_PROGRAM = "called by a program that the model wrote"
 
 
 def read_request(body: Mapping[str, Any]) -> ModelRequest:
-    """Return the request in a request body, or in a response body that repeats its request."""
+    """Return the request in a request body, or in a response body that repeats the request."""
     request_input = body.get("input")
     items: Any = (
         [{"role": "user", "content": request_input}] if isinstance(request_input, str) else request_input

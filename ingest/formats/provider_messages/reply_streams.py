@@ -44,7 +44,7 @@ def is_chunk(value: Mapping[str, Any]) -> bool:
 
 
 class StreamJoiner:
-    """Joins single chunks into bodies, and yields each body as soon as it is complete."""
+    """Joins single chunks into reply bodies, and yields each body as soon as it is complete."""
 
     def __init__(self) -> None:
         self._chats: dict[str, ChatStream] = {}
@@ -56,7 +56,7 @@ class StreamJoiner:
         self._converse = ConverseStream()
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the bodies that are complete after this chunk; an object that is not a chunk is skipped."""
+        """Yield the bodies that are complete after this chunk. An object that is not a chunk is ignored."""
         kind = chunk.get("type")
         if isinstance(chunk.get("choices"), list):
             yield from self.take_chat(chunk)
@@ -70,7 +70,7 @@ class StreamJoiner:
             yield from self._converse.take(event, chunk[event])
 
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield the bodies that are still open at the end of the log, complete or not."""
+        """Yield the bodies that are still open at the end of the log, even if they are incomplete."""
         for chat in self._chats.values():
             yield chat.build_body()
         self._chats = {}
@@ -93,7 +93,7 @@ class StreamJoiner:
     def close_ended_chats(self) -> Iterator[dict[str, Any]]:
         """Yield the bodies of chat streams that have a finish reason.
 
-        Call this when another stream begins, because token counts may follow the finish reason. When too many
+        Call this method when another stream begins: until then, token counts may follow. When too many
         streams are open, the body of the oldest stream is also yielded.
         """
         full = len(self._chats) >= _OPEN
@@ -200,7 +200,7 @@ class StreamJoiner:
 
 
 def join_chunks(chunks: list[Any]) -> list[dict[str, Any]]:
-    """Join a list of chunks into bodies."""
+    """Join a list of chunks into reply bodies."""
     joiner = StreamJoiner()
     bodies = [body for chunk in chunks if isinstance(chunk, dict) for body in joiner.take(chunk)]
     return [*bodies, *joiner.finish()]
@@ -211,10 +211,7 @@ def index_key(index: Any) -> Any:
 
 
 def append_piece(into: dict[str, Any], name: str, piece: Any) -> None:
-    """Append a piece of text to the list `into[name]`; a piece that is not text is ignored.
-
-    Adding each piece to a string would copy the string every time.
-    """
+    """Append a piece of text to the list `into[name]`. A piece that is not a string is ignored."""
     if isinstance(piece, str):
         current = into.get(name)
         if isinstance(current, list):
@@ -274,7 +271,7 @@ class ChatStream:
         self.finished = bool(self._choices) and all(c.finish_reason for c in self._choices.values())
 
     def build_body(self) -> dict[str, Any]:
-        """Return the complete reply body. If the stream has not ended, the body has `unfinished`: true."""
+        """Return the reply body. If the stream has not ended, the body contains `unfinished`: true."""
         choices = [choice.build_choice(index) for index, choice in self._choices.items()]
         body = {"object": "chat.completion", **self._told, "choices": choices}
         return body if self.finished else {**body, "unfinished": True}
@@ -297,7 +294,7 @@ class StreamedChoice:
             self.find_call({"index": 0}).take({"function": delta["function_call"]})
 
     def find_call(self, piece: Mapping[str, Any]) -> StreamedChatCall:
-        """Return the call that a streamed piece belongs to. Begin a new call when there is no such call."""
+        """Return the tool call that contains a streamed piece. Begin a new call if necessary."""
         index, id_ = piece.get("index"), read_text(piece.get("id")) or None
         named = read_text(read_object(piece.get("function")).get("name")) or None
         candidates = [call for call in self._calls if call.index == index] if isinstance(index, int) else []
@@ -345,13 +342,13 @@ class StreamedChatCall:
 
 
 def converse_event(value: Mapping[str, Any]) -> str | None:
-    """Return the name of an event of ConverseStream. Return None for any other object."""
+    """Return the name of an event of the ConverseStream API. Return None for any other object."""
     name = next(iter(value), None) if len(value) == 1 else None
     return name if name in _EVENTS and isinstance(value[name], dict) else None
 
 
 class _Block:
-    """A content block: its start, and the pieces of its text and of its arguments."""
+    """A content block: its first event, and the pieces of its text and of its arguments."""
 
     def __init__(self, start: Mapping[str, Any]) -> None:
         self.start = start
@@ -376,7 +373,7 @@ class ConverseStream:
         self._ended = False
 
     def take(self, event: str, payload: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the body of a reply that is complete after this event."""
+        """Yield the body of the reply that this event completes."""
         if event == "messageStart":
             yield from self.close()
         blocks = self._blocks = {} if self._blocks is None else self._blocks
@@ -394,7 +391,7 @@ class ConverseStream:
             yield from self.close(usage=payload.get("usage"), metrics=payload.get("metrics"))
 
     def close(self, **facts: Any) -> Iterator[dict[str, Any]]:
-        """Yield the body of the open reply, complete or not.
+        """Yield the body of the open reply, even if it is incomplete.
 
         `facts` are further fields of the body.
         """

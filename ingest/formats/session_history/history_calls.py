@@ -26,7 +26,7 @@ _NO_JSON = object()
 
 
 class HistoryCall(msgspec.Struct, gc=False):
-    """A call while its parts are collected.
+    """A tool call while its parts are collected.
 
     `noted` is True when a `parse_error` about this call was found.
     """
@@ -48,10 +48,10 @@ class HistoryCall(msgspec.Struct, gc=False):
 def build_calls(
     step: StepRecords, unparsed: Sequence[UnparsedCall], text: str
 ) -> tuple[list[HistoryCall], list[HistoryEntry]]:
-    """Return the calls of a step, and the observations that belong to no call.
+    """Return the tool calls of a step, and the observations that belong to no call.
 
-    Calls that were passed to tools come first. `unparsed` and `text` are the two parts of the model's answer
-    that `split_unparsed` returns.
+    Calls that were passed to tools come first. `unparsed` and `text` are the two values that `split_unparsed`
+    returns.
     """
     calls = [call for action in step.actions for call in _find_action_calls(action)]
     stray = _join_results(step, calls)
@@ -65,10 +65,10 @@ def build_calls(
 
 
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
-    """Return an action's calls.
+    """Return the tool calls of an action.
 
-    The calls are read from `toolBlocks`. If `toolBlocks` is empty, they are read from `tool` and `input`. If
-    `tool` is also missing, they are read from the list of tool names.
+    The calls are read from `toolBlocks`, or else from `tool` and `input`, or else from the list of tool
+    names.
     """
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
@@ -124,7 +124,9 @@ def _make_unparsed_call(entry: HistoryEntry, unparsed_call: UnparsedCall) -> His
 
 
 def _recover_text(call: HistoryCall, text: str) -> None:
-    """Set the call's raw arguments to the model's own text if the answer itself was the call."""
+    """If the model's answer is itself the tool call, set the call's raw arguments to their text in the
+    answer.
+    """
     if call.source is _RESERIALISED and '"tool"' in text:
         call.raw = find_arguments(text, call.tool, call.value)
         if call.raw is not None:
@@ -145,7 +147,7 @@ def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[st
 
 
 def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
-    """Add a `parse_error` to the call that it reports; if no call matches, add a new call."""
+    """Add a `parse_error` to the tool call that it reports. If no call matches, add a new call."""
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
@@ -171,9 +173,9 @@ def _is_about(entry: HistoryEntry, snippet: str | None, call: HistoryCall) -> bo
 
 
 def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
-    """Return the calls that were not run.
+    """Return the tool calls that were not run.
 
-    The model wrote them as plain text, or made them while tools were disabled.
+    The model wrote these calls as plain text, or tools were disabled.
     """
     final = step.finals[0] if step.finals else None
     meta = final.meta if final else {}
@@ -191,10 +193,10 @@ def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
 
 
 def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[HistoryEntry]:
-    """Set the result of each call to the call's observation.
+    """Set the result of each tool call to the observation of this call.
 
-    Observations are matched by id. Without ids they are matched by index, and without an index by order.
-    Return the observations that belong to no call.
+    Observations are matched by id, or else by index, or else by order. Return the observations that belong to
+    no call.
     """
     stray = []
     for entry in step.observations:
@@ -230,9 +232,9 @@ def _find_observed_call(entry: HistoryEntry, calls: Sequence[HistoryCall]) -> Hi
 
 
 def _read_unparsed_input(call: HistoryCall) -> None:
-    """Record a syntax failure if the call's arguments were not JSON.
+    """Record a syntax failure if the tool call's arguments were not JSON.
 
-    The SDK could not parse a call that has an id, no observation, and an input text that is not JSON.
+    These calls have an id, no observation, and an input string that is not JSON.
     """
     value = call.value
     if call.call_id is None or not isinstance(value, str) or _read_json(value) is not _NO_JSON:
@@ -242,7 +244,7 @@ def _read_unparsed_input(call: HistoryCall) -> None:
 
 
 def _read_json(text: str) -> Any:
-    """Return the decoded text. Return `_NO_JSON` when the text is not JSON."""
+    """Return the decoded JSON text. Return `_NO_JSON` when the text is not valid JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

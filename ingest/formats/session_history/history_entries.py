@@ -27,7 +27,7 @@ class HistoryEntry(msgspec.Struct, gc=False):
     """One record of a session history.
 
     `content` is None when the record has no text. `added` contains the fields of `meta` and of the objects in
-    it. The caller sets `where` and `size`, the length of the record's line in bytes.
+    `meta`. The caller sets `where` and `size`, the length of the record's line in bytes.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class HistoryEntry(msgspec.Struct, gc=False):
     def provider_and_model(self) -> tuple[str | None, str | None]:
         """Return the names of the provider and the model. A missing name is None.
 
-        Gateways write `provider` and `model`, memo-code writes `providerName` and `modelName`.
+        Gateways write the fields `provider` and `model`, memo-code writes `providerName` and `modelName`.
         """
         added = self.added
         provider = read_text(added.get("provider")) or read_text(added.get("providerName"))
@@ -59,7 +59,7 @@ class HistoryEntry(msgspec.Struct, gc=False):
 class StepRecords(msgspec.Struct, gc=False):
     """The entries of one step (one model reply), in file order.
 
-    `strategy` is the strategy that the log states for the session, or None.
+    `strategy` is the tool-use strategy that the log states for the session, or None.
     """
 
     session_id: str
@@ -98,10 +98,7 @@ def skim(data: bytes) -> HistoryEntry:
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
-    """Return the entry of a decoded line. Return None when a required field is missing or has a wrong type.
-
-    The fields are read inline, because function calls for each field would slow down long logs.
-    """
+    """Return the entry of a decoded line. Return None if a required field is missing or has a wrong type."""
     get = record.get
     kind, session_id, ts = get("type"), read_session_id(record), read_time(get("ts"))
     if ts is None or type(kind) is not str or type(session_id) is not str or not kind or not session_id:
@@ -126,9 +123,9 @@ def read_session_id(record: Mapping[str, Any]) -> Any:
 
 
 def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of `meta` and of the objects in it, to a depth of three.
+    """Return the fields of `meta` and of the objects in `meta`, to a depth of three.
 
-    If two fields have the same name, the one nearer to the top is kept.
+    If two fields have the same name, the less nested field is kept.
     """
     inner = _objects_in(meta)
     if not inner:

@@ -30,9 +30,9 @@ _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 
 
 def add_step_events(step: StepRecords, out: list[Event]) -> None:
-    """Append to `out` the step, its calls and their results, in this order.
+    """Append to `out` the step, its tool calls and their results, in this order.
 
-    Calls passed to tools come first.
+    Calls that were passed to tools come first.
     """
     answers = step.answers
     content = (answers[0].content or "") if len(answers) == 1 else _join_contents(answers)
@@ -52,9 +52,9 @@ def _join_contents(entries: Sequence[HistoryEntry]) -> str:
 
 
 def add_failed_model_call(step: StepRecords, out: list[Event]) -> None:
-    """Append to `out` the step and call of a turn that ended because the arguments were not JSON.
+    """Append to `out` the step and tool call of a turn that ended because the arguments were not JSON.
 
-    The log contains nothing else about such a call. Nothing is added when the turn ended for another reason.
+    Nothing is added when the turn ended for another reason.
     """
     final = step.entries[0]
     message = find_unparsable_call(final.content or "")
@@ -102,7 +102,7 @@ def _make_step(step: StepRecords, text: str, strategy: Strategy | None) -> StepM
 def _read_tokens(value: Any) -> tuple[int | None, int | None, int | None]:
     """Return the numbers of (input, output, cached) tokens. All are None when the log has only zeros.
 
-    Cached tokens are a part of the input tokens.
+    The cached tokens are included in the input tokens.
     """
     counts = read_object(value)
     sent = read_count(counts["prompt"] if "prompt" in counts else counts.get("inputTokens"))
@@ -158,7 +158,7 @@ def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSe
 
 
 def _make_stray_result(step: StepRecords, entry: HistoryEntry) -> ResultSeen:
-    """Return the result of an observation that has no call in this step. The result must still be counted."""
+    """Return the result of an observation that has no tool call in this step."""
     call = HistoryCall(
         entry, tool=read_text(entry.meta.get("tool")), call_id=read_text(entry.meta.get("action_id"))
     )

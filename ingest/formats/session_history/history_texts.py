@@ -15,14 +15,14 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UnparsedCall(msgspec.Struct, frozen=True):
-    """A call whose arguments were not JSON: the JSON parser's message and the arguments."""
+    """A tool call whose arguments were not JSON: the JSON parser's error message and the arguments."""
 
     message: str
     raw: str
 
 
 class CallVerdict(msgspec.Struct, frozen=True):
-    """The status of a call, the source of the status, and the failure stage."""
+    """The status of a tool call, the source of the status, and the failure stage."""
 
     status: ResultStatus
     flag_source: FlagSource
@@ -72,10 +72,9 @@ _TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": Fals
 
 
 def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
-    """Return the unparsable calls that an answer's text reports, and the rest of the text.
+    """Return the unparsable tool calls that an answer reports, and the answer's text before them.
 
-    Each report begins with `[tool_use parse error]`. The raw text of a call extends to the next report,
-    because it may contain line breaks. Other text comes before the calls.
+    Each report begins with `[tool_use parse error]`. The raw text of a call extends to the next report.
     """
     # Most answers contain no report. This check takes a twentieth of the pattern's time.
     if _MARK not in content:
@@ -95,8 +94,8 @@ def _read_unparsed(block: str) -> UnparsedCall:
 def read_observation(status: str | None, content: str) -> CallVerdict:
     """Return the verdict of an observation according to its status word.
 
-    Without a known status word, the text is used. Only the few failure texts of the log's first version are
-    recognised.
+    If the status word is missing or unknown, the verdict depends on the text. The few failure texts of the
+    log's first version are recognised.
     """
     verdict = _STATUS.get(status or "")
     if verdict is _FAILED and (layer := _find_layer_in(content)) is not None:
@@ -121,7 +120,7 @@ def _find_layer_in(content: str) -> FaultLayer | None:
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """Return the JSON error in a final text which reports that a model call failed.
+    """Return the JSON error in a turn's final text which reports that a model call failed.
 
     Return None for any other text.
     """
@@ -140,15 +139,16 @@ def is_failure_text(answer: str) -> bool:
 def read_turn_status(status: str | None) -> bool | None:
     """Return True for a successful turn, False for a failed turn, and None for any other status.
 
-    `cancelled` gives None, because cancelling is the user's choice and shows nothing about the model.
+    `cancelled` gives None, because the user made this choice.
     """
     return _TURN_OK.get(status or "")
 
 
 def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
-    """Return the text of the arguments in an answer that is itself the call, `{"tool": …, "input": …}`.
+    """Return the text of the arguments in an answer that is itself the tool call, `{"tool": …, "input": …}`.
 
-    Return None unless the answer contains exactly one such object and the object contains `tool` and `value`.
+    Return None unless the answer contains exactly one such object, with `tool` as the tool and `value` as the
+    input.
     """
     calls = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
     if len(calls) != 1:
@@ -184,7 +184,7 @@ _GAP = re.compile(r"[ \t\n\r,:]*")
 
 
 def _member_text(content: str, start: int, name: str) -> str | None:
-    """Return the text of the member `name` of the valid JSON object at `start`.
+    """Return the value of the member `name` as written in the valid JSON object at `start`.
 
     Return None when the member is missing or occurs twice.
     """

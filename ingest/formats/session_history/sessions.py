@@ -29,10 +29,10 @@ _NAMELESS_RUN = "unknown"  # name of the run when the log names only the variant
 
 
 class HistorySession:
-    """The state of one session, whose entries are read in order.
+    """The state of one session. Entries must arrive in order.
 
-    A step waits until the next step begins or the step's turn ends. `weight` is the size of the waiting lines
-    in bytes.
+    A step waits until the next step begins or the turn ends. `weight` is the size of the waiting lines in
+    bytes.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -133,9 +133,9 @@ class HistorySession:
             )
 
     def _take_probe(self, entry: HistoryEntry, out: list[Event]) -> None:
-        """Append to `out` the result of a probe: a gateway's test call for native tool use.
+        """Append to `out` the result of a probe: a gateway's trial request for native tool use.
 
-        A gateway may repeat the probe on every later event; a repeated probe adds nothing.
+        A repeated probe adds nothing.
         """
         probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
@@ -211,9 +211,9 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost that the end of a turn states.
+        """Return the cost of a turn that its end states.
 
-        If the end states no cost, return the sum over the replies, provided that every reply has a cost.
+        If the end states no cost, return the sum over the replies. The sum needs the cost of every reply.
         """
         total_cost = read_number(entry.meta.get("cost"))
         known_costs = [cost for cost in self._costs if cost is not None]
@@ -226,7 +226,7 @@ class HistorySession:
 
 
 def _read_reason(verdict: Mapping[str, Any]) -> str:
-    """Return the reason why a check passed or failed. If there is no reason, return the checker's name."""
+    """Return the reason why a check passed or failed. If the log has no reason, return the checker's name."""
     return read_text(verdict.get("why")) or read_text(verdict.get("by")) or "checked"
 
 

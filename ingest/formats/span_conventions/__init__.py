@@ -33,7 +33,7 @@ _ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 
 
 def collect_facts(raw: RawSpan) -> SpanFacts:
-    """Return the facts that all conventions find in the attributes and events of a span."""
+    """Return the facts that the known conventions find in the attributes and events of a span."""
     facts = SpanFacts()
     words = {key.partition(".")[0] for key in raw.attributes}
     for wanted, read in READERS:
@@ -47,8 +47,7 @@ def collect_facts(raw: RawSpan) -> SpanFacts:
 def make_span(raw: RawSpan, facts: SpanFacts) -> UnderstoodSpan:
     """Return an `UnderstoodSpan` made from a raw span and the facts found in the span.
 
-    The provider becomes lower case. A path before the model's name is removed, because Google writes models
-    as paths.
+    The provider becomes lower case. Everything up to `models/` is removed from the model's name.
     """
     facts.provider = facts.provider.lower() if facts.provider is not None else None
     facts.environment = facts.environment or first_text(raw.resource, *_ENVIRONMENT)
@@ -82,8 +81,7 @@ def span_kind(facts: SpanFacts) -> SpanKind:
 def span_error(raw: RawSpan) -> str | None:
     """Return the error text of a span from its status, attributes or exception.
 
-    Return None when the span has no error. A recorded exception alone is not an error, because the code may
-    have continued. `error.type` is set only for a failed span.
+    Return None when the span did not fail. An exception alone does not mean that the span failed.
     """
     kind = first_text(raw.attributes, "error.type")
     if not raw.failed and kind is None:
@@ -98,9 +96,6 @@ def span_error(raw: RawSpan) -> str | None:
 
 
 def harness_name(raw: RawSpan) -> str | None:
-    """Return the name of the traced service.
-
-    If there is no such name, return the name of the instrumentation.
-    """
+    """Return the name of the traced service or, if it is missing, the name of the instrumentation."""
     service = first_text(raw.resource, "service.name")
     return raw.scope if service is None or service.startswith("unknown_service") else service

@@ -75,7 +75,7 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
 
 
 def read_output(attributes: Attributes) -> tuple[Message, ...] | None:
-    """Return the model's reply as one message. Return None when outputs are not recorded."""
+    """Return the model's reply as one message. Return None when the reply was not recorded."""
     listed: Any = open_json(first_value(attributes, *_CALLS))
     calls = tuple(read_call(call) for call in read_objects(listed))
     text = next((attributes[key] for key in _SAID if isinstance(attributes.get(key), str)), None)

@@ -23,7 +23,7 @@ _LANGFUSE = {"generation": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION, "agen
 def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
     """Fill `facts` from the attributes of Google's Agent Development Kit (ADK).
 
-    A `call_llm` span has its request and response as JSON; a tool's span has `{}` instead.
+    A `call_llm` span contains its request and response as JSON.
     """
     attributes = raw.attributes
     facts.fill(session_id=first_text(attributes, "gcp.vertex.agent.session_id"))
@@ -48,7 +48,7 @@ def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
 def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
     """Fill `facts` from the attributes of Pydantic AI and Logfire.
 
-    The events are one JSON attribute. The tool definitions are in the request's parameters.
+    All events are in one JSON attribute. The tool definitions are in the request's parameters.
     """
     attributes = raw.attributes
     listed = read_objects(open_json(attributes.get("events")))
@@ -159,10 +159,9 @@ def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens in Langfuse's usage.
+    """Return the counts of input tokens in Langfuse's usage data.
 
-    Langfuse's `input` excludes cached tokens. Fields of providers, such as `prompt_tokens`, include cached
-    tokens.
+    Langfuse's `input` excludes cached tokens. Fields of providers, such as `prompt_tokens`, include them.
     """
     cached = first_count(usage, "input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
     written = first_count(usage, "input_cache_creation", "cache_creation_input_tokens")
@@ -175,10 +174,7 @@ def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
-    """Fill `facts` from the span of a Codex turn, which contains no spans of model calls.
-
-    Other spans are skipped, because their `thread.id` is the id of an operating system thread.
-    """
+    """Fill `facts` from the span of a Codex turn. Other spans of Codex are skipped."""
     attributes = raw.attributes
     if first_count(attributes, "codex.turn.token_usage.total_tokens") is None:
         return
@@ -191,9 +187,9 @@ def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_beeai(raw: RawSpan, facts: SpanFacts) -> None:
-    """Read a span of BeeAI's instrumentation. The span describes one event of a run.
+    """Fill `facts` from a span of BeeAI's instrumentation, which describes one event.
 
-    `target` is the event's path, such as `tool.search.wikipedia.start` or `backend.openai.chat.success`.
+    `target` is the event's name, such as `tool.search.wikipedia.start` or `backend.openai.chat.success`.
     """
     operation, _, stage = (first_text(raw.attributes, "target") or "").rpartition(".")
     if stage != first_text(raw.attributes, "name") or not operation.startswith(("tool.", "backend.")):

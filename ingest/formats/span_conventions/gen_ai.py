@@ -63,9 +63,9 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
-    """Fill `facts` with the messages in the attributes of a span or of one of its events.
+    """Fill `facts` with the messages in the attributes of a span or of a span event.
 
-    If an attribute's length limit cut the JSON, `facts.problem` says so.
+    `facts.problem` is set if a length limit for attributes cut off the JSON.
     """
     for role, name in (("user", "input"), ("assistant", "output")):
         messages = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
@@ -78,9 +78,9 @@ def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
 
 
 def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
-    """Return the messages in an attribute's value. Return None when the value is JSON that was cut.
+    """Return the messages in an attribute's value. Return None when the value is JSON that was cut off.
 
-    `role` is used for plain text and for messages that do not state their role.
+    A string, and a message that does not state its role, get the role `role`.
     """
     body = open_json(value)
     if isinstance(body, str):
@@ -92,14 +92,14 @@ def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
 def conversation_id(attributes: Attributes) -> str | None:
     """Return the id of the conversation. Return None when there is no such id.
 
-    The id of an earlier response (`resp_…`) is not used, because it differs for every model request.
+    The id of an earlier response (`resp_…`) is not a conversation id.
     """
     ident = first_text(attributes, "gen_ai.conversation.id")
     return None if ident is None or ident.startswith("resp_") else ident
 
 
 def first_finish_reason(value: Any) -> str | None:
-    """Return the first finish reason. Return None when there is no reason.
+    """Return the first finish reason. Return None when there is no finish reason.
 
     The value may be one reason, a list of reasons, or a list as JSON text.
     """

@@ -33,7 +33,7 @@ Events = Iterable[tuple[str, Attributes]]
 def read_events(events: Events, facts: SpanFacts) -> None:
     """Fill `facts` with the messages in the events of a span.
 
-    For a tool's span, the messages are the tool's arguments and its result.
+    In the span of a tool, the messages are the tool's arguments and result.
     """
     inputs: list[Message] = []
     outputs: list[Message] = []
@@ -66,7 +66,7 @@ def event_messages(body: Attributes, role: str) -> Iterator[Message]:
 
 
 def open_parts(content: Any) -> Any:
-    """Return the decoded parts of a content that is JSON text; return any other content unchanged."""
+    """Return the decoded parts of a content that is JSON text. Return any other content unchanged."""
     parts = open_json(content)
     recognised = [part for part in read_objects(parts) if part_kind(part)]
     return parts if recognised and len(recognised) == len(parts) else content

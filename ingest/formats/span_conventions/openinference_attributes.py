@@ -81,9 +81,6 @@ def indexed_messages(attributes: Attributes, name: str, role: str) -> Iterator[M
 
 
 def open_arguments(value: Any) -> Any:
-    """Return arguments as an object, which may be JSON text. Return None for any other value.
-
-    The input of a tool may be any text.
-    """
+    """Return arguments that are an object or JSON text of an object. Return None for any other value."""
     inner = open_json(value)
     return inner if isinstance(inner, dict) else None

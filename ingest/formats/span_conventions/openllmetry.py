@@ -69,16 +69,16 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def indexed_messages(attributes: Attributes, name: str, role: str) -> tuple[Message, ...] | None:
-    """Return the messages under the indexed keys of `name`. Return None when there are no such keys.
+    """Return the messages under the keys `name.0…`, `name.1…`. Return None when there are no such keys.
 
-    A key `name` without an index belongs to another convention and is not read.
+    A key `name` without an index is ignored.
     """
     listed = collect_indexed(attributes, name) if name not in attributes else []
     return tuple(read_messages(listed, role)) or None
 
 
 def unwrap_arguments(arguments: Any) -> Any:
-    """Return the arguments of a decorated function or of LangChain's tool.
+    """Return the arguments in the input of a decorated function or of a LangChain tool.
 
     Return None when the input is not an object or has no named arguments.
     """

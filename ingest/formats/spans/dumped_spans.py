@@ -23,7 +23,7 @@ _PARENT = ("parent_id", "parentId", "parentSpanId", "parent_span_id")
 
 
 def span_ids(span: Attributes) -> tuple[str | None, str | None]:
-    """Return (trace id, span id) of a span in any known format; a missing id is None."""
+    """Return (trace id, span id) of a span in any known format. A missing id is None."""
     context = read_object(span.get("context")) or read_object(span.get("spanContext")) or span
     trace_id = text_of(context, "trace_id", "traceId") or text_of(
         span, "context.trace_id", "trace_id", "traceId"
@@ -33,7 +33,7 @@ def span_ids(span: Attributes) -> tuple[str | None, str | None]:
 
 
 def read_span(span: Attributes, where: LogLine, trace_id: str, span_id: str) -> RawSpan:
-    """Return the span as a `RawSpan` with flat attributes; fields of an unexpected type count as absent."""
+    """Return the span as a `RawSpan` with flat attributes. Fields of an unexpected type count as absent."""
     status = read_object(span.get("status"))
     code = first_value(status, "status_code", "code") or first_value(span, "status_code", "statusCode")
     parent = text_of(read_object(span.get("parentSpanContext")), "spanId") or text_of(span, *_PARENT)
@@ -63,7 +63,7 @@ def read_span(span: Attributes, where: LogLine, trace_id: str, span_id: str) -> 
 def read_attributes(span: Attributes) -> dict[str, Any]:
     """Return the attributes under `attributes`, or under keys that begin with `attributes.` (Phoenix).
 
-    The value of `attributes` may also be JSON text.
+    `attributes` may also contain JSON text.
     """
     attributes = flatten(open_json(span.get("attributes")))
     for key, value in span.items():
@@ -79,7 +79,8 @@ def read_attributes(span: Attributes) -> dict[str, Any]:
 def parse_time(value: Any) -> int | None:
     """Return a time as nanoseconds since 1970. Return None when the value is not a time after 1973.
 
-    The value may be ISO text, `[seconds, nanoseconds]`, or a count of nano-, micro-, milliseconds or seconds.
+    The value may be ISO 8601 text, `[seconds, nanoseconds]`, or a number of seconds, milliseconds,
+    microseconds or nanoseconds.
     """
     if isinstance(value, list) and len(value) == 2:
         seconds, rest = parse_count(value[0]), parse_count(value[1])

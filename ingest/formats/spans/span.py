@@ -51,7 +51,7 @@ class RawSpan(msgspec.Struct, kw_only=True):
 
 
 class SpanFacts(msgspec.Struct, kw_only=True):
-    """The facts that the conventions find in a span; a fact that the span does not state is None.
+    """The facts that are found in a span. A fact that the span does not state is None.
 
     `output` is None when the content of the reply was not recorded.
     """
@@ -87,10 +87,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     problem: str | None = None  # why a part of the span could not be read
 
     def fill(self, **facts: Any) -> None:
-        """Set the fields that are still None. Fields with a value stay unchanged.
-
-        The most reliable convention is applied first, so the first value found is the best.
-        """
+        """Set the fields that are still None. Fields with a value stay unchanged."""
         for name, value in facts.items():
             if value is not None and getattr(self, name) is None:
                 setattr(self, name, value)
@@ -126,10 +123,7 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Return the approximate size of the span in bytes.
-
-        Messages are not included, because the trace counts them.
-        """
+        """Return the approximate size of the span in bytes, without its messages."""
         return _SPAN + sum(len(part) for part in (self.facts.asked, self.facts.answered) if part)
 
 

@@ -22,7 +22,9 @@ _WRAPPERS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
 def read_otlp(pairs: Any, depth: int = 0) -> dict[str, Any]:
-    """Return OTLP attributes `[{key, value: AnyValue}]` as a dictionary; pairs without a key are skipped."""
+    """Return OTLP attributes `[{key, value: AnyValue}]` as a dictionary. Attributes without a key are left
+    out.
+    """
     named = [pair for pair in read_objects(pairs) if isinstance(pair.get("key"), str)]
     return {pair["key"]: read_any_value(pair.get("value"), depth) for pair in named}
 
@@ -30,8 +32,8 @@ def read_otlp(pairs: Any, depth: int = 0) -> dict[str, Any]:
 def read_any_value(value: Any, depth: int = 0) -> Any:
     """Return the value inside an OTLP AnyValue.
 
-    A value that is not wrapped is returned unchanged. A value of an unknown type, or nested too deeply, gives
-    None.
+    A value that is not an AnyValue is returned unchanged. A value of an unknown type, or nested too deeply,
+    gives None.
     """
     if not isinstance(value, dict) or depth > _DEEPEST:
         return None if depth > _DEEPEST else value
@@ -51,8 +53,8 @@ def read_any_value(value: Any, depth: int = 0) -> Any:
 def flatten(value: Any) -> dict[str, Any]:
     """Return nested objects as one dictionary with dotted keys.
 
-    An object is also kept under its own key, because the object may be data. A value that is not an object
-    becomes an empty dictionary.
+    Each nested object is also kept whole under its own key. A value that is not an object becomes an empty
+    dictionary.
     """
     attributes: dict[str, Any] = {}
     _flatten(value, "", attributes, _PARTS)
@@ -68,7 +70,7 @@ def _flatten(value: Any, prefix: str, attributes: dict[str, Any], levels: int) -
 
 
 def first_value(attributes: Attributes, *keys: str) -> Any:
-    """Return the first value under the keys that is neither None nor empty text.
+    """Return the first value under the given keys that is neither None nor an empty string.
 
     Return None when there is no such value.
     """
@@ -76,7 +78,7 @@ def first_value(attributes: Attributes, *keys: str) -> Any:
 
 
 def first_text(attributes: Attributes, *keys: str) -> str | None:
-    """Return the first non-empty text under the keys. Return None when there is no such text."""
+    """Return the first non-empty string under the given keys. Return None when there is no such string."""
     values = (attributes.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value), None)
 
@@ -84,7 +86,7 @@ def first_text(attributes: Attributes, *keys: str) -> str | None:
 def parse_count(value: Any, lowest: int | None = 0) -> int | None:
     """Return a whole number of at least `lowest`. Return None for any other value.
 
-    The number may also be text (OTLP, Jaeger) or a float such as 5.0 (data frames). If `lowest` is None,
+    The number may also be a string (OTLP, Jaeger) or a float such as 5.0 (data frames). If `lowest` is None,
     there is no lower bound.
     """
     as_text = isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) <= 19
@@ -96,7 +98,7 @@ def parse_count(value: Any, lowest: int | None = 0) -> int | None:
 
 
 def first_count(attributes: Attributes, *keys: str) -> int | None:
-    """Return the first whole number of at least 0 under the keys.
+    """Return the first whole number of at least 0 under the given keys.
 
     Return None when there is no such number.
     """
@@ -106,9 +108,8 @@ def first_count(attributes: Attributes, *keys: str) -> int | None:
 def collect_indexed(attributes: Attributes, name: str) -> list[Any]:
     """Return the list that is stored under the keys `name.0…`, `name.1…`, or under `name` itself.
 
-    The list under `name` may be JSON text. Dotted keys within an item become nested objects. The lists of
-    data frames also have dotted keys, such as `{"message.role": …}`. Return an empty list when no such key
-    exists.
+    The list under `name` may be JSON text. Dotted keys in an item (`{"message.role": …}`) become nested
+    objects. Return an empty list when no such key exists.
     """
     whole = open_json(attributes.get(name))
     if isinstance(whole, list):
@@ -128,7 +129,7 @@ def nest_dotted(item: Attributes) -> Any:
 def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
     """Make nested objects, or a list, from dotted keys.
 
-    If a key is both a value and the beginning of another key, the first of the two keys is kept.
+    If a key is also the beginning of another key, the first of the two keys is kept.
     """
     root: dict[str, Any] = {}
     for key, value in pairs:
@@ -145,11 +146,11 @@ def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
 
 
 class AttributeNode(dict[str, Any]):
-    """An object that was made from dotted keys; an object in the log is a plain dictionary."""
+    """An object that was made from dotted keys. An object of the log is a plain dictionary."""
 
 
 def restore_lists(node: dict[str, Any]) -> Any:
-    """Turn objects whose keys are all numbers into lists, in the order of the numbers."""
+    """Turn objects whose keys are all numbers into lists, in the order of these numbers."""
     built = {
         key: restore_lists(value) if isinstance(value, AttributeNode) else value
         for key, value in node.items()

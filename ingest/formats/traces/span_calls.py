@@ -56,14 +56,14 @@ _TEXTS = tuple((re.compile(pattern), layer) for layer, pattern in _ROWS)
 
 
 def call_fields(step: TracedStep, ordinal: int) -> dict[str, Any]:
-    """Return the `CallMade` fields for the arguments of the call at index `ordinal` of a step."""
+    """Return the `CallMade` fields for the arguments of the tool call at index `ordinal` of a step."""
     fields = argument_fields(step.calls[ordinal], step.span)
     last = ordinal + 1 == len(step.calls)
     return {**fields, **cut_fields(fields)} if last and step.stop_reason is StopReason.CUT else fields
 
 
 def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the `CallMade` fields that change because the call was cut off at the token limit.
+    """Return the `CallMade` fields that change because a tool call was cut off at the token limit.
 
     Return an empty dict when the raw arguments are a complete JSON object.
     """
@@ -98,10 +98,7 @@ def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str,
 
 
 def received_arguments(arguments: Any) -> Any:
-    """Return the arguments that a tool received, as an object. Return None for any other value.
-
-    The arguments are decoded, so the model's own text is unknown.
-    """
+    """Return the decoded arguments that a tool received, as an object. Return None for any other value."""
     inner = open_json(arguments)
     return inner if isinstance(inner, dict) else None
 
@@ -114,10 +111,9 @@ def uses_object_arguments(request_span: UnderstoodSpan) -> bool:
 
 
 def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
-    """Return True when an instrumentation may have written this text from arguments that LangChain decoded.
+    """Return True when this argument text may not be the model's own, because it looks like Python's JSON.
 
-    Such a text has the form in which Python writes JSON. LangChain sometimes keeps the model's own text,
-    which rarely has this form.
+    Such text is written by instrumentations of LangChain, which decodes the arguments.
     """
     if "instrumentation.langchain" not in (request_span.scope or ""):
         return False
@@ -129,11 +125,10 @@ def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
 
 
 def result_fields(made: TracedCall) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields for the result of a call. Return None when the file has no result.
+    """Return the `ResultSeen` fields for the result of a tool call. Return None when the file has no result.
 
-    A tool's span without an error counts as successful, because OpenTelemetry leaves the status of a
-    successful run unset. If only a later request contains the result, the error flag of the request's message
-    is used.
+    A tool's span without an error counts as successful. If the file contains the result only in a later
+    request, the error flag of the request's message is used.
     """
     run, answered = made.run, made.answered
     if run is None and answered is None:
@@ -157,7 +152,7 @@ def result_fields(made: TracedCall) -> dict[str, Any] | None:
 
 
 def fault_shown_by(text: str | None) -> FaultLayer | None:
-    """Return the failure stage if the text alone proves that the call failed.
+    """Return the failure stage if the text alone proves that the tool call failed.
 
     Return None for any other text.
     """
@@ -165,7 +160,7 @@ def fault_shown_by(text: str | None) -> FaultLayer | None:
 
 
 def fault_layer_in(text: str | None) -> FaultLayer:
-    """Return the failure stage of a call that is known to have failed.
+    """Return the failure stage of a tool call that is known to have failed.
 
     Return EXECUTION when no pattern matches.
     """

@@ -128,7 +128,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """Yield a turn without steps for an agent's run whose model calls were not recorded."""
+        """Yield a turn without steps for an agent whose model calls were not recorded."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:
@@ -217,16 +217,16 @@ class TracedSession:
             )
 
     def late_result_events(self) -> Iterator[Event]:
-        """Yield new results for calls of earlier traces.
+        """Yield new results for tool calls of earlier traces.
 
-        For example, a person may approve a call later, so that the call's run is in another trace.
+        For example, the tool run is in another trace if a person approved the call later.
         """
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
             yield from self.result_events(made, place)
 
     def give_runs_to_waiting(self, runs: Sequence[UnderstoodSpan]) -> list[UnderstoodSpan]:
-        """Assign tool runs to calls of earlier traces with the same id; return the other runs."""
+        """Assign tool runs to tool calls of earlier traces with the same id. Return the other tool runs."""
         waiting = {made.said.id: made for made, _ in self._waiting if made.run is None}
         left = []
         for run in runs:
@@ -238,7 +238,7 @@ class TracedSession:
         return left
 
     def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
-        """Yield those results in a trace's first request that belong to no known call.
+        """Yield the results in a trace's first request that belong to no known tool call.
 
         `ingest.store.generation_file` joins these results to calls in other files.
         """
@@ -251,10 +251,10 @@ class TracedSession:
                 yield self.foreign_result(made, span, span.start)
 
     def unrequested_run_event(self, run: UnderstoodSpan) -> Event | Rejected:
-        """Return the event for a tool's run that no model call of its trace requested.
+        """Return the event for a tool run that no model call of its trace requested.
 
-        If the run has the id of an unknown call, the event is a `ResultSeen`, because the call may be in
-        another file. For any other run the event is a `Rejected`.
+        The event is a `ResultSeen` if the tool run has the id of an unknown call, which may be in another
+        file. Otherwise the event is a `Rejected`.
         """
         call_id, tool = run.facts.call_id, run.facts.tool
         if call_id is not None and call_id not in self._known:
@@ -278,9 +278,9 @@ def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
 
 
 def turn_end(step: TracedStep, root: UnderstoodSpan | None) -> tuple[str | None, str | None]:
-    """Return (answer, status) of a turn, given the turn's last step.
+    """Return (answer, status) of a turn whose last step is `step`.
 
-    Both are None when the file lacks the end of the turn.
+    Both are None when the file does not contain the end of the turn.
     """
     failed = step.span.error is not None or (root is not None and root.error is not None)
     if failed and not step.text:

@@ -27,9 +27,9 @@ _UNREADABLE = "tool_use_failed"  # Groq's error code for a tool call that Groq c
 
 
 class TracedCall(msgspec.Struct):
-    """A call and, if known, its result.
+    """A tool call and, if known, its result.
 
-    The result is the tool's run, a result in a later request, or both.
+    The result is a tool run, a result in a later request, or both.
     """
 
     said: MessageCall
@@ -41,8 +41,8 @@ class TracedCall(msgspec.Struct):
 class TracedStep(msgspec.Struct):
     """One reply of a model.
 
-    `whole` is False for the second and later replies in the same span. The span's tokens and latency belong
-    to the first reply.
+    `whole` is False for the second and later replies in the same span. The span's tokens and latency are
+    stored with the first reply.
     """
 
     span: UnderstoodSpan
@@ -58,16 +58,16 @@ class TracedStep(msgspec.Struct):
 
     @property
     def has_no_reply(self) -> bool:
-        """Return True when the model call failed without a reply, for example because of a rate limit.
-
-        Clients send such a request again.
-        """
+        """Return True when the model call failed without a reply, for example because of a rate limit."""
         error = self.span.error
         return error is not None and not self.text and not self.calls and _UNREADABLE not in error
 
     @property
     def unreadable_call_message(self) -> str | None:
-        """Return the provider's message about a tool call that the provider could not parse, or None."""
+        """Return the provider's message about a tool call that the provider could not parse.
+
+        Return None when there is no such message.
+        """
         error = self.span.error or ""
         word = (self.finish or "").lower()
         return self.finish if word in _BROKEN else error if _UNREADABLE in error else None
@@ -76,7 +76,7 @@ class TracedStep(msgspec.Struct):
 def find_steps(
     lane: TraceLane, before: Sequence[TracedCall] = ()
 ) -> tuple[list[TracedStep], list[UnderstoodSpan]]:
-    """Return the steps in order, and the tool runs that belong to no call.
+    """Return the steps in order, and the tool runs that belong to no tool call.
 
     `before` contains the calls of the session's earlier traces that still have no result.
     """
@@ -115,7 +115,8 @@ def find_steps(
 def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
     """Yield the steps in the output of a span.
 
-    A model call has one step. An agent's span has several steps if there are results between its replies.
+    The span of a model call has one step. An agent's span has several steps if there are tool results between
+    its replies.
     """
     step, answered = TracedStep(span=span, calls=[], finish=span.facts.finish), False
     for message in span.facts.output or ():
@@ -136,8 +137,8 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
     """Yield the steps of an agent whose tool runs were recorded but whose model calls were not.
 
-    Each run is a call. Runs that overlap in time belong to one reply. The model is the model of the run's
-    agent. Text, tokens and latency of the replies are unknown.
+    Each tool run becomes a tool call. Tool runs that overlap in time belong to one reply. The model comes
+    from the agent's span. Text, tokens and latency of the replies are unknown.
     """
     by_id = {agent.span_id: agent for agent in agents}
     step, ends = None, 0
@@ -157,10 +158,7 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
 
 
 def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
-    """Add a tool run to the calls of the previous reply. Return False when there is no previous reply.
-
-    Only a model can start such a run, so the run is a call that was not recorded.
-    """
+    """Add a tool run to the tool calls of the reply before it. Return False when no reply is before it."""
     before = [step for step in steps if not began_before(run, step.span)]
     if before:
         call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
@@ -169,9 +167,9 @@ def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
-    """Return the calls of a reply without recorded content: one call for each tool that ran after the reply.
+    """Return the tool calls of a reply without recorded content: one call for each tool run after the reply.
 
-    If no tool ran but the model stopped for a call, return one call without a name.
+    If there is no tool run but the model stopped for a call, return one call without a name.
     """
     calls = [
         TracedCall(said=MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run)
@@ -183,7 +181,7 @@ def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedC
 
 
 def join_results(messages: Sequence[Message], made: Sequence[TracedCall], told_by: UnderstoodSpan) -> None:
-    """Add the results in a request's messages to their calls."""
+    """Add the results in a request's messages to their tool calls."""
     results = [result for message in messages for result in message.results][-_RECENT:]
     if not results or not made:
         return
@@ -203,7 +201,8 @@ def align_results(
     key_of_call: Callable[[TracedCall], str | None],
     told_by: UnderstoodSpan,
 ) -> list[MessageResult]:
-    """Add each result to a call with the same key: the last result to the last call, and so on.
+    """Add each result to a tool call with the same key. Within a key, results and calls are paired from the
+    end.
 
     Return the results whose key matches no call.
     """
@@ -224,9 +223,9 @@ def align_results(
 
 
 class RunIndex:
-    """The tool runs of one agent in order of time; each run is used only once.
+    """The tool runs of one agent in order of time. Each tool run is returned once.
 
-    Steps must be processed in order of time, too.
+    Steps must also be processed in order of time.
     """
 
     def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
@@ -239,11 +238,11 @@ class RunIndex:
     def take_by_id(
         self, call_id: str | None, request_span: UnderstoodSpan, *, once: bool
     ) -> UnderstoodSpan | None:
-        """Return the run of the call with this id. Return None when there is no such run.
+        """Return the tool run that has this call id. Return None when there is no such tool run.
 
-        `once` is True when only one call has the id. If several runs have this id, the last run counts,
-        because the client tried again. If several calls have the id (some providers use the tool's name),
-        each call gets the next run.
+        `once` is True when a single call has the id. Its last tool run is then returned, because earlier ones
+        were failed attempts. If several calls have the id (some providers use the tool's name), each call
+        gets the next tool run.
         """
         queue = self._by_id.get(call_id or "", deque())
         while queue:
@@ -256,9 +255,9 @@ class RunIndex:
         return None
 
     def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
-        """Return the next unused run of the tool. Return None when there is no such run.
+        """Return the next unused tool run with the name of the called tool, or None.
 
-        A run is found by name only when the call or the run has no id, or no run has the call's id.
+        Call this method when no tool run has the id of the call, or when the call or the tool run has no id.
         """
         queue = self._by_name.get(call.name or "", deque())
         while queue:
@@ -275,7 +274,7 @@ class RunIndex:
     def take_between(
         self, request_span: UnderstoodSpan, following: UnderstoodSpan | None
     ) -> Iterator[UnderstoodSpan]:
-        """Yield the unused runs that began after one model call and before the next model call."""
+        """Yield the unused tool runs that began after one model call and before the next model call."""
         end = following.start if following is not None else None
         while self._at < len(self._runs):
             run = self._runs[self._at]
@@ -287,9 +286,9 @@ class RunIndex:
                 yield run
 
     def take_rest(self) -> list[UnderstoodSpan]:
-        """Return the unused runs.
+        """Return the unused tool runs.
 
-        A span that counts as a run only because of its name is left out, because it may not be a tool run.
+        A span whose name alone suggests a tool run is left out.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]

@@ -25,7 +25,7 @@ _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 class TraceLane(msgspec.Struct):
     """The model calls and tool runs of one agent, each in order of time.
 
-    `within` is the tool's run that contains the agent. For the main agent, `within` is None.
+    `within` is the tool run that contains the agent, or None for the main agent.
     """
 
     within: UnderstoodSpan | None = None
@@ -38,8 +38,8 @@ class TraceLane(msgspec.Struct):
 class SpanContext(msgspec.Struct, frozen=True):
     """The agent, the model call and the tool run that contain a span.
 
-    `lane` is the id of the sub-agent's tool run. For the main agent, `lane` is None. `call` may also be an
-    agent's span.
+    `lane` is the id of the tool run that contains the agent, or None for the main agent. `call` may also be
+    an agent's span.
     """
 
     lane: str | None = None
@@ -80,7 +80,7 @@ class TreeWalk:
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
     """Return the spans of the main agent, then the spans of each sub-agent.
 
-    Sub-agents without model calls and agent spans are left out.
+    Tool runs that contain no model call and no agent span are not sub-agents.
     """
     _name_runs(spans.values())
     join_stages(spans.values())
@@ -94,7 +94,7 @@ def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
 
 
 def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
-    """Turn spans of unknown kind into tool runs, if a model called a tool with the span's name."""
+    """Turn spans of unknown kind into tool runs, if a model called a tool that has the span's name."""
     named = [span for span in spans if span.kind is SpanKind.OTHER and span.name]
     if not named:
         return
@@ -115,9 +115,9 @@ def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
 def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
     """Merge the spans that an instrumentation wrote for the stages of one operation.
 
-    BeeAI writes one span when a call starts, one when it succeeds or fails, and one when it is finished. The
-    first span gets the facts of the others and lasts until the second span begins. The other spans no longer
-    count.
+    BeeAI writes one span when an operation starts, one when it succeeds or fails, and one when it is
+    finished. The first span gets the facts of the later spans and lasts until the second span begins. The
+    later spans are then ignored.
     """
     staged = sorted((span for span in spans if span.facts.stage_of is not None), key=time_key)
     open_stages: dict[str, UnderstoodSpan] = {}
@@ -139,7 +139,7 @@ def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
 
 
 def tool_name(span_name: str) -> str:
-    """Return the name of the tool in a span's name: `x` for `execute_tool x`, `tool.x` or `x.tool`."""
+    """Return the tool name in a span's name: `x` for `execute_tool x`, `tool.x` or `x.tool`."""
     for prefix in _PREFIXES:
         if span_name.startswith(prefix):
             return span_name[len(prefix) :]
@@ -149,7 +149,7 @@ def tool_name(span_name: str) -> str:
 def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
     """Visit every span once, parents before children, siblings by time.
 
-    If parents form a cycle, the first span in `spans` is visited first.
+    In a cycle of parents, the first span in `spans` is visited first.
     """
     children: dict[str | None, list[UnderstoodSpan]] = {}
     for span in sorted(spans.values(), key=time_key):
@@ -173,10 +173,10 @@ def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
 
 
 def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]:
-    """Return the agent's model calls in order of time, each counted once.
+    """Return the agent's model calls in order of time, each once.
 
-    Only the innermost span of a model call counts. An agent's span with messages counts if no model call
-    inside it was recorded. Missing facts are copied from the enclosing spans.
+    If spans of model calls are nested, the innermost span is returned. An agent's span with messages is
+    returned if it contains no span of a model call. Missing facts are copied from the enclosing spans.
     """
     candidates = [*lane.calls, *(agent for agent in lane.agents if agent.facts.output)]
     around: set[str] = set()
@@ -194,7 +194,7 @@ def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]
 def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
     """Fill missing facts of a model call's span from the spans that contain it.
 
-    Reply, token counts and error are copied only from a span that contains no other model call.
+    Reply, token counts and error are copied only from spans that contain no further model call.
     """
     alone, inner = True, span
     for _ in range(_AROUND):
@@ -217,7 +217,7 @@ def makes_calls(facts: SpanFacts) -> bool:
 
 
 def _merge(run: UnderstoodSpan, again: UnderstoodSpan) -> None:
-    """Add to `run` the facts of a second span of the same run, for example the server's span."""
+    """Add to `run` the facts of a second span of the same tool run, for example the server's span."""
     run.facts.fill(call_id=again.facts.call_id, arguments=again.facts.arguments, result=again.facts.result)
     if run.error is None:
         run.error = again.error

@@ -31,8 +31,8 @@ class TurnPlan:
     ) -> dict[int, tuple[bool, list[TracedStep]]]:
         """Assign one agent's steps in a trace to turns.
 
-        Return (whether the turn begins in this trace, the turn's steps) for each turn number. `steps` are the
-        agent's steps in order. `agents` are the spans of the agent's runs.
+        Return (whether the turn begins in this trace, the turn's steps) for each turn number. `steps` are in
+        order. `agents` are the spans of the agent itself.
         """
         roots = {agent.span_id for agent in agents if agent.parent_id is None}
         within: str | None = None
@@ -61,7 +61,7 @@ class TurnPlan:
         return number
 
     def find_turn(self, span: UnderstoodSpan, before: int) -> int:
-        """Return the turn of the step whose model call is `span`.
+        """Return the number of the turn to which the model call `span` belongs.
 
         `before` is the turn of the trace's previous step, or 0 for the first step.
         """

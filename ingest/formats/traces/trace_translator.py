@@ -51,10 +51,7 @@ class SpanEvent(msgspec.Struct, kw_only=True):
 
 
 class KnownSpan(msgspec.Struct):
-    """A span whose facts the format has already read.
-
-    No conventions are applied to its attributes.
-    """
+    """A span whose attributes the format has already interpreted."""
 
     raw: RawSpan
     facts: SpanFacts
@@ -66,10 +63,10 @@ Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
 
 class TraceEntry(msgspec.Struct):
-    """The index entry of a trace.
+    """The entry of a trace in the index of a file's traces.
 
-    The entry stays in memory, while the spans may be in the temporary file. `roots` contains the earliest
-    start of each session that the trace's root spans name.
+    The entry stays in memory, while the spans may be in a temporary file. `roots` maps the session ids of the
+    trace's root spans to the earliest start.
     """
 
     session_id: str | None = None
@@ -78,10 +75,7 @@ class TraceEntry(msgspec.Struct):
     roots: dict[str, int] = {}
 
     def list_sessions(self, trace_id: str) -> Iterable[tuple[str, int]]:
-        """Return the sessions in the trace and the start of each.
-
-        Most traces have only one session.
-        """
+        """Return the id and the start of each session in the trace."""
         if len(self.roots) > 1:
             return self.roots.items()
         return [(self.session_id or trace_id, self.start if self.start is not None else _NEVER)]
@@ -90,7 +84,7 @@ class TraceEntry(msgspec.Struct):
 class TraceTranslator:
     """Translates the records of a file into events.
 
-    `read` finds the spans in one record.
+    `read` is a function that returns the spans in one record.
     """
 
     def __init__(self, read: Callable[[Record], Iterable[Found]]) -> None:
@@ -109,7 +103,7 @@ class TraceTranslator:
                 yield from self._take_span(item)
 
     def finish(self) -> Iterator[Event | Rejected]:
-        """Yield the events of all traces. A trace is complete only at the end of the file."""
+        """Yield the events of all traces."""
         sessions: dict[str, list[tuple[int, int, str]]] = {}
         for order, (trace_id, entry) in enumerate(self._index.items()):
             for session_id, start in entry.list_sessions(trace_id):
@@ -194,8 +188,8 @@ class OpenTrace:
     ) -> Iterator[Event | Rejected]:
         """Yield the events of the trace's session, then the events of its sub-agents' sessions.
 
-        If `others_in` is given, only spans of the session `session_id` are used. Spans without a session then
-        belong to the session `others_in`.
+        If the trace has several sessions, only spans of the session `session_id` are used. `others_in` is
+        then the id of the session to which spans without a session belong.
         """
         self._read_events()
         spans = self._spans if others_in is None else self._find_spans_of(session_id, others_in)
@@ -227,8 +221,8 @@ class OpenTrace:
     def keep_once(self, message: Message) -> Message:
         """Return the stored copy of an equal message. If no copy is stored, store the message.
 
-        An assistant message is replaced by an empty message, because its calls are already counted in the
-        reply.
+        An assistant message is replaced by an empty message, because its tool calls are already counted in
+        the reply.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
@@ -240,7 +234,7 @@ class OpenTrace:
         return stored
 
     def _read_events(self) -> None:
-        """Add the facts in log records to their spans.
+        """Add the facts in log records to the spans of these records.
 
         Log records whose span is not in the file become a new span.
         """
@@ -268,7 +262,7 @@ class OpenTrace:
 
 
 def reply_size(message: Message) -> int:
-    """Return the approximate number of characters in a reply; decoded arguments count as 1,000."""
+    """Return the approximate number of characters in a reply. Decoded arguments count as 1,000 characters."""
     sent = [len(call.arguments) if isinstance(call.arguments, str) else 1_000 for call in message.calls]
     return len(message.text or "") + sum(sent)
 
