@@ -8,8 +8,5 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 def page_file(name: str) -> str:
-    """Return the absolute path of a page script.
-
-    A relative path would depend on the server's working directory.
-    """
+    """Return the absolute path of a page script."""
     return str(_PAGES / name / "page.py")

@@ -1,4 +1,4 @@
-"""Draws a line about calls without a measured rate, because the tool definition or the text is missing."""
+"""Draws a line that counts the calls for which a rate cannot be measured."""
 
 from __future__ import annotations
 

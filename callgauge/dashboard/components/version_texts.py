@@ -67,7 +67,7 @@ def _choose_version(
 
 
 def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
-    """Return a name such as triage@4 for each text number.
+    """Return a name such as triage@4 for each prompt text, by number.
 
     If a prompt has several texts, the name ends with the first characters of the text's hash.
     """

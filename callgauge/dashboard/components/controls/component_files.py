@@ -1,4 +1,4 @@
-"""Reads the scripts and styles of components, with a cache, because every table needs these files."""
+"""Reads the scripts and styles of components, with a cache."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ _ECHOED = 20_000  # characters; longer texts are not sent back to the browser on
 class _EditedDefinition:
     """The state of the editor in a browser session.
 
-    `text` is the edited text. A new `version` resets the text. The page last set the text to `put`, and has
-    set the text `puts` times.
+    `text` is the edited text. A new `version` resets the editor. `put` is the text that the page last set,
+    and `puts` counts how often the page has set a text.
     """
 
     version: Hashable = None

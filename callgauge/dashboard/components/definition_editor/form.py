@@ -106,7 +106,7 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
 def _name_in_label(name: str) -> str:
     """Return a parameter's name for a label.
 
-    Plain words are not escaped, because screen readers read the escapes aloud.
+    Plain words are not escaped, because screen readers would read the escapes aloud.
     """
     return name if _WORD.fullmatch(name) else wording.in_markdown(name, 40)
 
