@@ -27,7 +27,8 @@ _TITLE = 16  # characters of a slice name in the header
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One line of the table: a rate, cost or latency, the meaning, and the cell for each slice by name."""
+    """One line of the table: a rate, cost or latency, what it measures, and the cell for each slice by name.
+    """
 
     title: str
     meaning: str | None
@@ -35,7 +36,7 @@ class RateRow:
 
 
 def draw_all_rates(by: str, names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the expander. The queries run only when the expander is open.
+    """Draw the expander. A closed expander runs no query.
 
     `names` holds the slices by the dimension `by`, the best first.
     """
