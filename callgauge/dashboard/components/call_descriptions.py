@@ -109,7 +109,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """Return two lines. They say how much of the raw arguments and of the tool definition the log contains."""
+    """Return two lines, on how much of the raw arguments and of the definition the log contains."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 

@@ -43,7 +43,7 @@ ATTEMPTS: Mapping[str, str] = {
 
 @contextmanager
 def fold_filters(*keys: str) -> Iterator[None]:
-    """Put the selectors that the `with` body draws behind one button, which shows how many selectors are set."""
+    """Put the selectors that the `with` body draws behind a button, which shows how many are set."""
     count = sum(bool(st.query_params.get(key)) for key in keys)
     label = f"Filter this list: {count} set" if count else "Filter this list"
     with st.popover(label, icon=":material/filter_list:", key="list_filters", width="content"):

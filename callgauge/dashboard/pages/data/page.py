@@ -1,4 +1,4 @@
-"""The page Data: loads, unreadable lines and files, silent sources, and what the logs of each source contain."""
+"""The page Data: loads, unreadable lines and files, silent sources, and what the logs contain."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TITLE = 16  # characters of a slice name in the header
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One line of the table: a rate, cost or latency, what it measures, and the cell for each slice by name."""
+    """One line of the table: a rate, cost or latency, its meaning, and the cell for each slice by name."""
 
     title: str
     meaning: str | None

@@ -139,7 +139,7 @@ def _build_row(
 
 
 def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
-    """Return the link that compares a host (B) with the other hosts (A), or None if there are too many hosts."""
+    """Return the link that compares a host (B) with the other hosts (A), or None for too many hosts."""
     if not 0 < len(against) <= _MOST_LINKED:
         return None
     model = row.slice.name

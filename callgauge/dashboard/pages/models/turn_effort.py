@@ -17,7 +17,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """A quantity per turn: the sum over the turns for which it was measured, and the number of these turns."""
+    """A quantity per turn: the sum over the turns with a measurement, and the number of these turns."""
 
     title: str
     meaning: str
