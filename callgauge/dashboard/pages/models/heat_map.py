@@ -90,7 +90,7 @@ def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
 
 
 def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw a heat map. The rows are the ranked slices, and the columns are the values of the dimension `also`."""
+    """Draw a heat map. Its rows are the ranked slices, and its columns the values of the dimension `also`."""
     by, rate = ranking.by, ranking.rate
     grouping = {"rates": (rate.name,), "by": by, "also": also}
     take = cards.Download(

@@ -106,7 +106,7 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Draw the selector of a prompt and return the chosen prompt. Return None when there are no prompts.
+    """Draw the selector of a prompt and return the chosen prompt, or None when there are no prompts.
 
     The default is the most used prompt with several versions. If no prompt has several versions, the default
     is the prompt with most observations.
@@ -250,7 +250,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return the mix-adjusted comparison of each pair. A pair without a second version gets None."""
+    """Return the mix-adjusted comparison of each pair of versions. An incomplete pair gets None."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])

@@ -62,7 +62,7 @@ def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
 
 
 def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
-    """Return what a value is based on: k / n, or the number of trials that have the value."""
+    """Return what a value is based on: k / n, or the number of trials with a value."""
     if measure.is_share:
         return wording.fraction(int(total.k), int(total.n))
     return wording.plural(int(total.n), "trial")
@@ -134,7 +134,7 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
 def describe_more(results: RunResults, arm: str) -> str:
     """Return how many more tasks would decide if the difference stays the same.
 
-    Returns an empty text when the number is not known.
+    The result is empty when the number is unknown.
     """
     more = results.tasks_to_go(arm)
     return write_more(more) if more else ""
