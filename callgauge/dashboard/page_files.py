@@ -1,4 +1,4 @@
-"""Paths of the page scripts. Links use these paths to name a page."""
+"""Paths of the page scripts."""
 
 from __future__ import annotations
 

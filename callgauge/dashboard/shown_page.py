@@ -21,8 +21,8 @@ Part = DocumentTable | Chart
 class Setting:
     """The value of a URL key as the page uses it.
 
-    `text` is the value in the URL, or None to omit the key. `name` and `value` describe the setting in words.
-    They are empty if a document does not need the setting.
+    `text` is the value in the URL, or None to omit the key. `name` and `value` describe the setting in words,
+    or are empty if a document does not need the setting.
     """
 
     text: str | None

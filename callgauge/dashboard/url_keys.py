@@ -43,9 +43,9 @@ class PageUrlKeys:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The newest text of a URL key, or None when the URL does not have the key.
+    """The newest value of a URL key, or None when the URL does not have the key.
 
-    `before` holds the key's earlier texts since the page was opened.
+    `before` holds the key's earlier values since the page was opened.
     """
 
     text: str | None

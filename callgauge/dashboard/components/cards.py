@@ -99,10 +99,7 @@ def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words
 
 
 def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the counts by session group.
-
-    Only the computation of intervals needs these counts.
-    """
+    """Return the rows without the counts by session group, which only interval computations need."""
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
@@ -225,7 +222,7 @@ def _list_columns(metric: Metric, place: str) -> None:
 
 
 def show_no_matches(noun: str) -> None:
-    """Draw a card that says that nothing matches, lists the filters and offers to clear all filters."""
+    """Draw a card for a page without matches. The card lists the filters and offers to clear all filters."""
     active = filters.active_filter_names()
     is_empty = not store_queries.ask("fault_layers").iloc[0].total
     shown_page.record_answer(f"No {noun} here.")

@@ -234,7 +234,7 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
-    """Return a link to the calls of a slice that `rate` counts.
+    """Return a link to the calls in a slice that `rate` counts.
 
     Returns None when no page can list exactly these calls.
     """

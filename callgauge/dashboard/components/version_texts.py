@@ -38,10 +38,10 @@ def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
 def draw_difference(
     subject: VersionedText, rows: Sequence[dict[Any, Any]], pair: tuple[str, str] | None = None
 ) -> None:
-    """Draw selectors for two versions, and how their texts differ.
+    """Draw selectors for two versions, and how the texts of the versions differ.
 
-    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first. By
-    default these are the newest version and the version before it.
+    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first, by
+    default the newest version and the version before it.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)

@@ -1,4 +1,4 @@
-"""Opens the store, draws what all pages share (navigation, filter bar), and runs the chosen page."""
+"""Opens the store, draws what all pages share (navigation, filter bar), and draws the chosen page."""
 
 from __future__ import annotations
 

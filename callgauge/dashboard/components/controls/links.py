@@ -36,8 +36,8 @@ def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) 
 def session_link(session: str, *, file: int | None = None, **place: str | int | None) -> str:
     """Return a relative URL that opens a session.
 
-    Pass the id of the `file` when several sources contain this session id. `place` names the turn, step or
-    call to show.
+    Pass the id of the `file` when several sources contain this session id. The page then shows the turn, step
+    or call in `place`.
     """
     named = {"session": session, "file": file, **place}
     return filters.page_link(

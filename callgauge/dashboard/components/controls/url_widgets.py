@@ -1,7 +1,4 @@
-"""Widgets whose values are kept in the URL.
-
-With Streamlit's `bind=`, a value would be lost when a person goes Back to a page.
-"""
+"""Widgets whose values are kept in the URL."""
 
 from __future__ import annotations
 
@@ -105,8 +102,8 @@ def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
 def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
     """Draw an expander, and return the container for its content.
 
-    Return None while the expander is closed. `opens` is the initial state. After a person has opened or
-    closed the expander, the URL's `key` is 1 or 0.
+    Return None while the expander is closed. With `opens`, the expander is open at first. After a person has
+    opened or closed it, the URL's `key` is 1 or 0.
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:

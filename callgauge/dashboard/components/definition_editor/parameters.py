@@ -148,9 +148,9 @@ def _write_values(values: Any) -> str:
 
 
 def parse_values(text: str) -> list[Any]:
-    """Return the values that a text such as `"guide", 3` lists.
+    """Return the values in a comma-separated list such as `"guide", 3`.
 
-    Text that is not JSON is split at the commas.
+    A list that is not JSON is split at the commas.
     """
     try:
         values: list[Any] = json.loads(f"[{text}]")

@@ -54,7 +54,7 @@ def fix_days() -> str:
 
 
 def moving_days() -> str | None:
-    """Return the chosen days if new data moves these days ("28 days", "all days").
+    """Return the chosen days if they move with new data ("28 days", "all days").
 
     Return None for fixed dates.
     """

@@ -116,7 +116,7 @@ def _list_methods(page: ShownPage) -> list[Method]:
 
 
 def _describe_data() -> str:
-    """Return a description of the page's data, without the path of the store on the server."""
+    """Return a description of the page's data that omits the path of the store on the server."""
     if not store_queries.is_open():
         return ""
     shown = store_queries.shown_generation()

@@ -132,10 +132,9 @@ def _take_choice() -> None:
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
-    """Return the value that the panel showed as `text`. Return None if no value has this text.
+    """Return the value that the panel showed as `text`, or None if no value has this label.
 
-    Long labels are cut, so several values may have this text. Then `place`, the position in the panel,
-    decides.
+    If several values have the same cut label, `place`, the position in the panel, decides.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -178,7 +177,7 @@ def _draw_days(first: date | None, last: date | None) -> Days | None:
 
 
 def _draw_range(newest: date) -> str:
-    """Draw the selector of days and return its text. A person can also type a range."""
+    """Draw the selector of days and return the chosen days as text. A person can also type a range."""
 
     def take() -> None:
         text = st.session_state[DAYS] or PRESETS[0]

@@ -95,7 +95,7 @@ def recovery_share(rows: Sequence[Row]) -> Share:
 def relate_recoveries(by_slice: Mapping[str, Sequence[Row]]) -> dict[str, Share]:
     """Return the share of recovered sequences for each slice.
 
-    All slices are estimated together, so each interval depends on the other slices.
+    All slices are estimated together, so each interval depends on all slices.
     """
     shares = [recovery_share(rows) for rows in by_slice.values()]
     return dict(zip(by_slice, relate_shares(shares), strict=True))

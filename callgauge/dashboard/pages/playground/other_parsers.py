@@ -57,7 +57,7 @@ class ParserRefusedError(Exception):
 
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
-    """Return the result of each other parser. `ours` is the result of the lenient parser."""
+    """Return the result of each parser other than the lenient parser, whose result is `ours`."""
     arguments = ours.arguments
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),

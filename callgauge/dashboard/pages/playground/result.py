@@ -1,4 +1,4 @@
-"""Draws the result of parsing a text: the answer, the change of each parameter, and the diagnostics.
+"""Draws the result of parsing: the outcome, the change of each parameter, and the diagnostics.
 
 Details are in expanders.
 """

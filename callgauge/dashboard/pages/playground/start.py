@@ -167,10 +167,7 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """Return the stored definition with the tool's description as `text`.
-
-    Return None if no definition is stored.
-    """
+    """Return the stored definition, or None. In the definition, `text` is the tool's description."""
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

@@ -163,7 +163,7 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 
 def _shorten_version(version: str) -> str:
-    """Return the part of a name that distinguishes the versions of one prompt, such as @5 for triage@5."""
+    """Return only the version in a name, such as @5 for triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
@@ -266,7 +266,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in order of first use, without the oldest `hidden` versions."""
+    """Draw all versions except the oldest `hidden` versions, in order of first use."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):

@@ -187,7 +187,7 @@ def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) 
 
 
 def _step_facts(text_row: Row | None, calls: Sequence[Row]) -> str:
-    """Return the time, tokens and model latency of a step as text, taken from its first call."""
+    """Return the time, tokens and model latency of a step as text, taken from the step's first call."""
     row = calls[0] if calls else text_row or {}
     model_time = row.get("model_latency_ms")
     parts = [

@@ -78,7 +78,7 @@ def write_decision(run: TrialRun, decision: Decision) -> str:
 
 
 def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
-    """Return the decision on each variant as (decision, text), such as “new: better”."""
+    """Return the decision on each variant and its wording, such as “new: better”."""
     return [
         (look.decision, f"{name_arm(name)}: {write_decision(run, look.decision)}")
         for name in run.others

@@ -39,7 +39,7 @@ _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
 def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
-    """Draw the answer sentence, all settings, and how many calls could not be parsed."""
+    """Draw the result of a replay in a sentence, all settings, and how many calls could not be parsed."""
     answer, conditions = describe_replay(job.asked.scenario, summary), describe_settings(job.asked.scenario)
     cards.draw_answer(answer, 600)
     notes = [

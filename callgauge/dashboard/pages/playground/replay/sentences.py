@@ -75,7 +75,7 @@ def _name_condition(scenario: Scenario) -> str:
 def describe_settings(scenario: Scenario) -> str:
     """Return a sentence with all settings.
 
-    Returns an empty text when the settings change nothing.
+    The result is empty when the settings change nothing.
     """
     conditions = list(_list_conditions(scenario))
     return f"{' and '.join(conditions)}." if conditions else ""
