@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class SessionGate:
-    """Judges a store after the tests have run, and fails the session when the slice is worse."""
+    """Judges a store after the tests, and fails the test session when the slice is worse."""
 
     def __init__(self, store: Path, gates: list[str], baseline: str, days: str, needs_data: bool) -> None:
         self._store = store

@@ -117,8 +117,7 @@ def kept_baselines() -> Mapping[str, Baseline]:
 
 
 def read_compared_with(text: str | None) -> str:
-    """Return the days to compare with as text: "days before", "nothing", the name of a baseline, or a range
-    of days.
+    """Return the baseline days as text: "days before", "nothing", the name of a baseline, or a range of days.
 
     Raises ValueError for any other `text`.
     """
@@ -132,7 +131,7 @@ def read_compared_with(text: str | None) -> str:
 
 
 def compared_with() -> str:
-    """Return the days to compare with, as the URL names them.
+    """Return the baseline days, as the URL names them.
 
     An invalid text in the URL counts as "days before".
     """
@@ -202,10 +201,7 @@ def show_all_days() -> None:
 
 
 def chosen_baseline() -> Days | None:
-    """Return the first and the last day to compare the chosen days with.
-
-    Returns None when no comparison is chosen.
-    """
+    """Return the first and the last day of the baseline, or None when no comparison is chosen."""
     chosen, text = chosen_filters(), compared_with()
     days = (chosen.from_day, chosen.to_day) if chosen.from_day and chosen.to_day else None
     if text in kept_baselines():

@@ -93,5 +93,5 @@ def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
 
 
 def record_setting(key: str, text: str | None, name: str = "", value: str = "") -> None:
-    """Record the text of a URL key, even if it is the default text, which the URL omits."""
+    """Record the value of a URL key, even the default value, which the URL omits."""
     shown_page().settings[key] = Setting(text, name, value)

@@ -209,7 +209,7 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
     """Return the result of `compute` for the page's store file, from a cache if possible.
 
     `compute` gets a function that returns the rows of a metric. `name` and `key` are the cache key. They must
-    contain everything else that the result depends on. The callers share the result, so nobody may change it.
+    contain everything else that determines the result. The callers share the result, so nobody may change it.
     Raises MetricError.
     """
     generation, run = shown_generation(), _current_run()

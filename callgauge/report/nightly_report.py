@@ -47,7 +47,7 @@ class NightlyReport:
         return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
 
     def to_told(self) -> dict[str, Any]:
-        """Return the part of this report that the record of the nightly run stores."""
+        """Return the data of this report that is stored with the nightly run."""
         facts = {"answer": self.report.answer, "file": str(self.file)}
         sent = {delivery.channel: delivery.result for delivery in self.deliveries}
         return facts | {"sent": sent} | ({"problem": self.problem} if self.problem else {})

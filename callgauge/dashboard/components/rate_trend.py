@@ -241,7 +241,7 @@ def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
-    """Return the chart in words for screen readers, each named series with its newest point."""
+    """Return the chart in words for screen readers: each named series with its newest point."""
     newest = [
         f"{filters.short_label(by, name)} {wording.percent(last.share.rate or 0.0)} on {last.day}"
         for name in named

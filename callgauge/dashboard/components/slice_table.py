@@ -346,7 +346,7 @@ def count_values(slice_: Slice) -> dict[str, Any]:
 
 
 def describe_basis(share: Share) -> str:
-    """Return what a rate is based on: the number of sessions and the kind of interval."""
+    """Return the basis of a rate: the number of sessions and the kind of interval."""
     return f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}"
 
 

@@ -229,9 +229,7 @@ def _describe_rate(item: AttentionItem, alert: Alert) -> ReportItem:
 
 
 def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: Attention) -> ReportItem:
-    """Return the report item for a new error, which counts sessions, because one session may repeat the
-    error.
-    """
+    """Return the report item for a new error. The item counts sessions instead of calls."""
     rows = ask("slices", rates=("emission",), from_day=error.first_day, to_day=attention.newest)
     sessions = max(error.sessions, int(rows["sessions"].sum()))
     share = Share(error.sessions, sessions)

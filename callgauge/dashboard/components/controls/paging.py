@@ -42,7 +42,7 @@ def _page_number(key: str) -> int:
 
 
 def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Return one page of a list that is read day by day, and the number of pages.
+    """Return one page of a list, newest rows first, and the number of pages.
 
     The URL key `key` holds the page number.
     """

@@ -41,7 +41,7 @@ class LiveReply:
 class LiveSender(Protocol):
     """Sends requests to models. The page shows `endpoint`, the address that receives the requests.
 
-    `models` holds the models to choose from. If `models` is empty, the model of the stored call is used.
+    `models` holds the offered models. If `models` is empty, the model of the stored call is used.
     """
 
     endpoint: str

@@ -1,4 +1,4 @@
-"""Draws an expander with every rate, cost and latency of each model, one line each, in groups."""
+"""Draws an expander with a table of every rate, cost and latency of each model, in groups."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
 def read_baseline(
     rate: RateDefinition, chosen: Mapping[str, Any], *, related: bool
 ) -> Sequence[Slice] | None:
-    """Return the headline rates and `rate` by model, on the days to compare with.
+    """Return the headline rates and `rate` by model, on the baseline days.
 
-    Returns None when no such days are chosen. `make_slices` describes `related`.
+    Returns None when no baseline is chosen. `make_slices` describes `related`.
     """
     parameters = filters.baseline_parameters(chosen)
     if parameters is None:

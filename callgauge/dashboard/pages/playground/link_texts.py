@@ -109,7 +109,7 @@ def definition_text(name: str, description: str | None, definition: str | None) 
 def parse_tools(text: str) -> list[ToolDefinition]:
     """Return the tools that a text defines. Return an empty list for a blank text.
 
-    Raises ToolDefinitionError, with a sentence as message, for any other text.
+    Raises ToolDefinitionError for an invalid text.
     """
     if not text.strip():
         return []

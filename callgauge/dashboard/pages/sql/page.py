@@ -42,7 +42,7 @@ _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
 
 
 class StartingText(NamedTuple):
-    """A query to start from, with its title and question."""
+    """An offered query, with its title and question."""
 
     title: str
     question: str
@@ -91,7 +91,7 @@ def _read_text() -> tuple[str, str | None]:
 
 @cache
 def _list_starts() -> Mapping[str, StartingText]:
-    """Return the queries to start from, by URL name.
+    """Return the offered queries, by URL name.
 
     Shipped queries come first, then metrics without filters.
     """

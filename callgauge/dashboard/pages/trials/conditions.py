@@ -134,7 +134,7 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
     """Draw how often something other than the model may have made a variant look worse.
 
-    These causes are calls without a recorded result, missing replies and repeated requests.
+    Possible causes are calls without a recorded result, missing replies and repeated requests.
     """
     columns = [
         Column("Variant", "name"),

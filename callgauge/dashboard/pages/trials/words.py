@@ -62,7 +62,7 @@ def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
 
 
 def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
-    """Return what a value is based on: k / n, or the number of trials with a value."""
+    """Return the basis of a value: k / n, or the number of trials with a value."""
     if measure.is_share:
         return wording.fraction(int(total.k), int(total.n))
     return wording.plural(int(total.n), "trial")
