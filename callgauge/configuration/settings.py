@@ -153,7 +153,7 @@ class BackupSettings:
 class WebhookSettings:
     """A webhook for the report.
 
-    `url_variable` names the environment variable with the webhook's address, which is a secret.
+    `url_variable` names the environment variable that contains the webhook's secret address.
     """
 
     kind: Annotated[WebhookKind, Choice(get_args(WebhookKind)), "What the address understands."] = "json"

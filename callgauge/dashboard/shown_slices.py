@@ -1,7 +1,4 @@
-"""Computes slices and rankings of the shown store.
-
-Each result is computed once per published store file.
-"""
+"""Computes slices and rankings of the shown store, once per published store file."""
 
 from __future__ import annotations
 

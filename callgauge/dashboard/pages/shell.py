@@ -166,7 +166,7 @@ def _open_store() -> UnshownStoreError | None:
 
 
 def _say_what_is_out_of_reach() -> None:
-    """Draw a warning while the object store of a shared store does not answer."""
+    """Draw a warning while the object storage of a shared store does not answer."""
     since = store_queries.outage_since()
     if since is not None:
         st.warning(

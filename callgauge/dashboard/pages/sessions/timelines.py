@@ -226,7 +226,7 @@ class ChainAttempt:
 def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
     """Return the attempts of all retry sequences with at least two attempts, by call id.
 
-    The numbers of the sequences in a turn also count sequences with one attempt.
+    The sequences of a turn are numbered, including sequences with one attempt.
     """
     numbers: dict[str, int] = {}
     attempts: dict[str, ChainAttempt] = {}
