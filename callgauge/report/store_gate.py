@@ -307,8 +307,8 @@ def choose_gate_arms(
 
     `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
     the days of B. `days` are the days of B. `chosen` holds filter values for both sides by dimension, as
-    names or labels. For A, values that were saved with the baseline replace these values. B uses the saved
-    values for dimensions that `chosen` does not name. For the compared dimension, the values in `of_baseline`
+    names or labels. Values that were saved with the baseline take precedence for A. B uses the saved values
+    only for dimensions that `chosen` does not name. For the compared dimension, the values in `of_baseline`
     replace the values of A.
     """
     own, other = (

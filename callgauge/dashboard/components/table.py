@@ -317,9 +317,9 @@ Way = Literal["ascending", "descending"]
 def order_column(column: Column, order: str, first: Way, link: OrderLink) -> Column:
     """Return the column with a header that sorts the list by the URL's `order`.
 
-    The first click sorts by this column. The second click reverses the order, and the third click restores
-    the default order. `order` is the name of the column in the metric, and `first` is the direction of the
-    first click. `link` returns the link to the list in an order. The order None is the default order.
+    The first click sorts by this column, the second reverses the order, and the third restores the default
+    order. `order` is the name of the column in the metric, and `first` is the direction of the first click.
+    `link` returns the link to the sorted list, or to the default order for None.
     """
     text = st.query_params.get("order")
     other: dict[Way, Way] = {"ascending": "descending", "descending": "ascending"}

@@ -69,7 +69,7 @@ def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> De
 def draw_parameters(
     tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
 ) -> None:
-    """Draw one row for each parameter with failures. The first parameters have failures in most calls.
+    """Draw one row for each parameter with failures, sorted by the number of failed calls.
 
     `since` is the first counted day if there are too many calls to count all. Otherwise it is None.
     """

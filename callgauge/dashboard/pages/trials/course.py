@@ -34,7 +34,7 @@ Place = Callable[[float | None], float]
 
 
 def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> None:
-    """Draw how the difference developed. Draw nothing for a trial run with a single variant."""
+    """Draw the difference at each interim analysis. Draw nothing for a trial run with a single variant."""
     if not run.others or not results.trials:
         return
     with cards.draw_card("Course of the difference", "trial_looks", height=420):
