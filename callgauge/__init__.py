@@ -1,8 +1,8 @@
 """Callgauge measures which models and which prompts make tool calls that work.
 
 In an installed wheel, the packages `ingest` and `lenient` are in the folder `_bundled` of this package. So
-the wheel shares no file with the distribution `callgauge-lenient`, and each of the two can be uninstalled
-without damage to the other.
+Callgauge and the distribution `callgauge-lenient` share no file, and each can be uninstalled without damage
+to the other.
 """
 
 from __future__ import annotations

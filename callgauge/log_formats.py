@@ -1,6 +1,6 @@
 """The interface for third-party log formats, which register in the entry point group `callgauge.formats`.
 
-docs/integrations.md describes the interface with an example. Names that are not in this module may change.
+docs/integrations.md contains an example. Names that are not in this module may change.
 """
 
 from ingest.events import (

@@ -1,6 +1,6 @@
 """Reads a store from Python: rates as data frames, and comparisons of two slices.
 
-The numbers are the same as on the pages and in the API, because metrics, filters and statistics are the same.
+The numbers are the same as on the pages and in the API.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SHARES = {"low": "float64", "high": "float64"}
 
 
 class StoreQuestionError(Exception):
-    """Raised when a store cannot be read or a question has no answer. The message says what to do."""
+    """Raised when a store cannot be read or a method cannot return a result. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Comparison:
 class Store:
     """A published store that is open for reading.
 
-    The store shows the data from the moment when it was opened, even if a load runs meanwhile. Close the
-    store, or use it in a `with` statement.
+    Logs that are loaded later do not change what the open store contains. Close the store, or use it in a
+    `with` statement.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -96,7 +96,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store. If you call a method of the closed store, the method raises an error."""
+        """Close the store. Later method calls raise an error."""
         if not self._is_closed:
             self._is_closed = True
             self._connection.close()

@@ -1,6 +1,6 @@
 """The pytest plugin: a store gate that runs with the tests, and a fixture that checks recorded calls.
 
-pytest imports this module in every session, so it imports the rest of Callgauge only when the plugin is used.
+pytest imports this module in every session, so the module imports the rest of Callgauge only on use.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class SessionGate:
-    """Judges a store after the tests have run, and fails the session when the slice is worse."""
+    """Judges a store after the tests, and fails the test session when the slice is worse."""
 
     def __init__(self, store: Path, gates: list[str], baseline: str, days: str, needs_data: bool) -> None:
         self._store = store
@@ -115,7 +115,7 @@ def callgauge_check_calls() -> CheckCalls:
 
     Usage: `callgauge_check_calls(calls, definitions, policy="lenient")`. `calls` is a list of calls or
     messages in any provider's format, or the path of a log file. `definitions` are tool definitions or the
-    path of a file. The function returns how many calls were checked.
+    path of a file. The function returns the number of checked calls.
     """
 
     def check_calls(

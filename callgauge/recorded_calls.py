@@ -27,17 +27,14 @@ Definitions = ToolCatalog | ToolDefinition | str | Path | Mapping[str, Any] | li
 
 
 class RecordedCallsError(Exception):
-    """Raised when calls or definitions cannot be read.
-
-    The message says which calls or definitions, and why.
-    """
+    """Raised when calls or definitions cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One recorded call.
+    """One recorded tool call.
 
-    `where` is the position that messages name. `raw` is None if the record has no arguments.
+    `where` is the position of the call, for messages. `raw` is None if the record has no arguments.
     """
 
     where: str
@@ -132,9 +129,9 @@ def _read_policy(policy: str) -> Policy:
 
 
 def _read_given(calls: Iterable[Any]) -> Iterator[RecordedCall]:
-    """Yield the calls in a list of objects.
+    """Yield the tool calls in a list of objects.
 
-    An object is a call, a message with calls, or an SDK object that can become a dict.
+    An object is a tool call, a message with tool calls, or an SDK object that can become a dict.
     """
     listed = [calls] if isinstance(calls, Mapping) or hasattr(calls, "model_dump") else calls
     for number, each in enumerate(listed):
@@ -163,7 +160,7 @@ def _find_calls(value: dict[str, Any]) -> Iterable[Any]:
 
 
 def _read_log(path: Path) -> Iterator[RecordedCall | UnreadPart]:
-    """Yield the calls of a log file, and each line or value that cannot be read."""
+    """Yield the tool calls of a log file, and each line or value that cannot be read."""
     file = look_at_file(path)
     if file.problem is not None:
         raise RecordedCallsError(f"{path} {file.problem}")

@@ -80,7 +80,7 @@ def _write_metrics() -> PlainAnswer:
 async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
     """Fetch new data that other machines load into a shared store, while the server runs.
 
-    With several workers, only the first worker fetches the data for all of them.
+    With several workers, only the first worker fetches the data, for all workers.
     """
     place = worker_place()
     if place is None or place.number == FIRST:

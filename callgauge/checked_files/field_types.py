@@ -1,6 +1,6 @@
 """Types of fields in files that people write. Each type parses a value and has a JSON Schema.
 
-`read` returns the Python value. If the value is wrong, `read` records the mistake and returns UNREAD.
+`read` returns the Python value. If the value is invalid, `read` records the mistake and returns UNREAD.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def _name_kind(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of at least one character.
+    """A string of at least one character.
 
-    `pattern` must match the whole text. `advice` describes valid texts. With `is_secret`, messages never
+    `pattern` must match the whole string. `advice` describes valid strings. With `is_secret`, messages never
     contain the value.
     """
 
@@ -224,7 +224,7 @@ class Duration:
 class ListOf:
     """A list of distinct values of one type.
 
-    With `takes_one`, a single value is read as a list with one value.
+    With `takes_one`, a single value counts as a list with one value.
     """
 
     item: FieldType
@@ -270,7 +270,7 @@ class AnyValue:
 
 @dataclass(frozen=True, slots=True)
 class AnyTable:
-    """A table with any keys. The value is not changed."""
+    """A TOML table with any keys. The value is not changed."""
 
     advice: str = "write a table, { key = value }"
 
@@ -285,7 +285,7 @@ class AnyTable:
 
 @dataclass(frozen=True, slots=True)
 class NamedTables:
-    """A table whose keys are free names and whose values are tables. `name` is the type of these names."""
+    """A TOML table with any keys, whose values are tables. `name` is the type of the keys."""
 
     item: FieldType
     name: Text
@@ -314,7 +314,7 @@ class NamedTables:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a table: its type, its default, and its description for editors and docs."""
+    """A field of a TOML table: its type, its default, and its description for editors and docs."""
 
     type: FieldType
     about: str
@@ -323,7 +323,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class KeyedTable:
-    """A table with fixed keys. Of each set of keys in `exactly_one`, the table must have exactly one.
+    """A TOML table with fixed keys. Of each set of keys in `exactly_one`, the table must have exactly one.
 
     `declared_by` is the dataclass from which `declare_table` made the table, or None.
     """
@@ -386,7 +386,7 @@ class Key:
 
 
 def declare_table(declaration: type[Any]) -> KeyedTable:
-    """Return the table that a dataclass declares.
+    """Return the TOML table that a dataclass declares.
 
     Example of a field: `keep: Annotated[int, Number(1), "Kept backups."] = 7`. The key has the name of the
     field, or the name in the field's `Key`. Fields without a field type do not become keys.
@@ -404,7 +404,7 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
 def list_declared(
     declaration: type[Any],
 ) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
-    """Return the fields that a dataclass declares: field, key, type and description."""
+    """Return the fields that a dataclass declares, each with its key, type and description."""
     hints = get_type_hints(declaration, include_extras=True)
     declared = []
     for attribute in dataclasses.fields(declaration):

@@ -51,10 +51,7 @@ class CheckedFileError(Exception):
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """Return one line for each problem.
-
-        If there are many problems, return lines only for the first problems.
-        """
+        """Return one line for each problem, or lines only for the first problems if there are many."""
         more = len(self.problems) - _MOST_TOLD
         lines = [str(problem) for problem in self.problems[:_MOST_TOLD]]
         return [*lines, *([f"… and {more} more"] if more > 0 else [])]
@@ -85,7 +82,7 @@ def suggest_name(name: str, names: Sequence[str]) -> str:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Return the text of a file without a byte order mark.
+    """Return the content of a file without a byte order mark.
 
     Raises ValueError with the problem as message.
     """

@@ -27,7 +27,7 @@ _TEXT = re.compile(
 
 
 class TomlReading:
-    """A file that is being read: the text, and the mistakes found so far.
+    """A file that is being read: the content, and the mistakes found so far.
 
     `what` describes the kind of file for messages. Example: `TomlReading(path, "a plan, a TOML file as
     docs/trials.md shows it")`.
@@ -85,9 +85,9 @@ def _drop_unread(values: Any) -> Any:
 
 
 def find_key_lines(text: str) -> dict[KeyPath, int]:
-    """Return for each key of a TOML text the line where the key first occurs. Lines count from 1.
+    """Return for each key of a TOML file the line where the key first occurs. Lines count from 1.
 
-    If the text is not valid TOML, the result is incomplete.
+    If the TOML is invalid, the result is incomplete.
     """
     finder = _KeyLines(text)
     with suppress(IndexError, ValueError, RecursionError):
@@ -96,15 +96,15 @@ def find_key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def find_line(lines: dict[KeyPath, int], key: KeyPath) -> int | None:
-    """Return the line of a key.
+    """Return the line of a key, or else of the innermost table that contains the key.
 
-    If this line is unknown, return the line of the innermost table that contains the key, or None.
+    Return None if neither line is known.
     """
     return next((lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in lines), None)
 
 
 class _KeyLines:
-    """Scans a text. `at` is the position of the next character."""
+    """Scans the content of a TOML file. `at` is the position of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text.replace("\r\n", "\n")

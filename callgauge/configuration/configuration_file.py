@@ -54,8 +54,8 @@ def configuration_schema() -> Schema:
 def read_configuration(path: Path) -> Configuration:
     """Return the settings of a callgauge.toml. Paths in the file are relative to its folder.
 
-    Files and variables that the file names may be missing, because the dashboard and the nightly job may run
-    on two machines. Raises ConfigurationError with all mistakes.
+    Files and environment variables that callgauge.toml names need not exist on this machine. Raises
+    ConfigurationError with all mistakes.
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
@@ -75,7 +75,7 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
-    """Return a table of the file as an instance of the class that declares the table."""
+    """Return a TOML table as an instance of the class that declares the table."""
     for attribute, key, field_type, _ in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
         if values.get(key.name) is not None:
             attributes[attribute.name] = _convert(field_type, values[key.name], folder)

@@ -21,7 +21,7 @@ def resolve_place(folder: Path, place: str) -> str:
     """Return a location as an absolute path without `..`.
 
     `~` is the home folder. Other relative paths start at `folder`. Remote addresses are returned unchanged.
-    In a pattern, special characters in the name of `folder` are escaped.
+    In a file name pattern, special characters in the name of `folder` are escaped.
     """
     if is_address(place):
         return place

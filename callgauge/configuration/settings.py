@@ -1,7 +1,7 @@
 """The settings of callgauge.toml.
 
-Each class declares the keys of a table and the JSON Schema of the keys. Paths are absolute. The file contains
-no secrets, so a field whose name ends with `_variable` names an environment variable.
+Each class declares the keys of a table and the JSON Schema of the keys. Paths are absolute. A field whose
+name ends with `_variable` names the environment variable that contains a secret.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSettings:
-    """The options of `callgauge ingest`, which say how logs are loaded."""
+    """The options of `callgauge ingest`."""
 
     tools: Annotated[
         tuple[Path, ...], _list_of(FileText()), "Files with tool definitions, for logs that carry none."
@@ -137,7 +137,7 @@ class RetentionSettings:
 class BackupSettings:
     """The location of backups (an absolute folder, or s3://…), and how many backups are kept.
 
-    Without a location, no backup is made.
+    If there is no location, no backup is made.
     """
 
     to: Annotated[
@@ -153,7 +153,7 @@ class BackupSettings:
 class WebhookSettings:
     """A webhook for the report.
 
-    `url_variable` names the environment variable with the webhook's address, which is a secret.
+    `url_variable` names the environment variable that contains the webhook's secret address.
     """
 
     kind: Annotated[WebhookKind, Choice(get_args(WebhookKind)), "What the address understands."] = "json"
@@ -267,7 +267,7 @@ class SignInSettings:
     def trusted_proxies(self) -> tuple[str, ...]:
         """The trusted proxies.
 
-        If the method is `header` and no proxy is named, proxies on this machine are trusted.
+        If the method is `header` and the file names no proxy, proxies on this machine are trusted.
         """
         if self.proxies is not None:
             return self.proxies

@@ -30,7 +30,10 @@ CONFIG = {
 
 
 def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
-    """Return a flow diagram of calls. `moved` holds (outcome before, outcome after, number of calls)."""
+    """Return a flow diagram of tool calls.
+
+    Each entry of `moved` is (outcome before, outcome after, number of calls).
+    """
     left = list(dict.fromkeys(before for before, _, _ in moved))
     right = list(dict.fromkeys(after for _, after, _ in moved))
     lost, won = Counter[str](), Counter[str]()

@@ -16,8 +16,8 @@ _NAMED = 2  # maximum number of filter values in a file name
 def name_file(stem: str, suffix: str) -> str:
     """Return a file name such as `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
 
-    If there is no filter bar, the name contains no filter values. If there is no filter bar or all days are
-    chosen, the name contains no days.
+    The name omits the days if all days are chosen. On a page without a filter bar, the name omits days and
+    filter values.
     """
     page = shown_page()
     title = page.title.lower()

@@ -1,7 +1,7 @@
 """The filters of all pages that count calls: days, model, host, prompt and so on.
 
 The URL keeps the filters. The host is offered when the store has several hosts. Trial run and variant are
-offered when the store has trials. If no run and no variant is chosen, no page counts trials.
+offered when the store has trials. If no trial run and no variant is chosen, no page counts trials.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> 
 
 
 def keep_labels(name: str, labels: Mapping[str, str]) -> None:
-    """Keep the label of each value of a dimension for the rest of the run."""
+    """Keep the label of each value of a dimension for the rest of this script run."""
     st.session_state.setdefault(_LABELS, {})[name] = labels
 
 
@@ -106,7 +106,7 @@ def can_narrow(name: str, values: Iterable[str]) -> bool:
 
 
 def keep_choices(chosen: Filters, baselines: Sequence[Baseline]) -> None:
-    """Keep the selection in the filter bar, and the team's baselines, for the rest of the run."""
+    """Keep the selection in the filter bar, and the team's baselines, for the rest of this script run."""
     st.session_state[_CHOSEN] = chosen
     st.session_state[_BASELINES] = {wording.one_line(baseline.name, 40): baseline for baseline in baselines}
 
@@ -117,9 +117,9 @@ def kept_baselines() -> Mapping[str, Baseline]:
 
 
 def read_compared_with(text: str | None) -> str:
-    """Return the text that names the days to compare with.
+    """Return the baseline days as text: "days before", "nothing", the name of a baseline, or a range of days.
 
-    The text is an offered text or a range of days. Raises ValueError for any other text.
+    Raises ValueError for any other `text`.
     """
     baseline = (text or DAYS_BEFORE).strip()
     if baseline in kept_baselines():
@@ -131,9 +131,9 @@ def read_compared_with(text: str | None) -> str:
 
 
 def compared_with() -> str:
-    """Return the text that names the days to compare with.
+    """Return the baseline days, as the URL names them.
 
-    The text is "days before", the name of a baseline, or a range.
+    An invalid text in the URL counts as "days before".
     """
     try:
         return read_compared_with(st.query_params.get(COMPARED_WITH))
@@ -201,10 +201,7 @@ def show_all_days() -> None:
 
 
 def chosen_baseline() -> Days | None:
-    """Return the first and the last day to compare the chosen days with.
-
-    Returns None when no comparison is chosen.
-    """
+    """Return the first and the last day of the baseline, or None when no comparison is chosen."""
     chosen, text = chosen_filters(), compared_with()
     days = (chosen.from_day, chosen.to_day) if chosen.from_day and chosen.to_day else None
     if text in kept_baselines():

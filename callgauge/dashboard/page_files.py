@@ -1,4 +1,4 @@
-"""Paths of the page scripts. Links use these paths to name a page."""
+"""Paths of the page scripts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,5 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 def page_file(name: str) -> str:
-    """Return the absolute path of a page script.
-
-    A relative path would depend on the server's working directory.
-    """
+    """Return the absolute path of a page script."""
     return str(_PAGES / name / "page.py")

@@ -76,7 +76,8 @@ def _read_reach(
 def _read_value(value: Any, axis: Figure) -> float | None:
     """Return the position of a value on its axis.
 
-    A day becomes the days since year 1. On a logarithmic axis, a number becomes a decimal exponent.
+    A day becomes the number of days since year 1. On a logarithmic axis, a number becomes its decimal
+    logarithm.
     """
     if value is None:
         return None
@@ -144,5 +145,5 @@ def _read_band(shape: Figure, y_axis: Figure) -> ChartBand | None:
 
 
 def _plain(text: Any) -> str:
-    """Return a text from a figure without its HTML tags."""
+    """Return a label from a figure without its HTML tags."""
     return html.unescape(_TAG.sub(" ", str(text))).strip()

@@ -1,7 +1,6 @@
-"""Records what a page shows in this run, for sharing: its answer, tables, charts and settings.
+"""Records what a page shows, for sharing: its answer, tables, charts and settings.
 
-Each part is recorded when it is drawn. Tables and charts are stored as functions, which are called only when
-somebody shares the page.
+Tables and charts are recorded as functions, which are called only when somebody shares the page.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ Part = DocumentTable | Chart
 class Setting:
     """The value of a URL key as the page uses it.
 
-    `text` is the value in the URL, or None to omit the key. `name` and `value` describe the setting in words.
-    They are empty if a document does not need the setting.
+    `text` is the value in the URL, or None to omit the key. `name` and `value` describe the setting in words,
+    or are empty if a document does not need the setting.
     """
 
     text: str | None
@@ -33,9 +32,10 @@ class Setting:
 
 @dataclass(slots=True)
 class ShownPage:
-    """What one run of a page shows. The keys of `parts` are the keys of the drawn tables and charts.
+    """What one script run of a page shows.
 
-    `no_link` says why no link can show the view. It is empty if a link can show the view.
+    The keys of `parts` are the keys of the drawn tables and charts. `no_link` says why no link can show the
+    view. It is empty if a link can show the view.
     """
 
     name: str = ""
@@ -51,25 +51,22 @@ class ShownPage:
 
 
 def begin_page(name: str, title: str, *, is_filtered: bool, shows_texts: bool) -> None:
-    """Discard what the previous run recorded.
+    """Begin a new record of what the page shows.
 
-    An earlier run may still be drawing, so the record is replaced in a single assignment. That run keeps the
-    old record. `name` is the page's name in a relative URL.
+    An earlier script run that is still drawing keeps its own record. `name` is the page's name in a relative
+    URL.
     """
     st.session_state[_SHOWN] = ShownPage(name, title, is_filtered, shows_texts)
 
 
 def shown_page() -> ShownPage:
-    """Return what this run has recorded so far.
-
-    If only a fragment runs, return what the last run of the page recorded.
-    """
+    """Return what was recorded since the page was last drawn from the beginning."""
     page: ShownPage = st.session_state.setdefault(_SHOWN, ShownPage())
     return page
 
 
 def record_answer(sentence: str) -> None:
-    """Record the sentence that answers the page's question. Only the first sentence of a run is kept."""
+    """Record the sentence that answers the page's question. Only the first sentence is kept."""
     page = shown_page()
     page.answer = page.answer or sentence
 
@@ -82,7 +79,7 @@ def refuse_link(reason: str) -> None:
 def record_part(key: str, make: Callable[[], Sequence[Part]]) -> None:
     """Record a table or a chart.
 
-    If a fragment draws the table or chart again, the new record replaces the old record.
+    If the table or chart is drawn again, the new record replaces the old record.
     """
     shown_page().parts[key] = make
 
@@ -96,5 +93,5 @@ def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
 
 
 def record_setting(key: str, text: str | None, name: str = "", value: str = "") -> None:
-    """Record the text of a URL key, even if the text is the default, which the URL omits."""
+    """Record the value of a URL key, even the default value, which the URL omits."""
     shown_page().settings[key] = Setting(text, name, value)

@@ -1,7 +1,4 @@
-"""Computes slices and rankings of the shown store.
-
-Each result is computed once per published store file.
-"""
+"""Computes slices and rankings of the shown store, once per published store file."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
 
 
 def read_slices(rate: RateDefinition, by: str, chosen: Mapping[str, Any]) -> SlicesByRate:
-    """Return the slices for each value of the dimension `by`, as `read_ranked_slices` does.
-
-    Raises MetricError.
-    """
+    """Return the slices for each value of the dimension `by`. Raises MetricError."""
     return store_queries.derive(
         lambda ask: read_ranked_slices(ask, rate, by, chosen), "ranked slices", rate.name, by, chosen
     )
@@ -51,10 +45,7 @@ def rank_slices(
     baseline: str | None = None,
     smallest: float,
 ) -> JudgedRanking:
-    """Return a ranking of the slices that `read_slices` returns, as `judge_ranking` does.
-
-    Raises MetricError.
-    """
+    """Return the slices as a ranking by `rate`. Raises MetricError."""
     return store_queries.derive(
         lambda ask: judge_ranking(
             ask, slices, rate, by, chosen, baseline=baseline, smallest=smallest, costs=costs

@@ -1,6 +1,6 @@
 """Queries the store in CALLGAUGE_STORE, with a cache.
 
-One run of a page reads a single published store file.
+One script run of a page reads a single published store file.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 class Generation(NamedTuple):
     """A published store file.
 
-    If the store was deleted and rebuilt, the path may be the same, but the identity differs.
+    A store that was deleted and rebuilt may have the same path, but its identity differs.
     """
 
     path: str
@@ -50,13 +50,12 @@ class Generation(NamedTuple):
 
 @dataclass(slots=True)
 class PageRun:
-    """The state of one run of a page.
+    """The state of one script run of a page.
 
     `generation` is the published store file, or None if the file cannot be opened. `parameters` holds the
     parameters of the last query of each metric. `trials` holds the trial runs and variants that every metric
-    counts. Streamlit starts the next run of a session before the earlier run has stopped, and both runs share
-    the session. So each run sets a new object in one assignment, and never changes the object of the other
-    run.
+    counts. Two script runs of a session may overlap. So each of them sets a new object, and never changes the
+    object of the other script run.
     """
 
     generation: Generation | None = None
@@ -87,10 +86,7 @@ def team_memory() -> TeamMemory:
 
 
 def team_records() -> TeamRecords:
-    """Return the records in the team memory.
-
-    The records are read once per run of a page. Raises MemoryProblemError.
-    """
+    """Return the records in the team memory, read once per script run. Raises MemoryProblemError."""
     run = _current_run()
     if run.records is None:
         run.records = team_memory().read()
@@ -98,10 +94,7 @@ def team_records() -> TeamRecords:
 
 
 def service_state() -> ServiceState:
-    """Return the last nightly runs and the sources.
-
-    The runs and sources are read once per run of a page. Raises MemoryProblemError.
-    """
+    """Return the last nightly runs and the sources, read once per script run. Raises MemoryProblemError."""
     run = _current_run()
     if run.service is None:
         run.service = read_service_state(team_memory().path.parent)
@@ -127,15 +120,15 @@ def named_generation() -> Generation | None:
 
 
 def outage_since() -> datetime | None:
-    """Return the time (UTC) since which the object store has not responded.
+    """Return the time (UTC) since which the object store of a shared store has not responded.
 
-    Return None when the object store responds. Only a shared store has an object store.
+    Return None when the object store responds or the store is not shared.
     """
     return find_outage(store_folder())
 
 
 def begin_run() -> None:
-    """Open the published store file for all queries of this run. Raises UnshownStoreError."""
+    """Open the published store file for all queries of this script run. Raises UnshownStoreError."""
     run = PageRun()
     try:
         run.generation = _open_published()
@@ -158,10 +151,7 @@ def _open_published() -> Generation:
 
 
 def is_open() -> bool:
-    """Return True when this run has a store file to query.
-
-    Pages that also work without a store call this function.
-    """
+    """Return True when this script run has a store file to query."""
     return _current_run().generation is not None
 
 
@@ -183,8 +173,7 @@ def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], .
 
 
 def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> None:
-    """Make all metrics of this page count these trial runs and variants, except if a query names other runs
-    and variants.
+    """Make all metrics of this page count these trial runs and variants. A query may name others.
 
     If neither a trial run nor a variant is given, no metric counts trials.
     """
@@ -192,12 +181,12 @@ def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> N
 
 
 def ask(metric: str, **parameters: Any) -> pd.DataFrame:
-    """Return the rows of a metric from this run's store file. Pass lists as tuples. Raises MetricError."""
+    """Return the rows of a metric for the page. Pass lists as tuples. Raises MetricError."""
     return keep_asking()(metric, **parameters)
 
 
 def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
-    """Return the rows of a metric like `ask`, but without trials, even when the filters choose a trial run.
+    """Return the rows of a metric without trials, even when the filters choose a trial run.
 
     Use this function for queries that ignore the filters. Raises MetricError.
     """
@@ -205,22 +194,23 @@ def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
 
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
-    """Return a function like `ask` that still reads this run's store file after the run has ended."""
+    """Return a function like `ask` that reads the page's store file, even after the page was drawn."""
     generation, run = shown_generation(), _current_run()
     return lambda metric, **parameters: _answer(generation, metric, _note_parameters(run, metric, parameters))
 
 
 def ask_later(metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function that returns the result of `ask`, even after the run has ended."""
+    """Return a function that returns the result of `ask`, even after the page was drawn."""
     generation, noted = shown_generation(), _note_parameters(_current_run(), metric, parameters)
     return lambda: _answer(generation, metric, noted)
 
 
 def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
-    """Return the result of `compute` for this run's store file. The result is computed once per key.
+    """Return the result of `compute` for the page's store file, from a cache if possible.
 
-    `compute` gets a function that answers metrics. `name` and `key` must contain everything else that the
-    result depends on. All runs share the result, so nobody may change it. Raises MetricError.
+    `compute` gets a function that returns the rows of a metric. `name` and `key` are the cache key. They must
+    contain everything else that determines the result. The callers share the result, so nobody may change it.
+    Raises MetricError.
     """
     generation, run = shown_generation(), _current_run()
     cache = _derived(generation)
@@ -284,7 +274,7 @@ def _freeze(value: Any) -> Hashable:
 def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Return the parameters, sorted, as a cache key.
 
-    Also record the parameters for links to the SQL page.
+    The function also records the parameters for links to the SQL page.
     """
     trials = run.trials if "runs" in metrics()[metric].parameters else {}
     merged = {**trials, **parameters}
@@ -294,9 +284,9 @@ def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
-    """Return a function that answers a metric with rows as dicts, from this run's store file.
+    """Return a function that returns the rows of a metric as dicts, from the page's store file.
 
-    The rows are not cached, because there may be many.
+    The rows are not cached.
     """
     connection, trials = _connection(shown_generation()), _current_run().trials
     return lambda metric, parameters: answer_metric(connection, metric, {**trials, **parameters}).to_dict(
@@ -305,7 +295,7 @@ def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]
 
 
 def shown_generation() -> Generation:
-    """Return the published store file of this run. Raises NothingLoadedError if `is_open` is False."""
+    """Return the published store file of the page. Raises NothingLoadedError if `is_open` is False."""
     generation = _current_run().generation
     if generation is None:
         raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
@@ -313,7 +303,7 @@ def shown_generation() -> Generation:
 
 
 def last_parameters(metric: str) -> dict[str, Any]:
-    """Return the parameters of the last query of a metric in this run.
+    """Return the parameters of the page's last query of a metric.
 
     Return {} when there was no query.
     """
@@ -321,12 +311,14 @@ def last_parameters(metric: str) -> dict[str, Any]:
 
 
 def generation_file() -> Path:
-    """Return the path of this run's store file, for another process to open."""
+    """Return the path of the page's store file, for another process to open."""
     return Path(shown_generation().path)
 
 
 @st.fragment(run_every="10s")
 def follow_store(seen: Generation | None) -> None:
-    """Rerun the page when a store file other than `seen` is published. Checks every ten seconds."""
+    """Rerun the page when a store file other than `seen` is published. Looks for a new file every ten
+    seconds.
+    """
     if named_generation() != seen:
         st.rerun()

@@ -1,7 +1,6 @@
-"""The URL keys of the current page. The page declares its keys, and Reset removes most of them.
+"""The URL keys of the current page. The button Reset removes most of them.
 
-A browser receives a changed URL only when the run ends. A click before the end sends the old URL, so this
-module must keep the old URL from undoing newer choices.
+A browser may send an outdated URL after a click. This module then keeps the newer values.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _PAGE = "_address_page"
 class PageUrlKeys:
     """The URL keys of one page, declared as `URL_KEYS` in the `__init__.py` of its folder.
 
-    Reset removes three groups of keys. `narrowing` maps each key that filters the page to the filter's name.
-    `place` has the keys for a choice, a page number or an open item. `parts` has the keys of the open tab;
-    these keys alone do not enable Reset. Reset keeps the keys in `kept`.
+    The button Reset removes three groups of keys. `narrowing` maps each key that filters the page to the
+    filter's name. `place` has the keys for a choice, a page number or an open item. `parts` has the keys of
+    the open tab; these keys alone do not enable Reset. Reset keeps the keys in `kept`.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
@@ -33,20 +32,20 @@ class PageUrlKeys:
 
     @property
     def resettable(self) -> tuple[str, ...]:
-        """The keys that enable Reset when the URL contains one of the keys."""
+        """The keys that enable the button Reset when the URL contains one of them."""
         return (*self.narrowing, *self.place)
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The keys that Reset removes from the URL."""
+        """The keys that the button Reset removes from the URL."""
         return (*self.resettable, *self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The newest text of a URL key, or None when the URL does not have the key.
+    """The newest value of a URL key, or None when the URL does not have the key.
 
-    `before` holds the key's earlier texts since the page was opened.
+    `before` holds the key's earlier values since the page was opened.
     """
 
     text: str | None
@@ -54,10 +53,7 @@ class _Written:
 
 
 def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
-    """Return the URL values of the keys that Reset removes.
-
-    The result has no keys that are in `left_out`.
-    """
+    """Return the URL values of the keys that the button Reset removes, except for the keys in `left_out`."""
     names = (name for name in keys.dropped if name not in left_out)
     return {name: text for name in names if (text := st.query_params.get(name))}
 
@@ -65,8 +61,8 @@ def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
 def declare_url_keys(keys: PageUrlKeys) -> None:
     """Declare the URL keys of the current page. Call this function before drawing anything.
 
-    If the URL contains an outdated text of a key, the newest text is written again. If Back or a link opened
-    the URL, the URL stays.
+    If the URL contains an outdated value of a key, the newest value is written again, except after Back or a
+    link.
     """
     st.session_state[_DECLARED] = keys
     context = get_script_run_ctx()
@@ -114,7 +110,7 @@ def declared_url_keys() -> PageUrlKeys:
 
 
 def require_declared(key: str) -> None:
-    """Raise LookupError when the page does not declare `key`. The button Reset removes only declared keys."""
+    """Raise LookupError when the page does not declare `key`."""
     keys = declared_url_keys()
     if key not in (*keys.dropped, *keys.kept):
         raise LookupError(f"the page does not declare the URL key {key!r}: add it to its URL_KEYS")

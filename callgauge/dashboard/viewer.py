@@ -21,7 +21,7 @@ def current_viewer() -> User:
     """Return the viewer: the user that the server authenticated, or the local user if sign-in is not
     required.
 
-    If the server requires sign-in but nobody is signed in, the run ends and the page shows nothing.
+    If sign-in is required but nobody is signed in, the page stays empty.
     """
     viewer = read_headers(st.context.headers)
     if viewer is not None:
@@ -51,20 +51,21 @@ def sees_texts() -> bool:
 
 
 def note_page(*, shows_texts: bool) -> None:
-    """Record for this run whether the page shows log content."""
+    """Record whether the page shows log content."""
     st.session_state[_WITH_TEXTS] = shows_texts
 
 
 def leave_place_out(text: str) -> str:
-    """Return a text without the path of the store. Admins get the whole text."""
+    """Return a message without the path of the store. Admins get the whole message."""
     folder = store_from_environment()
     return text if folder is None or current_viewer().is_admin else text.replace(str(folder), "DIR")
 
 
 def refuse_file(*, of_texts: bool | None = None) -> str | None:
-    """Return why this viewer may not download a file from the page. Return None when the viewer may.
+    """Return why this viewer may not download a file from the page, or None.
 
-    `of_texts` says whether the file has log content. By default, `note_page` has recorded this for the page.
+    `of_texts` says whether the file has log content. By default, this is what `note_page` recorded for the
+    page.
     """
     if not (st.session_state.get(_WITH_TEXTS, False) if of_texts is None else of_texts):
         return None

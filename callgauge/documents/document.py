@@ -1,6 +1,6 @@
 """A document as plain data: a sentence, tables, charts, and how the numbers were counted.
 
-Any text may come from a log, so every output format escapes all texts.
+Any string may come from a log, so every output format escapes all strings.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ class DocumentCell:
     """A cell: a text with smaller lines below.
 
     `at`, `low` and `high` draw an interval on an axis from 0 to 1. `share` (0 to 1) is drawn as a bar, and
-    `heat` (0 to 1) is drawn as a colour. `pale` means that there are too few observations for a reliable
-    value.
+    `heat` (0 to 1) as a colour. `pale` means that there are too few observations for a reliable value.
     """
 
     text: str
@@ -55,7 +54,7 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A point of a chart. If `y` is None, the line is interrupted.
+    """A point of a chart. A point without `y` interrupts the line.
 
     `low` and `high` are the ends of the vertical error bar. `left` and `right` are the ends of the horizontal
     error bar.
@@ -102,7 +101,7 @@ class ChartAxis:
 class ChartBand:
     """A range of one axis that is coloured across the whole chart.
 
-    When both ends are equal, the band is a line.
+    If both ends are equal, the band is a line.
     """
 
     axis: Literal["x", "y"]

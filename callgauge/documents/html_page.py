@@ -1,4 +1,7 @@
-"""Writes a document as one HTML file without scripts or network access, for print, light and dark themes."""
+"""Writes a document as one HTML file without scripts or network access.
+
+The page can be printed, and has a light and a dark theme.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 
 
 def write_page(title: str, parts: Sequence[str]) -> str:
-    """Return the HTML file. `parts` holds HTML whose texts are already escaped. `title` is plain text."""
+    """Return the HTML file. `parts` holds escaped HTML, and `title` is plain text."""
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

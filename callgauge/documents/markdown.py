@@ -1,4 +1,4 @@
-"""Writes a document as Markdown for a pull request or a chat, with all log text escaped."""
+"""Writes a document as Markdown for a pull request or a chat, with all log content escaped."""
 
 from __future__ import annotations
 
@@ -21,16 +21,13 @@ _WORD_JOINER = "\u2060"  # invisible; a link ends before this character
 def escape_text(text: str, limit: int = _LONGEST) -> str:
     """Return a text for Markdown.
 
-    Markup is escaped, invisible characters are shown, and no part of the text becomes a link.
+    Markup is escaped, invisible characters are shown, and nothing becomes a link.
     """
     return _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", _SIGNS.sub(r"\\\1", wording.one_line(text, limit)))
 
 
 def write_link(title: str, address: str) -> str:
-    """Return a link to a percent-encoded URL.
-
-    Parentheses in the URL are encoded, because a parenthesis would end the link.
-    """
+    """Return a link to a percent-encoded URL. Parentheses in the URL are also encoded."""
     return f"[{escape_text(title)}]({address.replace('(', '%28').replace(')', '%29')})"
 
 
@@ -66,6 +63,6 @@ def _write_table(table: DocumentTable) -> str:
 
 
 def _write_cell(cell: DocumentCell) -> str:
-    """Return the value of a cell, with the cell's smaller lines in parentheses."""
+    """Return the value of a cell, followed by the smaller lines in parentheses."""
     text, sub = (escape_text(part, _LONGEST_CELL) for part in (cell.text, " · ".join(cell.sub.split("\n"))))
     return f"{text} ({sub})" if text and sub else text or sub

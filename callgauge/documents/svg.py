@@ -1,6 +1,6 @@
 """Draws charts as SVG without a browser: a small trend line, and charts with two axes.
 
-Colours are classes of page.css, so one drawing works in light and dark themes and in print.
+Colours are classes of page.css, so a drawing works in light and dark themes and in print.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def draw_share(share: float) -> str:
 
 
 def draw_chart(chart: Chart) -> str:
-    """Return the chart. The legend is HTML, because only the browser knows how wide a name is."""
+    """Return the chart as SVG, with an HTML legend."""
     inside = "".join(_list_marks(chart))
     return (
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
@@ -77,7 +77,7 @@ def draw_chart(chart: Chart) -> str:
 
 
 def draw_legend(chart: Chart) -> str:
-    """Return the names of the series as a list. Return an empty text when there is a single series."""
+    """Return the names of the series as an HTML list. The result is empty for a single series."""
     named = [series for series in chart.series if series.in_legend]
     if len(named) < 2:
         return ""

@@ -31,7 +31,7 @@ from ingest.safe_files import new_files_like
 
 @dataclass(frozen=True, slots=True)
 class NightlyReport:
-    """The report of a nightly run, the file of the report, and the result for each channel."""
+    """The report of a nightly run, the file of the report, and the delivery result for each channel."""
 
     report: MorningReport
     file: Path
@@ -39,15 +39,15 @@ class NightlyReport:
 
     @property
     def problem(self) -> str:
-        """The channels to which delivery is not confirmed, each with the reason.
+        """The channels for which delivery is not confirmed, each with the reason.
 
-        The text is empty if there are no such channels.
+        The value is empty if there are no such channels.
         """
         lacking = [delivery for delivery in self.deliveries if delivery.result in ("failed", "unknown")]
         return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
 
     def to_told(self) -> dict[str, Any]:
-        """Return the part of this report that the record of the nightly run stores."""
+        """Return the data of this report that is stored with the nightly run."""
         facts = {"answer": self.report.answer, "file": str(self.file)}
         sent = {delivery.channel: delivery.result for delivery in self.deliveries}
         return facts | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
@@ -61,11 +61,10 @@ def read_report(
     address: str | None = None,
     texts: bool = True,
 ) -> MorningReport:
-    """Return the report of a store.
+    """Return the report of a store. The store is not changed.
 
-    The store is not changed. Raises ReportError and MemoryProblemError. The report has what changed after the
-    day `since`, which is by default the day of the last earlier report. `texts` says whether descriptions of
-    errors may quote logs.
+    The report has what changed after the day `since`, which is by default the day of the last report. `texts`
+    says whether descriptions of errors may quote logs. Raises ReportError and MemoryProblemError.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
     # The report of an earlier day uses the end of that day as its time.
@@ -89,9 +88,7 @@ def read_report(
 
 
 def _describe_silent(source: SourceState, now: datetime) -> SilentSource:
-    """Return the report's entry for a source that has had no data for longer than its limit in
-    callgauge.toml.
-    """
+    """Return the report's entry for a source without data for longer than its limit in callgauge.toml."""
     why = f"silent_after = {source.silent_after:g} in callgauge.toml"
     last = (source.newest or source.first_seen).date()
     days = max(1, int(source.count_silent_days(now)))
@@ -109,9 +106,8 @@ def send_nightly_report(
 ) -> NightlyReport:
     """Make the report of a nightly run, write it, and send it to the channels that do not have it yet.
 
-    If `quiet` is configured, nothing is sent on a quiet day. If this function is called again for the same
-    day, no channel gets the report twice. The result lists the channels that failed. Raises ReportError and
-    MemoryProblemError.
+    If `quiet` is configured, nothing is sent on a quiet day. The result lists the channels that failed.
+    Raises ReportError and MemoryProblemError.
     """
     store, settings = configuration.store, configuration.report
     texts = configuration.serve.texts
@@ -146,7 +142,7 @@ def _write_files(folder: Path, report: MorningReport) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file atomically. A concurrent reader sees the old or the new content. Raises OSError."""
+    """Write a file atomically. Raises OSError."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_text(text, encoding="utf-8", errors="replace")

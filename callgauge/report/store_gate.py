@@ -4,7 +4,7 @@ The gate passes when the whole interval of the difference is within the margin (
 fails when the slice is certainly worse. Otherwise there is not enough data for a verdict. The page Compare
 shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
 could explain the difference. If slice and baseline cover different days, the interval is at least as wide as
-the spread between days, because two weeks may differ by more than the spread between sessions.
+the spread between days.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _WORDS: Mapping[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RateMargin:
-    """The margin of a gate says by how much a rate may be worse, as a share."""
+    """By how much a rate may be worse, as a share."""
 
     rate: RateDefinition
     size: float
@@ -78,7 +78,7 @@ class GateReach:
 class GateSide:
     """The slice or the baseline of a gate.
 
-    The rate is `k` of the `n` calls or turns that could be judged; `total` is the number of all. `low` and
+    The rate is `k` of the `n` measured calls or turns, and `total` counts all calls or turns. `low` and
     `high` are the 95 % interval of the rate.
     """
 
@@ -122,7 +122,7 @@ class StoreGate:
 def read_rate_margin(text: str) -> RateMargin:
     """Parse a gate such as `no-worse=0.02` or `no-worse:retried=2%`. Raises GateSyntaxError.
 
-    Without the name of a rate, the gate is about parse errors.
+    A gate that names no rate is about parse errors.
     """
     name, size = read_gate_text(text, _JUDGED, "rate", "retried")
     if size >= 1:
@@ -158,9 +158,9 @@ def judge_gates(
 
 
 def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: RateMargin) -> StoreGate:
-    """Return whether slice B is worse than the baseline A by more than the margin. Raises MetricError.
+    """Return whether slice B is worse than the baseline A by more than the margin.
 
-    Both sides must have days.
+    Both sides must have days. Raises MetricError.
     """
     a, b = measure_sides(ask, arms, name_arms(*arms, labels))
     basis = find_basis(a, b, margin.rate)
@@ -212,7 +212,7 @@ def _make_label(labels: Labels) -> Callable[[str, str], str]:
 
 
 def decide(comparison: SliceComparison, margin: float) -> Verdict:
-    """Return the verdict on the slice of a comparison. The difference of the comparison must be known."""
+    """Return the verdict on the slice of a comparison. The comparison's difference must be known."""
     difference = comparison.difference
     if difference is None:
         raise ValueError("nothing was compared")
@@ -257,7 +257,7 @@ def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
 def describe_gate(gate: StoreGate) -> str:
     """Return the verdict in a sentence with the counts and intervals of slice and baseline.
 
-    The sentence contains log text.
+    The sentence contains log content.
     """
     verdict = _WORDS[gate.verdict]
     if gate.decided_by is None or gate.difference is None:
@@ -306,10 +306,10 @@ def choose_gate_arms(
     """Return the baseline A and the slice B to judge. Raises GateSyntaxError.
 
     `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
-    the days of B. `days` are the days of B. `chosen` holds filter values for B by dimension, as names or
-    labels. A uses the same values. If the saved baseline has values of its own, A keeps the saved values. B
-    uses the saved values for dimensions that `chosen` does not name. For the compared dimension, the values
-    in `of_baseline` replace the values of A.
+    the days of B. `days` are the days of B. `chosen` holds filter values for both sides by dimension, as
+    names or labels. Values that were saved with the baseline take precedence for A. B uses the saved values
+    only for dimensions that `chosen` does not name. For the compared dimension, the values in `of_baseline`
+    replace the values of A.
     """
     own, other = (
         {name: _find_values(name, values, labels) for name, values in each.items() if values}

@@ -20,7 +20,7 @@ _FINDINGS = 50
 def draw_advice_table(key: str, advice_list: Sequence[Advice], *, calls: bool) -> None:
     """Draw the lint findings of a tool definition.
 
-    With `calls`, a column shows how many calls each finding may explain, if the number is known.
+    With `calls`, a column shows how many tool calls each finding may explain.
     """
     if not advice_list:
         st.caption("The lint has no advice.")

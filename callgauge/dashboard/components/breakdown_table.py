@@ -1,4 +1,4 @@
-"""Draws how the rates of two variants differ within each model, tool, prompt or host, with a summary."""
+"""Draws how the rates of two slices differ within each model, tool, prompt or host."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Describes one call in words: the verdicts of the parser, the agent and the log, and where each verdict
-comes from.
-"""
+"""Describes in words how the parser, the agent and the log judge one tool call."""
 
 from __future__ import annotations
 
@@ -67,7 +65,7 @@ def describe_not_judged(row: Row) -> str | None:
 def say_not_judged(row: Row, reason: str) -> str:
     """Return a sentence that says why the parser gives no verdict.
 
-    If the agent rejected the call, the sentence adds the agent's verdict.
+    The sentence also says whether the agent rejected the call.
     """
     verdict = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
     return f"The parser did not judge this: {reason}.{verdict}"
@@ -79,7 +77,7 @@ def is_harness_fault(row: Row) -> bool:
 
 
 def describe_no_text(row: Row) -> str:
-    """Return a sentence on why the page shows no raw arguments for a call."""
+    """Return a sentence on why the page shows no raw arguments for a tool call."""
     return _describe_unseen(row) or "The log kept no text to show."
 
 
@@ -95,7 +93,7 @@ def is_text_removed(row: Row) -> bool:
 
 
 def describe_no_arguments(row: Row) -> str:
-    """Return a sentence on why the parser read no arguments from a call."""
+    """Return a sentence on why the parser read no arguments from a tool call."""
     if is_text_removed(row):
         return TEXT_REMOVED
     if row["fault_layer"] == "emission":
@@ -111,7 +109,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """Return two lines, which say how much of the raw text and of the tool definition the log contains."""
+    """Return two lines, on how much of the raw arguments and of the definition the log contains."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 
@@ -135,7 +133,7 @@ def describe_attempt(row: Row) -> str:
 def harness_marks(row: Row) -> list[TextMark]:
     """Return a mark at the position in the raw arguments that the agent's message names.
 
-    Returns [] when the message names no position.
+    The result is empty if the message names no position.
     """
     if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
         return []
@@ -156,16 +154,13 @@ def place_in_turn(row: Row) -> str:
 
 
 def log_name(row: Row) -> str:
-    """Return the file name, without folders, of the log that contains a call.
-
-    The name may reveal log content.
-    """
+    """Return the file name, without folders, of the log that contains a tool call."""
     return wording.visible(row["file"] or "unknown file").rpartition("/")[2]
 
 
 def full_place_in_log(row: Row) -> str:
-    """Return the path of the log with line and byte offset, for copying, such as /logs/night.jsonl:7 byte
-    5120.
+    """Return the log's path with the line and the byte offset of a tool call, such as /logs/night.jsonl:7
+    byte 5120.
     """
     return f"{row['file'] or 'unknown file'}:{row['line']} byte {row['byte_offset']}"
 

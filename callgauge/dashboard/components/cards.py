@@ -27,10 +27,9 @@ from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A download that a card offers in its menu. A click calls `rows`.
+    """A download in a card's menu. A click calls `rows`.
 
-    `what` is "all rows" for a list whose table shows only one page. Otherwise `what` is "sums", the sums
-    behind the figures.
+    `what` is "all rows", or "sums" for the sums behind the figures.
     """
 
     name: str
@@ -100,10 +99,7 @@ def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words
 
 
 def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the counts by session group.
-
-    Only the computation of intervals needs these counts.
-    """
+    """Return the rows without the counts by session group, which only interval computations need."""
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
@@ -132,12 +128,12 @@ def draw_card(
     framed: bool = True,
     verdict: VerdictKind | None = None,
 ) -> Iterator[None]:
-    """Draw a bordered card with a heading. The body of the `with` statement draws the content.
+    """Draw a bordered card with a heading. The `with` body draws the content.
 
-    The card's menu explains `metric_names` and `verdict`, and offers the drawn tables and `take` as
-    downloads. `beside` draws a control next to the heading. `stretch` makes the card as high as its row.
-    `height` in pixels is reserved until the content is drawn. Pass `framed=False` inside an expander. A
-    MetricError in the body becomes a message in this card; other cards are not affected.
+    The card's menu explains the metrics in `metric_names` and the kind of `verdict`, and offers the drawn
+    tables and `take` as downloads. `beside` draws a control next to the heading. `stretch` makes the card as
+    high as its row. `height` in pixels is reserved until the content is drawn. Pass `framed=False` inside an
+    expander. If the body raises MetricError, the card shows the error's message.
     """
     with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):
         with st.container(
@@ -172,9 +168,9 @@ def draw_answer(sentence: str, limit: int) -> None:
 
 
 def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
-    """Draw the question and the notes of each metric, and an expander below with columns and SQL.
+    """Draw the question and the notes of each metric, and below them an expander with columns and SQL.
 
-    `place` distinguishes the widget keys of cards that explain the same metric.
+    `place` makes the widget keys unique.
     """
     if verdict:
         st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
@@ -226,7 +222,7 @@ def _list_columns(metric: Metric, place: str) -> None:
 
 
 def show_no_matches(noun: str) -> None:
-    """Draw a card that says that nothing matches, lists the filters and offers to clear all filters."""
+    """Draw a card for a page without matches. The card lists the filters and offers to clear all filters."""
     active = filters.active_filter_names()
     is_empty = not store_queries.ask("fault_layers").iloc[0].total
     shown_page.record_answer(f"No {noun} here.")

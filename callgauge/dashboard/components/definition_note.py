@@ -1,4 +1,4 @@
-"""Draws a line about calls without a measured rate, because the tool definition or the text is missing."""
+"""Draws a line that counts the calls for which a rate cannot be measured."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw_definition_note(slices: Iterable[Slice]) -> None:
 
 
 def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
-    """Draw for how many calls a rate is not measured.
+    """Draw the number of calls for which a rate is not measured.
 
     Draw nothing when the rate is measured for all calls. `slices` holds the slices of `rate` and, for parse
     errors, also the slices of the rate `defined`.

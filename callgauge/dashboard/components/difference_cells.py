@@ -18,8 +18,8 @@ _FINE = 0.01
 def track_reach(comparisons: Sequence[SliceComparison]) -> float:
     """Return half the width of the axis on which intervals are drawn, as a share.
 
-    The axis fits the intervals of all comparisons with a p-value. If no comparison has a p-value, the axis
-    fits all intervals.
+    The axis fits the intervals of all comparisons with a p-value. If there is no p-value, the axis fits all
+    intervals.
     """
     bounds = [
         max(abs(comparison.difference.low), abs(comparison.difference.high))
@@ -44,7 +44,7 @@ def difference_column(title: str, reach: float) -> Column:
 def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return a cell with the difference in points and its interval.
 
-    `none` is the text when there is no difference.
+    If there is no difference, the cell shows `none`.
     """
     difference = comparison.difference
     if difference is None:
@@ -98,7 +98,7 @@ def rank_column() -> Column:
 
 
 def place_cell(slice_: Slice, table: RankedTable) -> Cell:
-    """Return a cell with the rank of a slice. Slices that share the first rank show 1=."""
+    """Return a cell with the rank of a slice. Several slices with rank 1 show “1=”."""
     place = table.places.get(slice_.name)
     if place is None:
         if slice_.name in table.ranks:

@@ -1,4 +1,4 @@
-"""Draws a text with marks for the parser's diagnostics, and a list of the diagnostics below the text."""
+"""Draws the raw arguments with marks for the parser's diagnostics, and a list of the diagnostics below."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _REFUSED_AT = ("emission", "syntax", "schema")
 class Finding:
     """One diagnostic as the pages show it.
 
-    `start` and `end` are character positions in the raw text, or None when the diagnostic is about the whole
-    text. `found` is the text before the change, and `became` is the text after the change.
+    `start` and `end` are character positions in the raw arguments, or None when the diagnostic is about all
+    of them. `found` and `became` are the characters before and after the change.
     """
 
     code: str
@@ -72,11 +72,10 @@ def draw_marked_text(
     *,
     narrow: bool = False,
 ) -> None:
-    """Draw the raw text with carets under the diagnostics and under the marks in `also`.
+    """Draw the raw arguments with carets under the diagnostics and under the marks in `also`.
 
-    The caption names the position of the first error. If there is no error, the caption names the position of
-    the first diagnostic. A mark shows the diagnostic's code and number in `draw_finding_list`. With `narrow`,
-    for half a page, a mark shows only the number.
+    The caption names the position of the first error, or else of the first diagnostic. A mark shows the
+    diagnostic's code and number in `draw_finding_list`. With `narrow`, a mark shows only the number.
     """
     marks = [
         spans.TextMark(
@@ -102,7 +101,7 @@ def draw_marked_text(
 
 
 def _text_height(text: str) -> int | Literal["content"]:
-    """Return a fixed height for a long text, so that the text scrolls."""
+    """Return a fixed height for a long text, which can then be scrolled."""
     lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
     return _TALLEST if lines > _LINES else "content"
 
@@ -123,7 +122,7 @@ def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -
 
 
 def draw_json(text: str) -> None:
-    """Draw a JSON text with indentation. Long text is cut.
+    """Draw JSON with indentation, cut to a maximum length.
 
     Invalid or deeply nested JSON is drawn unchanged.
     """
@@ -151,8 +150,8 @@ def _join_beginning(parts: Iterable[str]) -> str:
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
     """Return the colour of an outcome.
 
-    The colour is grey when the agent rejected arguments that the parser could read. `fault_layer` is the
-    first failure stage in the log.
+    The colour is grey when the agent rejected arguments that the parser accepts. `fault_layer` is the first
+    failure stage in the log.
     """
     if outcome != "failed" and fault_layer in _REFUSED_AT:
         return "calm"
@@ -165,7 +164,7 @@ def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options:
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:
-    """Return ascending numbers as texts. Consecutive numbers become a range, such as “1–3”.
+    """Return numbers, in ascending order, as texts. Consecutive numbers become a range, such as “1–3”.
 
     Only the first ranges are listed.
     """
@@ -189,7 +188,7 @@ def _join_runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
     """Draw the diagnostics in order, with numbers.
 
-    If three or more diagnostics have the same code, they share one row, which can be expanded.
+    Three or more diagnostics with the same code share one row, which can be expanded.
     """
     if not findings:
         st.caption("No diagnostics.")

@@ -1,4 +1,4 @@
-"""Draws a table of the parser's stages, with the text before and after each stage."""
+"""Draws a table of the parser's stages, with the arguments before and after each stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = 1_000  # maximum number of characters shown of a text
 
 
 class ParserStep(Protocol):
-    """A parser stage that changed the text: its title, and the text before and after."""
+    """A parser stage that changed the arguments: its title, and the arguments before and after."""
 
     @property
     def stage(self) -> str: ...

@@ -162,7 +162,7 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
     """Return the alerts on the rate of a shown series.
 
-    If several alerts report the same change, only the alert that includes the others is returned.
+    If several alerts report the same change, only the alert that includes the other alerts is returned.
     """
     night = store_queries.derive(read_alerts, "alerts")
     shown = [
@@ -241,7 +241,7 @@ def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
-    """Return the chart in words for screen readers, each named series with its newest point."""
+    """Return the chart in words for screen readers: each named series with its newest point."""
     newest = [
         f"{filters.short_label(by, name)} {wording.percent(last.share.rate or 0.0)} on {last.day}"
         for name in named
@@ -260,10 +260,7 @@ def _cached_shifts(points: Points) -> list[RateShift]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _find_shifts(counts: str, _points: Points) -> list[RateShift]:  # noqa: ARG001
-    """Return the changes in the series, from a cache if possible.
-
-    The cache compares only `counts`, because Streamlit takes long to hash many small objects.
-    """
+    """Return the changes in the series, from a cache if possible. The cache key is `counts`."""
     return trends.find_shifts(_points)
 
 
@@ -278,7 +275,7 @@ def _make_marks(
 ) -> list[Mark]:
     """Return one mark for each day with changes or events.
 
-    `series` maps an event to the affected series. Other events concern all series.
+    `series` maps an event to the affected series. An event that is not in `series` concerns all series.
     """
     by_day: dict[date, list[RateShift | TrendEvent]] = {}
     for event in letters:

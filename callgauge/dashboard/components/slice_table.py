@@ -137,11 +137,10 @@ def draw_thin_slices(
 ) -> None:
     """Draw one expander that lists the counts of slices with too little data.
 
-    `columns` holds the slices by `dimension`, for each rate. `noun` is the word for a slice. Pass
-    `opens=True` when the page has nothing better to show. Then the list is open at first and contains rates.
-    The URL key `<key>_thin` keeps whether the list is open, except if `opens` is None. `shown` is the number
-    of rows before "Show all". The list has no intervals and no order by rate, because the data supports no
-    conclusions.
+    `columns` holds the slices by `dimension`, for each rate. `noun` is the word for a slice. With
+    `opens=True` the list is open at first and contains rates. The URL key `<key>_thin` keeps whether the list
+    is open, except if `opens` is None. `shown` is the number of rows before "Show all". The list has no
+    intervals and no order by rate, because there is too little data.
     """
     by_name: dict[str, list[Slice]] = {}
     for several in columns.values():
@@ -235,7 +234,7 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
-    """Return a link to the calls of a slice that `rate` counts.
+    """Return a link to the calls in a slice that `rate` counts.
 
     Returns None when no page can list exactly these calls.
     """
@@ -247,10 +246,10 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
 def rate_cell(
     slice_: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
 ) -> Cell:
-    """Return a cell with a rate, k / n, the interval, and how much was not measured.
+    """Return a cell with a rate, k / n, the interval, and the number of unmeasured calls or turns.
 
     `scale` is the axis of the interval. If `scale` is None, no interval is drawn. `href` links to the calls
-    that k counts. With `unmeasured=False`, the cell does not show how much was not measured.
+    that k counts. With `unmeasured=False`, the cell omits the unmeasured number.
     """
     if slice_ is None:
         return Cell("–", values={"rate": None})
@@ -288,7 +287,8 @@ def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = Non
 def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
     """Return a narrow cell with a rate and its counts. If there is too little data, show only counts.
 
-    A tooltip has the interval and how much was not measured. `heat` is the strength of the cell's colour.
+    A tooltip has the interval and the number of unmeasured calls or turns. `heat` is the strength of the
+    cell's colour.
     """
     if slice_ is None or not slice_.share.n:
         return Cell(
@@ -339,16 +339,14 @@ def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
 
 
 def count_values(slice_: Slice) -> dict[str, Any]:
-    """Return the values that a download contains for a slice with too little data, which are counts without a
-    rate.
-    """
+    """Return the downloaded values of a slice with too little data: counts without a rate."""
     share = slice_.share
     unmeasured = slice_.total - share.n
     return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
 
 
 def describe_basis(share: Share) -> str:
-    """Return what a rate is based on: the number of sessions and the kind of interval."""
+    """Return the basis of a rate: the number of sessions and the kind of interval."""
     return f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}"
 
 
@@ -395,7 +393,7 @@ def share_cell(
 
 
 def share_values(share: Share) -> dict[str, Any]:
-    """Return the values that a download contains for a share: rate, k, n, 95 % interval, and sessions."""
+    """Return the downloaded values of a share: rate, k, n, 95 % interval, and sessions."""
     bounds = share.interval
     return {
         "rate": share.rate,

@@ -1,7 +1,4 @@
-"""Draws an HTML table with links, intervals and bars. A cell may safely contain any text.
-
-`st.dataframe` is not used, because its canvas can show no intervals and no links that keep the session.
-"""
+"""Draws an HTML table with links, intervals and bars. A cell may safely contain any text."""
 
 from __future__ import annotations
 
@@ -178,8 +175,8 @@ def draw_table(
 
     With `opens`, a click in a row follows the row's first link. `chosen` is the index of the selected row.
     `shown` is the number of rows before "Show all", or None for all rows. With `exported`, the card offers
-    the table as a file. With `shared`, shared documents contain the table. The URL keeps the sort order
-    (`sort`) and whether all rows are shown (`all`), without a run of the page.
+    the table as a file. With `shared`, shared documents contain the table. The URL key `sort` keeps the sort
+    order, and `all` keeps whether all rows are shown.
     """
     rows = _align_decimals(rows)
     table = Table(key, caption, columns, rows)
@@ -210,7 +207,7 @@ def draw_table(
 
 
 def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, more: bool = False) -> int:
-    """Return the approximate height in pixels on a wide screen where no text wraps (see table.css)."""
+    """Return the approximate height in pixels on a wide screen where no text wraps."""
     head = 41 if any(column.scale for column in columns) else 25
     tall = sum(13 + max((_cell_height(cell) for cell in row), default=0) for row in rows)
     return head + tall + (30 if more else 0)
@@ -320,9 +317,9 @@ Way = Literal["ascending", "descending"]
 def order_column(column: Column, order: str, first: Way, link: OrderLink) -> Column:
     """Return the column with a header that sorts the list by the URL's `order`.
 
-    The first click sorts by this column. The second click reverses the order, and the third click restores
-    the default order. `order` is the name of the column in the metric, and `first` is the direction of the
-    first click. `link` returns the link to the list in an order. The order None is the default order.
+    The first click sorts by this column, the second reverses the order, and the third restores the default
+    order. `order` is the name of the column in the metric, and `first` is the direction of the first click.
+    `link` returns the link to the sorted list, or to the default order for None.
     """
     text = st.query_params.get("order")
     other: dict[Way, Way] = {"ascending": "descending", "descending": "ascending"}

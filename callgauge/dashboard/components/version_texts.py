@@ -38,10 +38,10 @@ def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
 def draw_difference(
     subject: VersionedText, rows: Sequence[dict[Any, Any]], pair: tuple[str, str] | None = None
 ) -> None:
-    """Draw selectors for two versions, and how their texts differ.
+    """Draw selectors for two versions, and how the texts of the versions differ.
 
-    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first. By
-    default these are the newest version and the version before it.
+    The URL keys `before` and `after` keep the choice. `pair` holds the ids that are chosen at first, by
+    default the newest version and the version before it.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)
@@ -67,7 +67,7 @@ def _choose_version(
 
 
 def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
-    """Return a name such as triage@4 for each text number.
+    """Return a name such as triage@4 for each prompt text, by number.
 
     If a prompt has several texts, the name ends with the first characters of the text's hash.
     """

@@ -19,7 +19,7 @@ class PageEntry:
     `section` is the heading above the page. The ten main pages have no heading. Typing g and then `key` opens
     the page. With `filtered` the page has the filter bar. With `filtered_tab` only this tab has the bar. With
     `shows_texts` the page shows log content, so only an admin may download from the page. With `for_admins`
-    only admins can open the page. With `listed` the navigation shows the page.
+    only admins can open the page. With `listed` the navigation contains the page.
     """
 
     section: str

@@ -1,4 +1,4 @@
-"""Opens the store, draws what all pages share (navigation, filter bar), and runs the chosen page."""
+"""Opens the store, draws what all pages share (navigation, filter bar), and draws the chosen page."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _draw_account() -> None:
 
 
 def _open_store() -> UnshownStoreError | None:
-    """Choose the store file for this run. Rerun the page when a newer file is published.
+    """Choose the store file for this script run. Rerun the page when a newer file is published.
 
     Returns the problem when no store can be shown.
     """
@@ -166,7 +166,7 @@ def _open_store() -> UnshownStoreError | None:
 
 
 def _say_what_is_out_of_reach() -> None:
-    """Draw a line while the object store that holds a shared store does not answer."""
+    """Draw a warning while the object storage of a shared store does not answer."""
     since = store_queries.outage_since()
     if since is not None:
         st.warning(

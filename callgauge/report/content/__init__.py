@@ -1,1 +1,1 @@
-"""The content of the morning report: the data classes, and the code that computes the report from a store."""
+"""The content of the morning report: the data classes, and the code that computes them from a store."""

@@ -60,7 +60,7 @@ _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
 class SilentSource:
     """A source without new data. `why` says in words why the silence is not chance.
 
-    `name` is text from a log. A source counts as silent after `limit` days without data.
+    `name` comes from a log. A source counts as silent after `limit` days without data.
     """
 
     name: str
@@ -70,7 +70,7 @@ class SilentSource:
     limit: float = _LATE
 
     def was_silent(self, day: date) -> bool:
-        """Return True when the source already counted as silent on this day."""
+        """Return True when the source already counted as silent on `day`."""
         return (day - self.last_day).days > self.limit
 
 
@@ -229,10 +229,7 @@ def _describe_rate(item: AttentionItem, alert: Alert) -> ReportItem:
 
 
 def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: Attention) -> ReportItem:
-    """Return the report item for a new error.
-
-    The item counts sessions, not calls, because one session may repeat the same error in all its calls.
-    """
+    """Return the report item for a new error. The item counts sessions instead of calls."""
     rows = ask("slices", rates=("emission",), from_day=error.first_day, to_day=attention.newest)
     sessions = max(error.sessions, int(rows["sessions"].sum()))
     share = Share(error.sessions, sessions)
@@ -272,7 +269,7 @@ def _list_data_troubles(team: TeamContext, night: date, attention: Attention | N
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent for longer than the usual gaps of the format explain."""
+    """Yield the log formats that are silent for longer than the format's usual gaps explain."""
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
@@ -292,7 +289,7 @@ def _describe_silence(silence: SilentSource, night: date) -> ReportItem:
 def _find_known(
     ask: Ask, team: TeamContext, since: date | None, night: date, attention: Attention | None
 ) -> tuple[frozenset[str], str]:
-    """Return the keys of items that are not new, and a phrase for the time after which items are new."""
+    """Return the keys of known items, and in words the time after which items are new."""
     if since is None and team.last is not None:
         return team.last.keys, f"the report of {format_day(team.last.night, night)}"
     if attention is None:
@@ -312,7 +309,7 @@ def _find_known(
 
 
 def _list_keys(attention: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors. Include alerts that are part of another alert."""
+    """Return the keys of all alerts and new errors, including alerts that are part of another alert."""
     if attention is None:
         return frozenset()
     keys = [f"{alert.key} over" if alert.over else alert.key for alert in attention.alerts]
@@ -320,7 +317,7 @@ def _list_keys(attention: Attention | None) -> frozenset[str]:
 
 
 def _was_late(key: str, day: date) -> bool:
-    """Return True when the newest call was already too old on this day. `key` names the day of that call."""
+    """Return True when the newest call, whose day `key` contains, was already too old on `day`."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
@@ -332,7 +329,7 @@ def _order_item(item: ReportItem) -> tuple[int, int]:
 
 
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
-    """Return one sentence that counts what changed. The sentence contains no log text."""
+    """Return one sentence that counts what changed. The sentence contains no log content."""
     rates = [attention for attention in new if attention.kind == "rate"]
     returned = sum(item.kind == "error" and json.loads(item.key)[0] == "returned" for item in new)
     counts = (
@@ -352,7 +349,7 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
 
 
 def _describe_quiet(attention: Attention | None, still: int, back: int, data: str) -> str:
-    """Return the sentence for a day without news.
+    """Return the sentence for a day without changes.
 
     The sentence also says when there is too little data to find a change.
     """

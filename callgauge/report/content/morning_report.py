@@ -32,7 +32,7 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class ReportItem:
-    """One thing that changed, in plain text that may contain log text.
+    """One thing that changed, in plain text that may contain log content.
 
     `key` identifies the item in later reports. `alert` is the key under which a team acknowledges the item.
     `counts` has the numbers behind the sentence `text`. `low` and `high` are the 95 % interval of `k` / `n`.
@@ -63,7 +63,7 @@ class ReportItem:
 
 @dataclass(frozen=True, slots=True)
 class ReportRate:
-    """A headline rate on the newest day and on the days before, each rate with its 95 % interval."""
+    """A headline rate on the newest day, and the same rate on the days before. Both have 95 % intervals."""
 
     name: str
     title: str
@@ -88,8 +88,7 @@ class MorningReport:
     `open_further` counts the open alerts left out. `retries` says what retries cost. `ranking` names the
     model with the fewest parse errors over four weeks. `is_known` is True when there is enough data to tell a
     change from chance. `is_quiet` is True when nothing got worse or better, or when an earlier report already
-    said that there is too little data. Rates may be back to normal on a quiet day. `told` holds the keys of
-    all items of the report.
+    said that there is too little data. `told` holds the keys of all items of the report.
     """
 
     store: str
@@ -116,7 +115,7 @@ class MorningReport:
 
     @property
     def title(self) -> str:
-        """The report in one line, for e-mail subjects and titles. The line contains no log text."""
+        """The report in one line, for e-mail subjects and titles. The line contains no log content."""
         number = sum(item.tone != "calm" for item in self.sentences) + self.further
         what = f"{number} thing{'' if number == 1 else 's'} changed"
         if not number:

@@ -1,4 +1,4 @@
 """Sends the report to webhooks and by mail.
 
-A failed attempt is repeated, but never if the report may have arrived.
+A failed attempt is repeated only if the report certainly did not arrive.
 """

@@ -1,7 +1,7 @@
 """Sends one report to one channel, and retries only when the report certainly did not arrive.
 
-If a request gets no response, the report may have arrived. Then the delivery is *unknown*, and no process
-sends the report again, because a missing report is better than two reports.
+If a request gets no response, the report may have arrived. Then the delivery is *unknown* and is not
+repeated, because a missing report is better than two reports.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
 class SendError(Exception):
     """Raised when a request did not succeed. The message contains no secret.
 
-    `is_lost` is True when the report may have arrived anyway. `may_retry` is True when the next attempt may
-    succeed. `wait` is the number of seconds that the server asks to wait.
+    `is_lost` is True when the report may have arrived nevertheless. `may_retry` is True when the next attempt
+    may succeed. `wait` is the number of seconds that the server asks to wait.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """The result of sending to one channel. `told` is the reason for the result, in words."""
+    """The result of sending to one channel. `told` gives the reason in words."""
 
     channel: str
     result: Result
@@ -98,8 +98,8 @@ def deliver(
 def _send_in_time(send: Callable[[], str]) -> str:
     """Return the response of `send`.
 
-    Raises SendError when sending fails or the server responds too slowly. A socket timeout limits only single
-    reads, so `send` runs in a thread.
+    Raises SendError when sending fails or takes too long in all, even if each response of the server is
+    quick.
     """
     done: list[str | BaseException] = []
 

@@ -20,8 +20,8 @@ def list_channels(
 ) -> Iterator[Channel]:
     """Yield each channel once, with the channel's secrets from the environment.
 
-    A channel is named after the environment variable that holds its secret address. Later runs use this name
-    to find out whether the channel has the report.
+    A channel is named after the environment variable that holds its secret address. The name must stay the
+    same, because it is how a later attempt knows whether the channel already has the report.
     """
     for hook in dict.fromkeys(settings.webhooks):
         name = f"{hook.kind} ({hook.url_variable})"
@@ -42,9 +42,8 @@ def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str
 def _post_by_apprise(address: str, report: MorningReport) -> str:
     """Send one plain-text message to an Apprise address, and return the service's name.
 
-    Apprise does not say why sending failed: the service may have rejected the message, or only its response
-    was lost. So a failed attempt counts as *unknown*, and the message is not sent again, because it could
-    arrive twice. Raises SendError.
+    Apprise does not say why sending failed, so the message may have arrived. To avoid a second message, a
+    failed attempt counts as *unknown* and is not repeated. Raises SendError.
     """
     try:
         import apprise

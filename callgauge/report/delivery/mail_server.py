@@ -54,7 +54,7 @@ def _connect(settings: EmailSettings) -> smtplib.SMTP:
 
 
 def _leave(server: smtplib.SMTP) -> None:
-    """End the session. Errors are ignored, because an error here no longer changes the result."""
+    """End the SMTP session. Errors are ignored, because the result is already known."""
     with suppress(smtplib.SMTPException, OSError):
         server.quit()
     server.close()

@@ -38,7 +38,7 @@ MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Rejects redirects, which would turn the POST into a GET or send the report to another host."""
+    """Rejects redirects, which could send the report to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -47,7 +47,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def post_message(address: str, message: Mapping[str, Any]) -> str:
     """Send a message to a webhook and return the status. Raises SendError.
 
-    Uses the proxies that the environment configures. Status 429 and other temporary errors may be retried.
+    Uses the proxies that the environment configures. After status 429 and other temporary errors, the caller
+    may retry.
     """
     _check_address(address)
     body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
@@ -105,9 +106,9 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
 
 
 def _describe(problem: object) -> str:
-    """Return the error text of the operating system.
+    """Return the operating system's error message.
 
-    The exception's own text is not used, because it may quote the request.
+    The exception's own message may contain the request.
     """
     if isinstance(problem, TimeoutError):
         return "timed out"

@@ -18,7 +18,7 @@ _COLOURS = {True: 0x57606A, False: 0xB3261E}
 
 
 def make_discord_message(report: MorningReport) -> dict[str, Any]:
-    """Return the message. If the message is too long, the last lines are left out."""
+    """Return the message. If it is too long, the last lines are left out."""
     lines = list(_list_lines(report))
     while len("\n".join(lines)) > LONGEST_TEXT:
         lines.pop()

@@ -1,4 +1,4 @@
-"""Writes the report as an e-mail with a plain-text part and an HTML part."""
+"""Writes the report as an e-mail with plain text and HTML."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class EmailAddressError(ValueError):
 
 
 def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) -> EmailMessage:
-    """Return the message with its two parts. Raises EmailAddressError.
+    """Return the e-mail. Raises EmailAddressError.
 
-    Headers contain no log text. If the same report is sent again to the same recipients, the Message-ID is
+    Headers contain no log content. If the same report is sent again to the same recipients, the Message-ID is
     the same.
     """
     message = EmailMessage(policy=SMTP)
@@ -50,7 +50,7 @@ def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) 
 def write_plain_text(report: MorningReport, *, for_chats: bool = False) -> str:
     """Return the report as plain text.
 
-    With `for_chats`, log text creates no links and mentions nobody.
+    With `for_chats`, log content creates no links and mentions nobody.
     """
 
     def show(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes the report as one HTML file, which is also the HTML part of e-mails."""
+"""Writes the report as one HTML file, which e-mails also contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.stats import Interval
 
 
 def write_html(report: MorningReport) -> str:
-    """Return the report as a page. Every text is escaped, so log text is never parsed as HTML."""
+    """Return the report as a page in which all log content is escaped."""
     return write_page(report.title, list(_list_parts(report)))
 
 

@@ -1,4 +1,4 @@
-"""Writes the report as Markdown, with all log text escaped."""
+"""Writes the report as Markdown, with all log content escaped."""
 
 from __future__ import annotations
 

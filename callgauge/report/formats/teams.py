@@ -2,7 +2,7 @@
 
 Blocks: https://adaptivecards.io/explorer/
 
-A message may have 28 KB. Log text needs no escaping, because the card's text runs ignore Markdown.
+A message may have 28 KB. Log content needs no escaping, because TextRun elements ignore Markdown.
 """
 
 from __future__ import annotations

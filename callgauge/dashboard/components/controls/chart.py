@@ -1,4 +1,4 @@
-"""Draws a chart only when it scrolls into view, because the chart script is large."""
+"""Draws a chart only when it scrolls into view, because the chart's script is slow to load."""
 
 from __future__ import annotations
 

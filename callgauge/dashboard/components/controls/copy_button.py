@@ -1,4 +1,4 @@
-"""Draws a button that copies a text or the URL of a page. The button also works on pages without https."""
+"""Draws a button that copies a text or the URL of a page. The button also works on pages without HTTPS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def copy_link(key: str, label: str, path: str) -> None:
     """Draw a button that copies the full URL of a page.
 
     `path` is relative to the current page, as `filters.page_link` returns it. The browser adds the sort order
-    of tables, which the server does not know.
+    of tables.
     """
     _draw(key, label, "", path)
 

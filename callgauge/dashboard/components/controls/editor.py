@@ -1,4 +1,4 @@
-"""A text editor that sends its text while a person types.
+"""A text editor that sends the typed text to the server while a person types.
 
 Streamlit's own text area sends the text only when the area loses the focus.
 """

@@ -1,6 +1,6 @@
-"""Links to another view of the same page. `st.page_link` would only reload the page.
+"""Links to another view of the same page.
 
-A click on a link adds one entry to the browser's history and keeps the session.
+A click on a link adds one entry to the browser's history and keeps the Streamlit session.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HTML = "<div class='page-link'>\n</div>"
 
 
 def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
-    """Draw a link to a relative URL. If there is no URL, draw a pale label.
+    """Draw a link to a relative URL, or a pale label if there is no URL.
 
     With `arrives`, the page scrolls to the link after the URL has changed.
     """
@@ -27,7 +27,8 @@ def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) 
         html=_HTML,
         css=read_source(__file__, "page_links.css"),
         js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "page_links.js"),
-        isolate_styles=False,  # without isolation, a keyboard shortcut can find and press the link
+        # The script of the keyboard shortcuts must find the link, which an isolated component would hide.
+        isolate_styles=False,
     )
     draw(key=key, data={"label": label, "href": href, "arrives": arrives}, width="content")
 
@@ -35,8 +36,8 @@ def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) 
 def session_link(session: str, *, file: int | None = None, **place: str | int | None) -> str:
     """Return a relative URL that opens a session.
 
-    Pass the id of the `file` when several sources contain this session id. `place` names the turn, step or
-    call to show.
+    Pass the id of the `file` when several sources contain this session id. The page then shows the turn, step
+    or call in `place`.
     """
     named = {"session": session, "file": file, **place}
     return filters.page_link(
@@ -51,9 +52,8 @@ def call_link(call: str) -> str:
 def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] | None = None) -> None:
     """Draw a link that parses a tool's stored calls again.
 
-    Draw nothing when the store has no call of the tool. The link contains `definition`. If the definition is
-    too long for a link, the page uses the newest stored definition. `query` contains other URL keys of the
-    playground.
+    Draw nothing when the store has no call of the tool. The linked page uses `definition`. If `definition` is
+    too long for a link, the page uses the newest stored definition. `query` holds further URL keys.
     """
     if not store_queries.is_open():
         return

@@ -43,10 +43,7 @@ ATTEMPTS: Mapping[str, str] = {
 
 @contextmanager
 def fold_filters(*keys: str) -> Iterator[None]:
-    """Put the selectors that the `with` body draws behind one button, which shows how many selectors are set.
-
-    The values in the URL filter the list even when the selectors are not drawn.
-    """
+    """Put the selectors that the `with` body draws behind a button, which shows how many are set."""
     count = sum(bool(st.query_params.get(key)) for key in keys)
     label = f"Filter this list: {count} set" if count else "Filter this list"
     with st.popover(label, icon=":material/filter_list:", key="list_filters", width="content"):
@@ -78,10 +75,7 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def read_pick(key: str, options: Mapping[str, str]) -> str | None:
-    """Return the value that the URL sets for a selector. Return None when the URL sets no value.
-
-    The selector need not be drawn.
-    """
+    """Return the value that the URL sets for a selector, or None when the URL sets no value."""
     text = st.query_params.get(key)
     return text if text and text in options else None
 

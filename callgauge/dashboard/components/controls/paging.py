@@ -42,7 +42,7 @@ def _page_number(key: str) -> int:
 
 
 def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Return one page of a list that is read day by day, and the number of pages.
+    """Return one page of a list, newest rows first, and the number of pages.
 
     The URL key `key` holds the page number.
     """
@@ -77,8 +77,8 @@ def find_steps(
 ) -> tuple[ListStep | None, ListStep | None]:
     """Return the rows before and after the chosen row. These rows may be on other pages.
 
-    At the ends of the list, a row is None. If no row of the page is chosen, the first row is returned as the
-    next row.
+    The row before the first row is None, and so is the row after the last. If no row is chosen, the next row
+    is the first row of the page.
     """
     listing, pages = listed
     rows = listing.rows.to_dict("records")
@@ -113,7 +113,7 @@ def draw_steps(before: str | None, after: str | None) -> None:
 
 
 def describe_count(listing: ListPage, noun: str) -> str:
-    """Return the number of rows with the noun. Add "or more" when the search has not reached all days."""
+    """Return the number of rows with the noun. Add "or more" if some days have not been searched yet."""
     return wording.plural(listing.found, noun) + ("" if listing.is_complete else " or more")
 
 
@@ -123,7 +123,7 @@ def show_nothing_found(
     """Draw the message of an empty page.
 
     If all days were searched, `nothing` draws the message. Otherwise the message offers to search older days.
-    `among` is text before the noun.
+    `among` stands before the noun in the message.
     """
     if listing.is_complete:
         nothing()

@@ -197,9 +197,8 @@ def baseline_key(dimension: str) -> str:
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
     """Draw the selector "Compared with" and return the chosen slice.
 
-    The default is the slice with most sessions, never the slice with the best rate. That slice may only be
-    lucky, and then all others would look worse than they are. The slice without a name may mix several
-    values, so it is offered only if there is no other slice.
+    The default is the slice with most sessions. The slice without a name may mix several values, so it is
+    offered only if there is no other slice.
     """
     usual = choose_reference(several)
     named = [slice_ for slice_ in several if slice_.is_named]

@@ -1,4 +1,4 @@
-"""Queues the replays of this server. One replay runs at a time, for all pages and browser sessions."""
+"""Queues the replays of this server. Only one replay runs at a time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Widgets whose values are kept in the URL.
-
-With Streamlit's `bind=`, a value would be lost when a person goes Back to a page.
-"""
+"""Widgets whose values are kept in the URL."""
 
 from __future__ import annotations
 
@@ -28,12 +25,10 @@ def draw_url_widget(
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `draw` gets the key of the widget and returns the value. `draw` must pass `st.session_state[key]` as the
-    widget's default. If a newer run starts immediately, the browser may miss the value in the session state,
-    and send the default as if a person had chosen the default. `parse` turns the URL's text into a value. If
-    `parse` raises ValueError, the value is `empty`. `write` turns a value into text. The URL omits `key`
-    while the value is `empty`. But if a link set the key, the key stays, because `empty` may be another value
-    after the next load. `describe` returns the name and the value of the choice in words, for shared
+    `draw` gets the widget's key and returns the value. `draw` must pass `st.session_state[key]` as the
+    widget's default. `parse` turns the URL's text into a value. If `parse` raises ValueError, the value is
+    `empty`. `write` turns a value into the URL's text. The URL omits `key` while the value is `empty`, except
+    if a link set the key. `describe` returns the name and the value of the choice in words, for shared
     documents.
     """
     require_declared(key)
@@ -53,11 +48,7 @@ def draw_url_widget(
 
 
 def write_changed(key: str, empty: str) -> None:
-    """Write a newly chosen widget value into the URL. Pass this function as the widget's `on_change`.
-
-    The navigation is drawn before the widget, so the navigation's links contain only values that the URL
-    already has.
-    """
+    """Write a newly chosen widget value into the URL. Pass this function as the widget's `on_change`."""
     value = st.session_state[key]
     written = None if value in (empty, None) else str(value)
     st.session_state[f"_url_{key}"] = written
@@ -72,9 +63,7 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
 
 
 def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
-    """Remove the page number `key` from the URL when the `parameters` differ from the parameters of the last
-    run.
-    """
+    """Remove the page number `key` from the URL when `parameters` have changed since the last script run."""
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
@@ -113,8 +102,8 @@ def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
 def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
     """Draw an expander, and return the container for its content.
 
-    Return None while the expander is closed. `opens` is the initial state. After a person has opened or
-    closed the expander, the URL's `key` is 1 or 0.
+    Return None while the expander is closed. With `opens`, the expander is open at first. After a person has
+    opened or closed it, the URL's `key` is 1 or 0.
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
@@ -133,11 +122,7 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 
 @st.fragment
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
-    """Draw a popover.
-
-    When a person opens the popover, `draw` draws the content without a run of the page. A page has a dozen
-    popovers. If their content was drawn immediately, the browser would be slow.
-    """
+    """Draw a popover. `draw` draws the content when a person opens the popover."""
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):
         with popover:

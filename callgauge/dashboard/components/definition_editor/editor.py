@@ -1,4 +1,4 @@
-"""Draws the editor of a tool definition, as JSON or as a form. Both views edit the same text."""
+"""Draws the editor of a tool definition, as JSON or as a form."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ECHOED = 20_000  # characters; longer texts are not sent back to the browser on
 class _EditedDefinition:
     """The state of the editor in a browser session.
 
-    `text` is the edited text. A new `version` resets the text. The page last set the text to `put`, and has
-    set the text `puts` times.
+    `text` is the edited text. A new `version` resets the editor. `put` is the text that the page last set,
+    and `puts` counts how often the page has set a text.
     """
 
     version: Hashable = None
@@ -47,10 +47,10 @@ def edit_definition(
     tool: str | None = None,
     placeholder: str = "",
 ) -> str:
-    """Draw the editor and return the current text of the definition.
+    """Draw the editor and return the current JSON of the definition.
 
     The editor begins with `text`. A new `version` resets the editor to `text`. `parse` returns the tools that
-    a text defines. An invalid text defines no tools. The form edits `tool`, by default the first tool.
+    a JSON text defines, or no tools for invalid JSON. The form edits `tool`, by default the first tool.
     `height` is in pixels.
     """
     edited: _EditedDefinition = st.session_state.setdefault(f"_{key}_edited", _EditedDefinition())

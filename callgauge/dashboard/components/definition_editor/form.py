@@ -28,8 +28,8 @@ class DefinitionForm:
     """The state of a form in a browser session.
 
     `text` is the definition as the form last returned it, or None before the form is drawn. `base` is the
-    text that filled the fields. `filled` counts how often the fields were filled. `added` is the number of
-    added lines.
+    definition that filled the fields. `filled` counts how often the fields were filled. `added` is the number
+    of added lines.
     """
 
     text: str | None = None
@@ -44,15 +44,15 @@ class DefinitionForm:
         self.added = 0
 
     def close(self) -> None:
-        """Discard the text of the form. The next form fills the fields again."""
+        """Discard the edited definition. The next form fills the fields again."""
         self.text = None
 
 
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
-    """Draw the form of one tool that `text` defines, and return the edited text.
+    """Draw the form of one tool that `text` defines, and return the edited definition.
 
-    `parse` returns the tools that a text defines. An invalid text defines no tools. By default the form edits
-    the first tool. From the first edit on, the text is in Anthropic's format.
+    `parse` returns the tools that a text defines, or no tools for an invalid text. By default the form edits
+    the first tool. An edited definition is in Anthropic's format.
     """
     if form.text != text:
         form.fill(text)
@@ -106,7 +106,7 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
 def _name_in_label(name: str) -> str:
     """Return a parameter's name for a label.
 
-    Plain words are not escaped, because screen readers read the escapes aloud.
+    Plain words are not escaped, because screen readers would read the escapes aloud.
     """
     return name if _WORD.fullmatch(name) else wording.in_markdown(name, 40)
 

@@ -69,10 +69,10 @@ def list_parameters(schema: Mapping[str, Any]) -> list[ParameterField]:
 def write_parameters(
     schema: Mapping[str, Any], before: Sequence[ParameterField], after: Sequence[ParameterField | None]
 ) -> dict[str, Any]:
-    """Return the schema with edited parameters. Parts that the form does not show are unchanged.
+    """Return the schema with edited parameters. What the form does not show stays unchanged.
 
-    `after` has one entry for each parameter in `before`. The entry None removes the parameter. New parameters
-    follow. New parameters without a name are ignored.
+    `after` has one entry for each parameter in `before`, and then the new parameters. An entry None removes
+    the parameter. New parameters without a name are ignored.
     """
     edited = {old.name: (old, new) for old, new in zip(before, after, strict=False)}
     properties: dict[str, Any] = {}
@@ -148,9 +148,9 @@ def _write_values(values: Any) -> str:
 
 
 def parse_values(text: str) -> list[Any]:
-    """Return the values that a text such as `"guide", 3` lists.
+    """Return the values in a comma-separated list such as `"guide", 3`.
 
-    Text that is not JSON is split at the commas.
+    A list that is not JSON is split at the commas.
     """
     try:
         values: list[Any] = json.loads(f"[{text}]")

@@ -17,10 +17,7 @@ _LONGEST = 200  # maximum length of an author name, in characters
 
 
 def read_records() -> TeamRecords:
-    """Return the team's decisions, notes and rules.
-
-    If the file cannot be read, return no records. The filter bar reports that error.
-    """
+    """Return the team's decisions, notes and rules, or no records if the file cannot be read."""
     try:
         return store_queries.team_records()
     except MemoryProblemError:
@@ -32,7 +29,7 @@ def may_write() -> bool:
 
 
 def describe_reader() -> str:
-    """Return the sentence that a person without permission to change records sees."""
+    """Return the sentence for a person who may not change records."""
     if current_viewer().name:
         return "You can read the team's decisions and notes, but not change them."
     return "Without sign-in, only users of this machine can change decisions and notes."
@@ -60,9 +57,7 @@ def take_author(key: str) -> str:
 
 
 def owns(owner: str) -> bool:
-    """Return True when this person may change a record that `owner` wrote, because this person is `owner` or
-    an admin.
-    """
+    """Return True when this person may change a record that `owner` wrote."""
     viewer = current_viewer()
     return viewer.may_write and (viewer.is_admin or owner == author_name())
 

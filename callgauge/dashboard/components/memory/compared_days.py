@@ -1,4 +1,4 @@
-"""The selector of the days to compare with, and the form that saves days under a name for the team."""
+"""The selector of the baseline days, and the form that saves days under a name for the team."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callgauge.memory.kept_slices import KeptSlice, take_slice
 
 
 def choose_compared_days() -> None:
-    """Draw the selector of the days to compare with. A person can also type a range."""
+    """Draw the selector of the baseline days. A person can also type a range."""
     offered = [DAYS_BEFORE, *filters.kept_baselines(), NOTHING]
 
     def draw(key: str) -> str:

@@ -26,7 +26,7 @@ _SAVED = "_decision_saved"
 def draw_decide(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
     """Draw the popover that records a decision.
 
-    `figures` has a suggested title and the numbers for each comparison that a decision can be about.
+    For each comparison that a decision can be about, `figures` has a suggested title and the numbers.
     """
     with st.container(width="content"):
         draw_popover("Decide", f"decide_{key}", lambda: _ask_decision(key, figures, link))
@@ -42,7 +42,7 @@ def freeze_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metric parameters in the JSON of `freeze_parameters`. Raises ValueError for other JSON."""
+    """Return the metric parameters from JSON of `freeze_parameters`. Raises ValueError for other JSON."""
     read: dict[str, Any] = {}
     for name, value in frozen.items():
         if name in ("from_day", "to_day"):

@@ -41,7 +41,7 @@ def describe_rule(rule: AlertRule) -> str:
 def ask_rule() -> None:
     """Draw a form that saves an alert rule for the current filters.
 
-    A person without permission sees a sentence instead.
+    People who may not save rules see a sentence instead.
     """
     if not may_write():
         st.caption(describe_reader())
@@ -73,7 +73,7 @@ def ask_rule() -> None:
 
 
 def ask_mute(rule: AlertRule, place: str) -> None:
-    """Draw the buttons that mute or unmute an alert rule. `place` distinguishes the keys of the buttons."""
+    """Draw the buttons that mute or unmute an alert rule. `place` makes the widget keys unique."""
     today = datetime.now(UTC).date()
     if rule.is_muted(today):
         if st.button("Unmute", key=f"speak_{place}"):

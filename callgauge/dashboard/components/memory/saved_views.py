@@ -40,7 +40,7 @@ class ViewLink:
 def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
     """Return the saved views that this person sees, their own views first.
 
-    Views of pages that this version does not have are skipped.
+    Views of unknown pages are skipped.
     """
     return [
         ViewLink(
@@ -73,7 +73,7 @@ def _describe(view: SavedView, page: str) -> str:
 def view_link(view: SavedView) -> str:
     """Return the relative URL of a view.
 
-    The query is encoded again. Otherwise a stored query could make the URL lead to another site.
+    The stored query is encoded again, so that the URL cannot lead to another site.
     """
     page, query = find_page(view.page, parse_qsl(view.query, keep_blank_values=True))
     return f"{page}?{urlencode(query)}" if query else page

@@ -27,7 +27,7 @@ def find_trend_notes(
 ) -> list[Note]:
     """Return the notes that a trend marks.
 
-    A note is about a day, a series of the trend, a subject in `also`, or a value that the filters choose.
+    These are notes on a day, a series of the trend, a subject in `also`, or a chosen filter value.
     """
     shown = _find_shown(by, series, also)
     return [
@@ -42,7 +42,7 @@ def find_trend_notes(
 def find_trend_decisions(
     by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
 ) -> list[RecordedDecision]:
-    """Return the decisions made on these days.
+    """Return the decisions made on the days of a trend.
 
     A decision is left out if its comparison selects only values that the trend does not show.
     """
@@ -58,7 +58,9 @@ def find_trend_decisions(
 
 
 def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
-    """Return the subjects of a trend: its series, `also`, and the values that the filters choose."""
+    """Return the subjects of a trend: the series, the subjects in `also`, and the values that the filters
+    choose.
+    """
     chosen = filters.chosen_filters()
     narrowed = {
         (kind, values[0])

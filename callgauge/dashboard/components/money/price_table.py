@@ -1,6 +1,6 @@
 """Draws the prices in use.
 
-Each row has the model, the first day, the owner of the price, and how the model name was matched.
+Each row has the model, the first day and the owner of the price, and how the model name was matched.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _NAMED = 3
 
 
 def write_path(page: ShownPage, days: str | None) -> str:
-    """Return the relative URL of the view, with these `days` and with all default values."""
+    """Return the relative URL of the view, with `days` and with all default values."""
     pairs = {key: st.query_params.get_all(key) for key in st.query_params}
     if page.is_filtered:
         for name, values in filters.chosen_filters().by_dimension().items():
@@ -54,7 +54,7 @@ def fix_days() -> str:
 
 
 def moving_days() -> str | None:
-    """Return the chosen days if new data moves these days ("28 days", "all days").
+    """Return the chosen days if they move with new data ("28 days", "all days").
 
     Return None for fixed dates.
     """

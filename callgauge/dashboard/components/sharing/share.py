@@ -43,7 +43,7 @@ _SESSIONS = (
 
 @st.fragment
 def draw_share() -> None:
-    """Draw the Share button. Call this function after the page has run."""
+    """Draw the Share button. Call this function after the page is drawn."""
     popover = st.popover("Share", icon=":material/share:", key="share", on_change="rerun", width="content")
     if popover.open:
         with popover, st.container(gap="xsmall", width=320, key="share_ways"):
@@ -116,7 +116,7 @@ def _list_methods(page: ShownPage) -> list[Method]:
 
 
 def _describe_data() -> str:
-    """Return a description of the data that the page shows, without the path of the store on the server."""
+    """Return a description of the page's data that omits the path of the store on the server."""
     if not store_queries.is_open():
         return ""
     shown = store_queries.shown_generation()

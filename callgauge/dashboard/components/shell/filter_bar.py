@@ -1,8 +1,7 @@
 """The filter bar: a selector of days, and one panel with the values of all dimensions.
 
-The bar is drawn before the page runs. So the bar's widgets exist on every page, and navigation keeps the
-widgets' values. The panel is our own component. Hidden multiselects keep the panel's values, because
-Streamlit binds multiselects to the URL.
+The bar is drawn before the page, so every page has the bar's widgets and keeps their values. Hidden
+multiselects keep the panel's values in the URL.
 """
 
 from __future__ import annotations
@@ -40,10 +39,9 @@ def draw_filter_bar(
     *,
     shown: bool = True,
 ) -> None:
-    """Draw the filter bar and keep its selection for the rest of the run.
+    """Draw the filter bar and keep the selection for the rest of the script run.
 
-    If `shown` is False, the widgets are drawn but hidden. Without the widgets, the URL would lose the
-    filters.
+    If `shown` is False, the widgets are hidden, and the URL still keeps the filters.
     """
     labels = _read_labels(choices)
     with st.container(
@@ -67,7 +65,9 @@ def draw_filter_bar(
 
 
 def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return the labels of the values that the bar offers, by dimension, and keep the labels for the run."""
+    """Return the labels of the values that the bar offers, by dimension, and keep the labels for this script
+    run.
+    """
     labels = {}
     for name in DIMENSIONS:
         rows = choices[choices.dimension == name]
@@ -78,7 +78,10 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar shows a dimension, which can narrow the data or has a chosen value."""
+    """Return whether the bar shows a dimension.
+
+    The bar shows a dimension that can narrow the data or has a chosen value.
+    """
     is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
     return is_chosen or filters.can_narrow(name, rows.value)
 
@@ -129,10 +132,9 @@ def _take_choice() -> None:
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
-    """Return the value that the panel showed as `text`. Return None if no value has this text.
+    """Return the value that the panel showed as `text`, or None if no value has this label.
 
-    Long labels are cut, so several values may have this text. Then `place`, the position in the panel,
-    decides.
+    If several values have the same cut label, `place`, the position in the panel, decides.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -175,7 +177,7 @@ def _draw_days(first: date | None, last: date | None) -> Days | None:
 
 
 def _draw_range(newest: date) -> str:
-    """Draw the selector of days and return its text. A person can also type a range."""
+    """Draw the selector of days and return the chosen days as text. A person can also type a range."""
 
     def take() -> None:
         text = st.session_state[DAYS] or PRESETS[0]
@@ -209,9 +211,9 @@ def _draw_range(newest: date) -> str:
 
 
 def _read_days_text(text: str, otherwise: str) -> str:
-    """Return the range of days in `text`, in the spelling of links.
+    """Return the range of days in `text`, written as in a link.
 
-    For an invalid text return `otherwise`.
+    If `text` is invalid, return `otherwise`.
     """
     try:
         return read_range(text).text

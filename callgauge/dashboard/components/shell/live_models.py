@@ -2,7 +2,7 @@
 
 CALLGAUGE_LIVE_ENDPOINT is the address (`https://api.openai.com/v1`). CALLGAUGE_LIVE_KEY is the API key.
 CALLGAUGE_LIVE_WIRE is the API (default: openai-chat). CALLGAUGE_LIVE_MODELS holds comma-separated model
-names. Without a key, the server does not import the package `gateway`.
+names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class LiveModels:
         self.endpoint = self._open().name
 
     def send(self, request: LiveRequest, times: int) -> list[LiveReply]:
-        """Send the request `times` times, four at once. The replies come in no particular order."""
+        """Send the request `times` times, four requests at once.
+
+        The order of the replies is arbitrary.
+        """
         return asyncio.run(self._send_all(request, times))
 
     def _open(self) -> Endpoint:

@@ -1,7 +1,4 @@
-"""Defines the interface for live requests to a model.
-
-The entry point passes an object that sends requests, or None.
-"""
+"""Defines the interface for live requests to a model."""
 
 from __future__ import annotations
 
@@ -42,9 +39,9 @@ class LiveReply:
 
 
 class LiveSender(Protocol):
-    """Sends requests to models. People see `endpoint`, the address that receives the requests.
+    """Sends requests to models. The page shows `endpoint`, the address that receives the requests.
 
-    `models` holds the models to choose from. If `models` is empty, the model of the stored call is used.
+    `models` holds the offered models. If `models` is empty, the model of the stored call is used.
     """
 
     endpoint: str
@@ -64,9 +61,6 @@ def offer_sender(sender: LiveSender | None) -> None:
 
 
 def find_sender() -> LiveSender | None:
-    """Return the object that sends requests, which the entry point passed.
-
-    Return None if the entry point passed None.
-    """
+    """Return the object that sends requests. Return None if the server cannot send requests to a model."""
     sender: LiveSender | None = st.session_state.get(_KEY)
     return sender

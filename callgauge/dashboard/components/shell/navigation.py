@@ -1,7 +1,7 @@
 """Draws the pages and saved views in the sidebar, the command palette, and keyboard shortcuts.
 
-Streamlit's own page list is not used: screen readers cannot read that list (axe: list, listitem), and a
-copied link loses the filters.
+Streamlit's own page list is not used, because screen readers cannot read it and copied links would lose the
+filters.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_sa
 
 
 def take_save_wish() -> bool:
-    """Return True, but only once, after a person has chosen to save the view."""
+    """Return True once after a person has chosen to save the view."""
     return bool(st.session_state.pop(_SAVING, False))
 
 
@@ -140,7 +140,7 @@ def _note_save() -> None:
 def list_values(text: str) -> list[dict[str, Any]]:
     """Return the most used models, hosts, prompts and tools, each with its label and its value in the URL.
 
-    If a kind has too many values to send, values that contain `text` come first.
+    If there are too many values to send, values that contain `text` come first.
     """
     choices = store_queries.ask("choices")
     kinds = []

@@ -1,4 +1,4 @@
-"""Draws links and copy buttons of one call, such as its session, raw text, request and test case."""
+"""Draws links and copy buttons for one tool call: its session, raw arguments, request and test case."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Draws a card with the retry sequence of one call: each attempt, what the attempt changed, and how the
-attempt ended.
-"""
+"""Draws a card with the retry sequence of one call: what each attempt changed, and how it ended."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _ENDS = {"recovered": "The last one worked", "abandoned": "The call was given up
 def list_attempts(call: Row) -> Sequence[Row]:
     """Return the attempts of the call's retry sequence in order.
 
-    The result is empty if the call has no retry sequence.
+    The result is empty if the call belongs to no retry sequence.
     """
     if call["chain_id"] is None:
         return []

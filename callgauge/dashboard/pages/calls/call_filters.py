@@ -100,7 +100,7 @@ def read_filters() -> dict[str, Any]:
 
 
 def is_narrowed() -> bool:
-    """Return True when the page's own filters narrow the list."""
+    """Return True when the filters of the page Calls narrow the list."""
     return any(st.query_params.get(name) for name in URL_KEYS.narrowing)
 
 

@@ -16,7 +16,7 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class LoadedCall:
-    """One call: a row of the metric `call`, the diagnostics in order, and the tool definition.
+    """One tool call: a row of the metric `call`, the diagnostics in order, and the tool definition.
 
     `tool` and `description` are None when the store has no definition.
     """

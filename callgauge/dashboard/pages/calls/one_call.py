@@ -31,10 +31,10 @@ _CALLS_SHOWN = 12  # calls of the turn that are shown before "Show all"
 
 
 def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -> None:
-    """Draw the call.
+    """Draw the tool call.
 
     `back` links to the list from which the call was opened. `steps` links to the previous and the next call
-    in that list. `steps` is None if the call was opened from another place.
+    in that list, or is None if the call was opened from another place.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         draw_link("all_calls", "← All calls", back)

@@ -88,7 +88,7 @@ def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
 
 
 def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
-    """Return links that show the previous and the next call of the list in full."""
+    """Return links to the previous and the next call of the list."""
     chosen = read_filters()
     listed = read_newest(CALLS, "page", chosen)
     before, after = find_steps(CALLS, "page", chosen, listed, _is_call(call_id))

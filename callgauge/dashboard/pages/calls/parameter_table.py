@@ -1,4 +1,4 @@
-"""Builds one row for each parameter of a call: the declaration, the sent value, the resulting value."""
+"""Builds one row for each parameter of a call: the declared type, the sent value, the resulting value."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _ENUM = 12  # values of an enum that are listed
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """One parameter of a call: its declaration, the sent value, the resulting value, its diagnostics.
+    """One parameter of a call: the sent value, the resulting value and the diagnostics.
 
-    `kind` is the declared type. `kind` and `required` are None for an undeclared parameter. `sent` is the raw
-    text of the value, or JSON if the text was repaired. `became` is the value as JSON after parsing. `sent`
+    `kind` is the declared type. `kind` and `required` are None for an undeclared parameter. `sent` is the
+    value as in the raw arguments, or as repaired JSON. `became` is the value as JSON after parsing. `sent`
     and `became` are None when there is no value. `sent_as` is the name that the model used, if that is not
     `name`.
     """
@@ -48,16 +48,16 @@ class ParameterRow:
 
     @property
     def is_mended_only(self) -> bool:
-        """True when a lossy repair produced `sent`, and nothing changed the value after the repair."""
+        """True when a lossy repair produced `sent` and type conversion left the value unchanged."""
         return self.is_lossy and self.became is not None and not self.has_changed
 
     @property
     def is_lossy(self) -> bool:
-        """True when the repair of the text may have lost or invented part of this value."""
+        """True when a repair of the raw arguments may have lost or invented part of this value."""
         return any(finding.lossy for finding in self.findings)
 
     def describe_required(self, tool: ToolDefinition | None) -> str:
-        """Return in words whether `tool` requires the parameter."""
+        """Return in words whether the definition requires the parameter."""
         if tool is None:
             return "no definition"
         return {True: "required", False: "optional", None: "not declared"}[self.required]
@@ -83,7 +83,7 @@ def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> li
 
 
 def first_name(path: str) -> str | None:
-    """Return the top-level parameter in a path. Return None for the path `$`.
+    """Return the top-level parameter in a JSON path, or None for the path `$`.
 
     For `$.filters[2].name`, return `filters`.
     """

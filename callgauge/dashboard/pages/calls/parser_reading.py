@@ -95,7 +95,7 @@ def _format_value(text: str | None, absent: str) -> str:
 
 
 def describe_result(parameter: ParameterRow) -> str:
-    """Return the resulting value of a parameter, or the words for invalid, left out or unchanged."""
+    """Return a parameter's resulting value, or words such as “invalid”, “left out” or “unchanged”."""
     if parameter.became is None:
         return "–" if parameter.sent is None else "invalid" if parameter.severity == "error" else "left out"
     if parameter.has_changed:

@@ -1,4 +1,4 @@
-"""Draws a summary of one call next to the call list: text, diagnostics, parameters and result."""
+"""Draws a summary of one call next to the call list: raw arguments, diagnostics, parameters and result."""
 
 from __future__ import annotations
 

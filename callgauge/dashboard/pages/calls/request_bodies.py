@@ -1,7 +1,7 @@
 """Builds a request to a model that continues a session from a given call.
 
-The format is OpenAI chat completions, which nearly every server accepts. No other common format has arguments
-as text. As text, invalid arguments stay unchanged.
+The format is OpenAI chat completions, which nearly every server accepts. Its arguments are JSON text, so even
+invalid arguments can be sent.
 """
 
 from __future__ import annotations

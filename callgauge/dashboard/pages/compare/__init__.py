@@ -1,4 +1,4 @@
-"""URL keys of the page Compare, which answers whether one slice is better than another."""
+"""URL keys of the page Compare, which says whether one slice is better than another."""
 
 from callgauge.analysis.arm_filters import PARAMETERS
 from callgauge.dashboard.url_keys import PageUrlKeys

@@ -42,8 +42,8 @@ _WORDS = {Standing.UNDECIDED: "without clear difference", Standing.ALIKE: "equiv
 def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float) -> None:
     """Draw one line for each group of rates, and a table of the group in the URL key `group`.
 
-    `chosen` is the comparison of the chosen rate. If the mix changes that comparison, the other rates get no
-    verdict, because a different mix may explain their plain differences.
+    `chosen` is the comparison of the chosen rate. If a different mix changes the verdict of `chosen`, the
+    other rates get no verdict.
     """
     both = [
         name for name in LISTED if any(name in side.rates and side.rates[name].share.n for side in (a, b))
@@ -94,7 +94,7 @@ def _choose_group(comparisons: Iterable[SliceComparison], group: str) -> list[Sl
 
 
 def _describe_group(comparisons: Sequence[SliceComparison], smallest: float) -> str:
-    """Return a line that says which rates of a group are worse or better, and how many are neither."""
+    """Return a line that names the worse and the better rates of a group, and counts the rest."""
     by_standing: dict[Standing, list[str]] = {}
     for comparison in comparisons:
         by_standing.setdefault(comparison.standing(smallest), []).append(comparison.slice.rate.phrase)

@@ -46,7 +46,7 @@ def choose_arms(labels: Labels, first: date | None, last: date | None) -> tuple[
 
 
 def are_same(arms: tuple[Arm, Arm]) -> bool:
-    """Return whether A and B are identical, so that there is nothing to compare."""
+    """Return whether the slices A and B are identical."""
     a, b = arms
     return a.own == b.own and a.days == b.days
 

@@ -1,6 +1,4 @@
-"""Draws how often repeated trials of two slices succeed (pass^k), and the tokens, steps and seconds of both
-slices.
-"""
+"""Draws how often repeated trials of two slices succeed (pass^k), and what both slices cost."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_compare_decision(title: str, frozen: FrozenComparison) -> None:
     """Draw the popover that records a decision.
 
-    `title` is the suggested title. It is empty when the numbers suggest no single decision.
+    `title` is the suggested title, or empty when the numbers suggest no single decision.
     """
     draw_decide("compare", {"": (title, frozen)}, f"compare?{read_query()}")
 

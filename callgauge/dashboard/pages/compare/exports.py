@@ -22,7 +22,7 @@ def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) 
 
 
 def make_export(a: Arm, b: Arm, metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function that reads the metric's rows for both slices, even after the run has ended.
+    """Return a function that reads the metric's rows for both slices, for a download after the script run.
 
     The column `compared` contains the letter of the slice.
     """

@@ -38,9 +38,9 @@ _OTHER_INTERVAL = (
 class ComparisonWay:
     """One method to compute the difference between the two slices.
 
-    `a` and `b` are both rates as text. They are empty if the method uses the plain rates. `rests_on`
-    describes the method and its data. `thin` is True when the strata that both slices have cover less than 80
-    % of the data.
+    `a` and `b` are the rates of both slices as text, or empty if the method uses the plain rates. `rests_on`
+    describes the method and its data. `thin` is True when less than 80 % of the data is in strata that both
+    slices have.
     """
 
     title: str
@@ -76,7 +76,7 @@ def draw_ways(
 
 
 def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
-    """Draw a sentence that names the slice without measurements."""
+    """Draw a sentence that names the slice for which the rate was not measured."""
     unseen = [side.name for side in (a, b) if not ((whole := side.whole_slice(rate)) and whole.share.n)]
     sentence = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
     cards.draw_answer(sentence, 300)
@@ -88,8 +88,8 @@ def draw_warnings(
 ) -> None:
     """Draw the reasons to doubt the comparison, such as few measurements or overlapping slices.
 
-    `reason` says why the comparison uses another rate than the chosen rate. `reason` is empty when the chosen
-    rate is used.
+    `reason` says why the comparison uses another rate than the chosen rate. It is empty when the chosen rate
+    is used.
     """
     for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")

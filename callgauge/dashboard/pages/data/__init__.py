@@ -1,4 +1,6 @@
-"""URL keys of the page Data, which shows loaded and unreadable data, and what each source logs."""
+"""URL keys of the page Data, which shows loaded and unreadable data, and what the logs of each source
+contain.
+"""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

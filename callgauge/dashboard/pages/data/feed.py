@@ -1,4 +1,4 @@
-"""Sentences on the ingestion status: the last load, silent sources, and the status of a file."""
+"""Sentences on the last load, on silent sources, and on the status of a file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ def describe_feed(
 ) -> str:
     """Return a sentence on the newest load and on silent sources.
 
-    The sentence contains text from the store. `loads` are the rows of the metric `loads`. `silent` is passed
-    to `describe_silence`. `newest` is the time of the newest turn. `night` is the problem of the last nightly
-    run, or empty.
+    `loads` are the rows of the metric `loads`. `describe_silence` gets `silent`. `newest` is the time of the
+    newest turn. `night` is the problem of the last nightly run, or empty.
     """
     if not loads:
         return "Nothing has been loaded yet."
@@ -31,9 +30,9 @@ def describe_feed(
 
 
 def describe_replaced(load: Row) -> str:
-    """Return what a load replaced or removed because files had changed.
+    """Return how many sessions a load replaced or removed, and how many calls fewer there are.
 
-    Returns an empty text when nothing was replaced.
+    The result is empty when the load replaced and removed nothing.
     """
     counts = ((load["sessions_replaced"], "replaced"), (load["sessions_removed"], "removed"))
     changes = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]

@@ -1,4 +1,6 @@
-"""Draws a card of the page Data on the nightly job: its last runs, and the newest data of each source."""
+"""Draws a card of the page Data on the nightly job: the last nightly runs, and the newest data of each
+source.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _TONES: dict[str, Tone] = {"failed": "bad", "broken off": "bad", "stopped": "bad
 
 
 def show() -> None:
-    """Draw the card on the nightly job. Draw nothing if the job never ran."""
+    """Draw the card on the nightly job. Draw nothing if there was no nightly run yet."""
     try:
         state = store_queries.service_state()
     except MemoryProblemError as problem:
@@ -93,7 +95,7 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
 def _trouble_cell(night: PastNight) -> Cell:
     """Return a cell with the known problem of each failed step.
 
-    Only admins see problems, because problems contain paths and log text.
+    Only admins see problems, because these contain paths and log content.
     """
     if night.unfinished and not current_viewer().is_admin:
         return Cell("visible to admins")

@@ -1,4 +1,4 @@
-"""The page Data: loads, unreadable lines and files, silent sources, and what each source logs."""
+"""The page Data: loads, unreadable lines and files, silent sources, and what the logs contain."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show() -> None:
 
 
 def _describe_calls(load: pd.Series[Any]) -> str:
-    """Return how many calls the other pages count, and how many duplicate calls these pages leave out."""
+    """Return how many calls the other pages count, and how many duplicate calls these pages omit."""
     calls, copies = int(load["calls"]), int(load["copies"])
     return wording.plural(calls, "call") + (f" and {copies:,} copies, which count once" if copies else "")
 
@@ -147,10 +147,7 @@ def _describe_copies(row: Row) -> str | None:
 
 
 def _describe_left_out(privacy: str | None) -> str | None:
-    """Return what the load left out of the file, such as `without results`.
-
-    Return None if the load left out nothing.
-    """
+    """Return what the load left out of the file, such as `without results`, or None."""
     kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
     return ", ".join(kinds) or None
 

@@ -1,4 +1,4 @@
-"""Draws the cards of the page Data on sources: what each source logs, and sessions in several files."""
+"""Draws the cards of the page Data on sources: what their logs contain, and sessions in several files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
-# Each entry has a title, a field of the source's documentation, and the columns of the measured and the total
-# number.
+# Each entry has a title, a field of the source's documentation, the column that counts the records with this
+# data, and the column that counts all records.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
     ("Invalid arguments", "argument_failures", "parse_known", "calls"),
@@ -30,7 +30,7 @@ _TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
 
 
 def show_limits() -> None:
-    """Draw the expander on what each source logs. A closed expander runs no query."""
+    """Draw the expander on what the logs of each source contain. A closed expander runs no query."""
     if (fold := draw_fold("What each source logs", "formats")) is not None:
         with fold:
             _draw_limits()
@@ -102,10 +102,9 @@ def _build_promised_row(row: Row) -> list[Cell]:
 
 
 def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
-    """Return a cell that says whether the source logs a kind of data: yes, partly or no.
+    """Return a cell that says whether the logs of the source contain a kind of data: yes, partly or no.
 
-    The small lines say in how many loaded records the data was found, and repeat the rest of the
-    documentation.
+    The small lines say how many loaded records contain the data, and add the remarks of the documentation.
     """
     match = _PROMISE.fullmatch(promise or "")
     word, rest = match.groups() if match else ("not documented", promise or "")
@@ -158,5 +157,5 @@ def _copy_row(row: Row) -> list[Cell]:
 
 
 def file_name(path: str | None) -> str:
-    """Return the file's name without the folder. Return `unknown file` when there is no path."""
+    """Return the file's name without the folder, or `unknown file` when there is no path."""
     return wording.visible(path or "unknown file").rpartition("/")[2]

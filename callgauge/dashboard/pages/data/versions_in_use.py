@@ -1,6 +1,6 @@
-"""Draws a card of the page Data that lists prompts and tools with several texts.
+"""Draws a card of the page Data that lists prompts and tools with several versions.
 
-A person can compare two of the texts.
+A person can compare the texts of two versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from callgauge.dashboard.components.version_texts import VersionedText, draw_dif
 def show() -> None:
     """Draw the expander on changed prompts and tools.
 
-    The expander is open if the URL names one of these prompts and tools.
+    The expander is open if the URL names a changed prompt or tool.
     """
     subject = _chosen_subject()
     if subject is not None:

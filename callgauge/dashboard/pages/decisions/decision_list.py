@@ -1,6 +1,6 @@
 """Draws the list of decisions.
 
-Each decision shows its comparison as it was then, and the same comparison on later days.
+Each decision shows its comparison as recorded, and the same comparison on later days.
 """
 
 from __future__ import annotations
@@ -81,8 +81,9 @@ def _ask_delete(decision: RecordedDecision) -> None:
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
     """Return a decision's comparison, repeated on the days after the decision.
 
-    Returns None when there are no later days, or when the two sides differ only in their days. When the
-    comparison covers all days, its last day is `decided`, the day of the decision. Raises MetricError.
+    Returns None when there are no later days, or when the two sides differ only in their days. `decided` is
+    the day of the decision. It is the comparison's last day if the comparison covers all days. Raises
+    MetricError.
     """
     if figures.run or figures.measure not in RATES:
         return None

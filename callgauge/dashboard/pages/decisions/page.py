@@ -1,4 +1,4 @@
-"""The page Decisions: past decisions with today's numbers, notes, alert rules, saved views and baselines."""
+"""The page Decisions: decisions with later numbers, notes, alert rules, saved views and baselines."""
 
 from __future__ import annotations
 

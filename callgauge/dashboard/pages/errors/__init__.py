@@ -1,4 +1,4 @@
-"""URL keys of the page Errors, which shows error signatures and what failures cost in retries."""
+"""URL keys of the page Errors, which shows error signatures and what retries cost."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,7 +1,6 @@
 """Finds traits of calls that correlate with failures.
 
-Each trait has classes, and each class has a failure rate. A correlation is not a cause: the tool or the model
-may explain both the trait and the failure.
+Each trait has classes, and each class has a failure rate.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class TraitClass:
 
 @dataclass(frozen=True, slots=True)
 class Standout:
-    """A trait that is split into two groups of classes where the failure rates differ most.
+    """A split of a trait's classes into two groups whose failure rates differ most.
 
     `above` covers the class `start` and all higher classes, and `below` covers the lower classes.
     `difference` is `above` minus `below`. `p` is corrected by Holm's method for the number of splits,
@@ -80,8 +79,7 @@ def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
     """Return for each trait the split with the smallest p-value, sorted by p-value.
 
     A split compares all calls of a class and of higher classes with all calls of lower classes. Both groups
-    need enough checked calls and sessions. Holm's correction covers the splits of all traits, because the
-    best split is chosen from all splits.
+    need enough checked calls and sessions. Holm's correction covers the splits of all traits.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])
@@ -110,8 +108,7 @@ def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
     """Return the two classes of one trait with the widest gap between their intervals.
 
-    Return None if all intervals overlap. Classes with too few checked calls or sessions do not count, and the
-    page draws these classes pale.
+    Return None if all intervals overlap. Classes with too few checked calls or sessions do not count.
     """
     gaps = [
         (other.share.interval.low - lower.share.interval.high, lower, other)

@@ -51,7 +51,7 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
 
 
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
-    """Return two shares of lost valid calls, one for steps with a failed call and one for all other steps.
+    """Return two shares of lost valid calls: one for steps with a failed call, and one for all other steps.
 
     `rows` are the rows of the metric `parallel`, which counts only steps with several calls.
     """

@@ -1,4 +1,4 @@
-"""The page Errors, which shows failures and new errors. A second tab shows what failures cost."""
+"""The page Errors, which shows failures and new errors. A second tab shows what retries cost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
 def _describe_recent(recent: signatures.RecentErrors) -> str:
     """Return the new errors in words.
 
-    Returns an empty text when no earlier day has calls, because then all errors would be new.
+    The result is empty when the store has no earlier day with which to compare.
     """
     if recent.day is None:
         return ""

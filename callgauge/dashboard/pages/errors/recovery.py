@@ -17,8 +17,8 @@ MOST = 10  # maximum number of attempts; the daily sums count ten and more attem
 class FunnelStage:
     """One stage of the funnel: the retry sequences that reached attempt `number`.
 
-    `recovered`, `abandoned` and `open` count the sequences that ended with this attempt, each for one
-    outcome. `continued_count` counts the sequences with a further attempt.
+    `recovered`, `abandoned` and `open` count the sequences that ended with this attempt, by outcome.
+    `continued_count` counts the sequences with a further attempt.
     """
 
     number: int
@@ -95,7 +95,7 @@ def recovery_share(rows: Sequence[Row]) -> Share:
 def relate_recoveries(by_slice: Mapping[str, Sequence[Row]]) -> dict[str, Share]:
     """Return the share of recovered sequences for each slice.
 
-    All slices are estimated together, so each interval depends on the other slices.
+    All slices are estimated together, so each interval depends on all slices.
     """
     shares = [recovery_share(rows) for rows in by_slice.values()]
     return dict(zip(by_slice, relate_shares(shares), strict=True))
@@ -108,7 +108,7 @@ def retried_share(rows: Sequence[Row]) -> Share:
 
 
 def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
-    """Return the share of first retries of the given kind that worked.
+    """Return the share of first retries of the given kind that succeeded.
 
     `kind` is `identical` or `changed`.
     """

@@ -103,9 +103,9 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw models or tools, those with the largest share of given-up sequences first."""
+    """Draw models or tools. The first ones have the largest share of retry sequences that were given up."""
     by_slice = recovery.group_by_slice(rows)
-    # The pages Tools and Models use the same table, so they show the same intervals.
+    # This page shows the same intervals as the pages Tools and Models, which use the same estimate.
     shares = recovery.relate_recoveries(by_slice)
     shares |= {
         each.name: each.share

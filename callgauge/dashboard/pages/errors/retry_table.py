@@ -36,9 +36,9 @@ def draw_chain_table(
 ) -> None:
     """Draw one row for each slice, in the given order.
 
-    `dimension` is tool, model or layer. `shares` holds the share of recovered sequences of each slice, as
-    other pages show it. By default the shares are estimated from this table alone. `shown` is the number of
-    rows before "Show all".
+    `dimension` is tool, model or layer (the failure stage). `shares` holds the share of recovered sequences
+    of each slice, as other pages show it. By default the shares are estimated from this table alone. `shown`
+    is the number of rows before "Show all".
     """
     recoveries = shares or recovery.relate_recoveries(by_slice)
     given_up = {name: recoveries.get(name, Share(0, 0)).complement for name in by_slice}

@@ -42,8 +42,8 @@ class RecentErrors:
 
     `day` is the newest chosen day with calls, or None if no earlier day has calls. `on_day` holds errors
     first seen on that day. `earlier` holds errors first seen in the six days before and frequent since then.
-    `returned` holds errors that came back after a fix. `returned_count` counts these errors in the whole
-    store, without the filters.
+    `returned` holds errors that returned after a fix. `returned_count` counts the returned errors in the
+    whole store.
     """
 
     day: date | None

@@ -61,7 +61,7 @@ class KnownErrors:
         return tuple(name for name in self.states if self.find_status(name) == status)
 
     def narrow(self, chosen: str) -> dict[str, Any]:
-        """Return parameters of the metric `signatures` that select a triage status.
+        """Return parameters of the metric `signatures` that select the errors with a triage status.
 
         Returned errors come first.
         """

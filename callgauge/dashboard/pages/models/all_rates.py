@@ -1,4 +1,4 @@
-"""Draws an expander with every rate, cost and latency of each model, one line each, in groups."""
+"""Draws an expander with a table of every rate, cost and latency of each model, in groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TITLE = 16  # characters of a slice name in the header
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One line of the table: a rate, cost or latency, the meaning, and the cell for each slice by name."""
+    """One line of the table: a rate, cost or latency, its meaning, and the cell for each slice by name."""
 
     title: str
     meaning: str | None
@@ -35,7 +35,7 @@ class RateRow:
 
 
 def draw_all_rates(by: str, names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the expander. The queries run only when the expander is open.
+    """Draw the expander. A closed expander runs no query.
 
     `names` holds the slices by the dimension `by`, the best first.
     """

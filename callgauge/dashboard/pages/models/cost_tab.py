@@ -1,4 +1,4 @@
-"""Draws the Cost tab: which models succeed most for their cost, costs by model, and the prices in use."""
+"""Draws the Cost tab: cost against success, costs by model, and the prices in use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Finds versions, prompts and hosts that a model used for the first time when a rate shifted.
 
-Such first uses are hints at the cause of the shift, not proof.
+Such a first use may have caused the shift.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ DEEPEST = 0.5  # strongest colour on which text stays legible
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """A table of one rate. The colour of each cell shows how bad the rate of the cell is.
+    """A table of one rate, with the slice and colour of each cell. Darker colours mean worse rates.
 
     `cells` maps (row name, column name) to a slice. `columns_in_all` is the number of columns before the
     limit. `worst` is the largest badness (0 to 1) of a cell with enough observations.
@@ -42,8 +42,7 @@ class HeatMap:
     def cell_heat(self, slice_: Slice) -> float | None:
         """Return the strength of the cell's colour: 0 (best) to DEEPEST (as bad as `worst`).
 
-        Returns None when there is too little data for a verdict. A square root keeps the other cells
-        distinguishable when one cell is far worse.
+        Returns None when there is too little data for a verdict.
         """
         bad = badness(slice_)
         if bad is None or not slice_.is_solid:
@@ -51,8 +50,8 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` pairs for the legend: the strength of a colour and the badness that the colour
-        shows, best first.
+        """Return `steps` pairs for the legend, best first. Each pair is the strength of a colour and its
+        badness.
         """
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
@@ -68,9 +67,10 @@ def badness(slice_: Slice) -> float | None:
 
 
 def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
-    """Build the heat map from slices. The `name` of a slice is the row, and `also` is the column.
+    """Build the heat map from slices.
 
-    At most `columns` columns are kept, those with most observations in these rows.
+    The field `name` of a slice gives the row, and the field `also` gives the column. Only the `columns`
+    columns with most observations are kept.
     """
     shown = set(rows)
     inside = [slice_ for slice_ in several if slice_.name in shown]
@@ -90,7 +90,7 @@ def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
 
 
 def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw a heat map with a row for each ranked slice and a column for each value of `also`."""
+    """Draw a heat map. Its rows are the ranked slices, and its columns the values of the dimension `also`."""
     by, rate = ranking.by, ranking.rate
     grouping = {"rates": (rate.name,), "by": by, "also": also}
     take = cards.Download(

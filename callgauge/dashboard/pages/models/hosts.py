@@ -64,7 +64,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
 def _describe(
     comparison: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
 ) -> str:
-    """Return a sentence that compares the hosts and reports open alerts on hosts."""
+    """Return a sentence that compares the hosts, and reports alerts that are still open."""
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
     sentence = describe_hosts(comparison.rows, _label, smallest, has_thin=bool(comparison.thin))
@@ -139,10 +139,7 @@ def _build_row(
 
 
 def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
-    """Return the link that compares a host (B) with the other hosts (A).
-
-    Return None if there are too many hosts.
-    """
+    """Return the link that compares a host (B) with the other hosts (A), or None for too many hosts."""
     if not 0 < len(against) <= _MOST_LINKED:
         return None
     model = row.slice.name

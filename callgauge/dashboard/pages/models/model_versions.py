@@ -38,7 +38,7 @@ def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
 def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> bool:
     """Draw the card of a source and return True.
 
-    Returns False and draws nothing when the source has only one version.
+    If the source has only one version, draw nothing and return False.
     """
     grouping = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
     used = trends.order_versions(make_slices(store_queries.ask("slices", **grouping, **chosen)))

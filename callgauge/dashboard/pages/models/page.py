@@ -1,6 +1,4 @@
-"""The page Models: the best model by a rate, the best model for each prompt, tool and host, and all other
-rates.
-"""
+"""The page Models: the best model overall and for each prompt, tool and host, and all rates."""
 
 from __future__ import annotations
 

@@ -76,9 +76,7 @@ class SliceRanking:
         return [row.slice for row in self.table.rows if not row.slice.is_solid]
 
     def describe_reading(self) -> str:
-        """Return a sentence that says which slice the differences refer to, and how the verdicts are
-        corrected.
-        """
+        """Return a sentence that names the reference slice and says how the verdicts are corrected."""
         if not self.table.reference.is_solid and self.is_compared:
             return f"What is compared with has too few sessions: it takes {RULE}. Choose another."
         if not self.table.pairs:

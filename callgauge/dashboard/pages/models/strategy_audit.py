@@ -20,8 +20,8 @@ FALLBACK = "json_fallback"
 class StrategyUse:
     """The calls of one model on one host with one calling strategy, and the probes of that model.
 
-    `calls` is the rate of parse errors, where `name` is the model and `also` is the host. `last_ok` says
-    whether the last probe succeeded. It is None when there was no probe or no clear result.
+    `calls` is the slice of the rate of parse errors: its field `name` is the model, and `also` is the host.
+    `last_ok` says whether the last probe succeeded. It is None when there was no probe or no clear result.
     """
 
     calls: Slice
@@ -37,8 +37,7 @@ class StrategyUse:
 class AuditFinding:
     """The result of the audit for one StrategyUse.
 
-    `tone` is None when nothing is wrong. Results are sorted by `weight`. The lowest weight is the most
-    urgent.
+    `tone` is None when there is no problem. The result with the lowest `weight` is the most urgent.
     """
 
     used: StrategyUse
@@ -79,7 +78,7 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
-    """Return whether a model that writes calls as text (json_fallback) could use native calls."""
+    """Return whether a model that writes tool calls as text (json_fallback) could use native tool calls."""
     if used.last_ok:
         return AuditFinding(used, "The last probe passed: it may no longer need text calls.", "warn", 1)
     tried = native.calls if native else None

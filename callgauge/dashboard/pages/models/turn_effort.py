@@ -17,9 +17,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """A quantity per turn: the sum over the turns where the quantity was measured, and the number of these
-    turns.
-    """
+    """A quantity per turn: the sum over the turns with a measurement, and the number of these turns."""
 
     title: str
     meaning: str
@@ -64,7 +62,7 @@ _EFFORTS: Mapping[str, Sequence[_Effort]] = {
 def read_effort_rows(
     rows: Sequence[Row], unit: Literal["tokens", "seconds"]
 ) -> list[tuple[str, str, dict[str, Cell]]]:
-    """Return (title, meaning, cell of each slice) for each quantity of this unit."""
+    """Return (title, meaning, cell of each slice) for each quantity with this unit."""
     return [
         (effort.title, effort.meaning, {row["slice"]: _make_cell(effort, row) for row in rows})
         for effort in _EFFORTS[unit]

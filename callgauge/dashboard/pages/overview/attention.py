@@ -51,9 +51,9 @@ _PROBLEM = "_memory_problem"
 
 
 def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
-    """Return what needs attention on the newest day with calls. Return None if no day has calls.
+    """Return what needs attention on the newest day with calls, or None if no day has calls.
 
-    The chosen days are ignored, because alerts do not depend on the days that the page shows.
+    The days in the filter bar are ignored.
     """
     parameters = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
     return store_queries.derive(
@@ -64,7 +64,7 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
     """Draw the card "Needs attention".
 
-    `goals` maps the name of a rate to the goal, and `rates` maps the name to the slice.
+    `goals` and `rates` map the name of a rate to the goal and to the slice.
     """
     problem = None
     records, unread = _read_records()
@@ -151,7 +151,7 @@ def _read_records() -> tuple[TeamRecords, str | None]:
 
 
 def _find_rule_items(rules: Sequence[AlertRule]) -> Iterator[AttentionItem]:
-    """Yield an item for each alert rule that fires and is not muted. The page's filters do not apply."""
+    """Yield an item for each alert rule that fires and is not muted. The page's filters are ignored."""
     today = datetime.now(UTC).date()
     spoken = [rule for rule in rules if not rule.is_muted(today)]
     if spoken:
@@ -276,5 +276,5 @@ def _describe_acknowledgement(acknowledgement: Acknowledgement) -> str:
 
 
 def _digest(key: str) -> str:
-    """Return a short widget key for an alert, because the full key contains log text."""
+    """Return a short widget key for an alert. It contains no log content."""
     return sha256(key.encode(errors="replace")).hexdigest()[:12]

@@ -39,7 +39,7 @@ Colour = Literal["normal", "inverse", "off"]
 
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
-    """Return each headline rate by day, earliest day first. Totals are sums over the days."""
+    """Return the slices of each headline rate by day, earliest day first."""
     days = ask_slices(rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen, related=False)
     return _group_by_rate(sorted(days, key=lambda day: day.name))
 
@@ -47,9 +47,9 @@ def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
 def read_baseline(
     rate: RateDefinition, chosen: Mapping[str, Any], *, related: bool
 ) -> Sequence[Slice] | None:
-    """Return the headline rates and `rate` by model, on the days to compare with.
+    """Return the headline rates and `rate` by model, on the baseline days.
 
-    Returns None when there are no such days. `make_slices` describes `related`.
+    Returns None when no baseline is chosen. `make_slices` describes `related`.
     """
     parameters = filters.baseline_parameters(chosen)
     if parameters is None:
@@ -105,7 +105,7 @@ def _group_by_rate(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
 
 
 def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
-    """Return how many calls have a definition, or how many turns have a result in the log."""
+    """Return how many calls have a tool definition, or how many turns have a result in the log."""
     whole = rates[name]
     if name == "parse_error":
         share = find_definition_share([whole, rates["defined"]]) if "defined" in rates else None
@@ -159,7 +159,7 @@ def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def _list_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days that have observations and that were over at the last load."""
+    """Return the rate on the newest complete days with observations."""
     last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
     rates = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
@@ -167,7 +167,7 @@ def _list_points(by_day: Sequence[Slice]) -> list[float]:
 
 
 def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour]:
-    """Return the change in words, and the colour of the change. Only significant changes have a colour."""
+    """Return the change in words, and its colour. Only significant changes have a colour."""
     if change is None or change.difference is None:
         return None, "off"
     standing = change.standing()

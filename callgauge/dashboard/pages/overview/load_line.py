@@ -1,4 +1,4 @@
-"""Draws the line below the answer: the number of calls, the days, and the last load with its problems."""
+"""Draws a line with the number of calls, the days, and the last load with its problems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callgauge.dashboard.page_files import page_file
 
 
 def draw_load_line(shown: int) -> None:
-    """Draw the number of calls on the page (`shown`), the days of these calls, and the state of the last
+    """Draw the number of calls on the page (`shown`), the days of these calls, and the result of the last
     load.
     """
     load = store_queries.ask("last_load").iloc[0]

@@ -1,6 +1,6 @@
 """Draws a small line chart without axes.
 
-`st.metric` would load Vega, which takes longer than the whole page.
+`st.metric` would load Vega, which is slow.
 """
 
 from __future__ import annotations

@@ -70,12 +70,12 @@ def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: in
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
-    """Return the best models and the worst model. If there are only few others, return all models."""
+    """Return the best models and the worst model, or all models if there are only few."""
     return list(judged) if len(judged) <= _ROWS + 2 else [*judged[: _ROWS - 1], judged[-1]]
 
 
 def _draw_rest(ranking: JudgedRanking, thin: Sequence[Slice]) -> None:
-    """Draw a link to all models, and how many models are not shown."""
+    """Draw a link to all models, and the number of models that the card does not contain."""
     judged = ranking.table.judged
     between = len(judged) - len(_choose_rows(judged))
     few = sum(not slice_.share.has_enough for slice_ in thin)

@@ -24,8 +24,8 @@ def draw_which_prompt(
 ) -> None:
     """Draw the card on prompts.
 
-    For each prompt the card says whether the newest version is better by `rate`, and for which values this
-    version is worse.
+    For each prompt the card says whether the newest version is better by `rate`, and for which values it is
+    worse.
     """
     with cards.draw_card("Prompts", "newest_prompts", "breakdown", height=height, verdict="difference"):
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)

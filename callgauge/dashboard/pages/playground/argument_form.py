@@ -19,7 +19,7 @@ _WAYS = {"text": "Text", "form": "Form"}
 
 
 def is_chosen() -> bool:
-    """Draw the choice between text and form. Return True when the form is chosen."""
+    """Draw the choice between JSON and form. Return True when the form is chosen."""
     return choose_segment("Raw arguments as", "input", list(_WAYS), _WAYS.__getitem__) == "form"
 
 
@@ -59,7 +59,7 @@ def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, 
 
 
 def _draw_input(field: FormField, key: str) -> Any:
-    """Draw one input and return its value. None or an empty text omits the parameter."""
+    """Draw one input and return its value. A parameter whose value is None or empty is omitted."""
     label = wording.in_markdown(field.name, 60) + ("" if field.required else " :gray[(optional)]")
     about = wording.in_markdown(field.description, 300) if field.description else None
     value = field.value

@@ -1,6 +1,6 @@
 """Creates form fields for a tool definition, and raw arguments from a filled form.
 
-Invalid JSON values are written as typed, and the parser reports the errors.
+A value that is not valid JSON is written as typed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FormField:
 
 
 def list_fields(tool: ToolDefinition, arguments: Mapping[str, Any]) -> list[FormField]:
-    """Return the fields of the first MOST parameters, each with its value in `arguments`."""
+    """Return the fields of the first MOST parameters, filled with the values in `arguments`."""
     return [_make_field(parameter, arguments.get(parameter.name)) for parameter in tool.parameters[:MOST]]
 
 

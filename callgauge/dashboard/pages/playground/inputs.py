@@ -1,4 +1,4 @@
-"""Draws the left side of the playground: the choice of texts, the editors, and the marked text."""
+"""Draws the left side of the playground: the choice of an example, the editors, and the marked reply."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class PlaygroundInputs:
     """The inputs of the playground: the raw text, the text of the definitions, the defined tools, and the
     called tool.
 
-    `which` is the index of the called tool in `tools.tools`, or None without a tool. For a whole reply,
-    `dialect` is the dialect, or None to detect the dialect. With `leaked`, only calls that should have been
-    native calls are searched.
+    `which` is the index of the called tool in `tools.tools`, or None without a tool. `dialect` is the dialect
+    of a whole reply, or None to detect the dialect. With `leaked`, only tool calls that should have been
+    native are searched.
     """
 
     raw: str
@@ -54,10 +54,10 @@ class PlaygroundInputs:
 def draw_inputs(
     desk: EditorDesk, *, reply: bool, draw_marks: Callable[[PlaygroundInputs], None]
 ) -> PlaygroundInputs:
-    """Draw the editors of the two texts and return the inputs.
+    """Draw the editors of the raw text and the definition, and return the inputs.
 
-    With `reply`, the first text is a whole reply of a model. Between the editors, `draw_marks` then draws
-    this reply with marks on the found calls.
+    With `reply`, the raw text is a whole reply of a model. `draw_marks` then draws this reply between the
+    editors and marks the found calls.
     """
     _draw_origin(desk)
     above = st.container(gap="xsmall")
@@ -109,8 +109,8 @@ def _draw_definition(desk: EditorDesk, *, reply: bool) -> ParsedTools:
 def _choose_reply_options() -> tuple[str | None, bool]:
     """Return the chosen dialect, and True to search only for leaked calls.
 
-    The dialect None means that the parser detects the dialect. A leaked call is written as text instead of as
-    a native call.
+    The dialect None means that the parser detects the dialect. A leaked call is a tool call written as text
+    instead of as a native call.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)

@@ -1,6 +1,6 @@
 """Reads the raw arguments and the definition from a link, a stored call or a stored definition.
 
-Definitions are written in Anthropic's format, which keeps everything that a store has of a definition.
+Definitions are written in Anthropic's format, which loses nothing of a stored definition.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _TEXT_IS = {
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundTexts:
-    """The texts of the two editors.
+    """The contents of the two editors.
 
-    `notes` are sentences about the origin of the texts, and about problems with the texts.
+    `notes` are sentences about the origin of the contents, and about problems with them.
     """
 
     raw: str = ""
@@ -42,7 +42,7 @@ class PlaygroundTexts:
 
 
 def read_link(parameter: str) -> PlaygroundTexts:
-    """Return the texts in the link parameter `p`. Raises LinkError when the parameter is damaged."""
+    """Return the editor contents in the link parameter `p`. Raises LinkError if it is damaged."""
     try:
         carried = json.loads(unpack_text(parameter, _UNPACKED))
     except (ValueError, RecursionError) as damaged:
@@ -79,7 +79,7 @@ def make_link_parameter(raw: str, definition: str) -> str:
 
 
 def texts_of_call(call: Mapping[Any, Any], description: str | None) -> PlaygroundTexts:
-    """Return the texts of a stored call."""
+    """Return the raw arguments and the definition of a stored call, for the editors."""
     notes = []
     raw = call["raw_arguments"]
     if call["args_source"] in _TEXT_IS or raw is None:
@@ -109,7 +109,7 @@ def definition_text(name: str, description: str | None, definition: str | None) 
 def parse_tools(text: str) -> list[ToolDefinition]:
     """Return the tools that a text defines. Return an empty list for a blank text.
 
-    Raises ToolDefinitionError, with a sentence as message, when the text cannot be read as tool definitions.
+    Raises ToolDefinitionError for an invalid text.
     """
     if not text.strip():
         return []
@@ -144,9 +144,9 @@ EXPORTS = ("Anthropic", "OpenAI", "MCP", "Gemini", "Markdown")
 
 
 def export_tool(tool: ToolDefinition, shape: str) -> str:
-    """Return the tool as text in one of the formats in EXPORTS. JSON escapes invisible characters.
+    """Return the tool definition in one of the formats in EXPORTS. JSON escapes invisible characters.
 
-    The text is for a model, so it omits declared defaults, which only the parser uses.
+    The result is for a model, so it omits declared defaults, which only the parser uses.
     """
     if shape == "Markdown":
         return tool.to_markdown()

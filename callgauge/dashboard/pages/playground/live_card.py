@@ -1,5 +1,5 @@
-"""Draws a card that sends a request with the edited definition several times, and shows how often the model's
-call is clean.
+"""Draws a card that sends a request with the edited definition several times, and counts the model's clean
+calls.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _USUAL = 5
 
 
 def show(tool: ToolDefinition, call_id: str) -> None:
-    """Draw the card for live requests. Draw nothing if the server cannot send requests to a model."""
+    """Draw the card. Draw nothing if the server cannot send requests to a model."""
     sender = find_sender()
     if sender is None or not store_queries.is_open():
         return

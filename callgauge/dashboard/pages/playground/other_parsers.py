@@ -1,7 +1,7 @@
 """Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-pydantic and json-repair are optional. So that no parser can block the page, each parser gets only texts that
-it parses quickly, and json-repair runs in a process that is killed after PATIENCE seconds.
+pydantic and json-repair are optional. Each parser gets only texts that it parses quickly. json-repair runs in
+a process that is killed after PATIENCE seconds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REPAIR = (
 
 @dataclass(frozen=True, slots=True)
 class ParserReading:
-    """The result of one parser for the text.
+    """The result of one parser.
 
     `value` is the parsed value as JSON, cut to a maximum length. `same` says whether `value` equals the
     arguments of the lenient parser. It is None when one of the two parsers has no value.
@@ -57,7 +57,7 @@ class ParserRefusedError(Exception):
 
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
-    """Return the result of each other parser. `ours` is the result of the lenient parser."""
+    """Return the result of each parser other than the lenient parser, whose result is `ours`."""
     arguments = ours.arguments
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),

@@ -1,4 +1,4 @@
-"""Computes how each parameter of a call changed: the sent value, the typed value, and the reasons."""
+"""Computes how parsing changed each parameter of a call: the sent value, the typed value, and the reasons."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _RENAMED = "parameter_name_normalised"
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter of a call. When `name` is None, the change is about the text around all parameters.
+    """One parameter of a call. When `name` is None, the change is outside the parameters.
 
-    `declared` holds the declared types in words, or None if the parameter is undeclared. `sent` is the raw
-    text of the value, or JSON of the repaired value if `is_exact` is False. `became` is JSON. `sent` and
-    `became` are None when there is no value. `verdict` is one of the words above. `severity` is the severity
-    of the worst diagnostic, or None.
+    `declared` holds the declared types in words, or None if the parameter is undeclared. `sent` is the value
+    as in the raw arguments, or the repaired value as JSON if `is_exact` is False. `became` is the typed value
+    as JSON. `sent` and `became` are None when there is no value. `verdict` is a word such as `REPAIRED`.
+    `severity` is the severity of the worst diagnostic, or None.
     """
 
     name: str | None
@@ -60,7 +60,7 @@ class ParameterChange:
 
 
 def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
-    """Return the changes of the text around the parameters, of sent parameters and of missing parameters."""
+    """Return the changes outside the parameters, of sent parameters, and of missing parameters."""
     arguments = request.arguments or {}
     sent, exact = _sent_values(request), read_member_texts(request)
     declared = {parameter.name: parameter for parameter in request.tool.parameters} if request.tool else {}
@@ -91,10 +91,7 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
 
 
 def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> list[str]:
-    """Return the declared parameters that `changes` does not list.
-
-    These parameters are optional and were not sent.
-    """
+    """Return the optional parameters that were not sent and that `changes` does not list."""
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
     return [parameter.name for parameter in declared if parameter.name not in shown]
@@ -103,7 +100,7 @@ def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange])
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
     """Return one sentence on a result: the outcome and the number of problems of each kind.
 
-    The sentence names the worst problems and contains log text. Example: “Failed: 2 errors (a and b are
+    The sentence names the worst problems and contains log content. Example: “Failed: 2 errors (a and b are
     invalid) and 1 repair.”
     """
     names = {
@@ -177,7 +174,7 @@ def _join(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
-    """Return the decoded object, before type conversion."""
+    """Return the parameters that the model sent, decoded, before type conversion."""
     for step in request.steps:
         if step.stage is Stage.COERCE:
             try:
@@ -193,7 +190,7 @@ def _group_findings(
 ) -> tuple[dict[str, list[Diagnostic]], list[Diagnostic]]:
     """Group the diagnostics by parameter.
 
-    Also return the diagnostics about the text around all parameters.
+    Also return the diagnostics on what is outside the parameters.
     """
     by_name: dict[str, list[Diagnostic]] = {name: [] for name in names}
     around: list[Diagnostic] = []
@@ -225,7 +222,7 @@ def _describe_parameter(
     findings: Sequence[Diagnostic],
     raw: str | None,
 ) -> ParameterChange:
-    """Describe one parameter. `raw` is the raw text of the value, or None if it is unknown."""
+    """Describe one parameter. `raw` is the value as in the raw arguments, or None if it is unknown."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = DROPPED
@@ -247,7 +244,7 @@ def _describe_parameter(
 
 
 def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
-    """Return the raw text of a value if a diagnostic covers the whole value. Otherwise return None.
+    """Return a value as in the raw arguments if a diagnostic covers the whole value. Otherwise return None.
 
     Lists and objects always give None, because a diagnostic there may be about a key.
     """
@@ -285,9 +282,7 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the raw text contains the same value, except for
-    whitespace.
-    """
+    """Return a repaired value, and whether it equals the value in the raw arguments except for whitespace."""
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True

@@ -1,4 +1,4 @@
-"""Parses the texts of the playground, with a cache per browser session."""
+"""Parses the contents of the playground's editors, with a cache per browser session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_tools_cached(definition: str) -> ParsedTools:
-    """Return the tools that a text defines, or a sentence on why the text cannot be read."""
+    """Return the tools that a text defines, or a sentence on why the text cannot be parsed."""
     try:
         return ParsedTools(tuple(parse_tools(definition)))
     except ToolDefinitionError as unreadable:
@@ -47,10 +47,10 @@ def parse_request(raw: str, definition: str, which: int | None) -> ToolCallReque
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
-    """Return the calls in a model's reply.
+    """Return the tool calls in a model's reply.
 
     `dialect` is the dialect of the reply, or None if it is unknown. With `leaked`, only calls that should
-    have been native calls are found.
+    have been native are returned.
     """
     tools = parse_tools_cached(definition).tools
     catalog = ToolCatalog.from_definitions(tools) if tools else None

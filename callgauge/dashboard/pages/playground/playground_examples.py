@@ -1,6 +1,6 @@
-"""Example texts for the playground, one for each typical fault, with the tool definition.
+"""Examples for the playground, one for each typical fault, with the tool definition.
 
-EXAMPLES are raw arguments, REPLIES are whole replies of a model.
+EXAMPLES are raw arguments, and REPLIES are whole replies of a model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Creates the pydantic model that a team would write for a tool definition, or says why no such model is
-possible.
+"""Creates the pydantic model that a team would write for a tool definition, or says why none is possible.
 
-A model that checks less than the definition would make the comparison unfair. So a definition may only use
-JSON Schema keywords that pydantic checks with the same meaning.
+A definition may only use JSON Schema keywords that pydantic checks with the same meaning, so that the
+comparison is fair.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draws the result of parsing a text: the answer, the change of each parameter, and the diagnostics.
+"""Draws the result of parsing: the outcome, the change of each parameter, and the diagnostics.
 
 Details are in expanders.
 """
@@ -47,7 +47,7 @@ _REASONS = 3  # codes that are listed for a parameter; further codes are only co
 
 
 def draw_result(request: ToolCallRequest) -> None:
-    """Draw the answer: the outcome in a sentence, the policies, each parameter, and the typed arguments."""
+    """Draw the outcome in a sentence, the policies, each parameter, and the typed arguments."""
     changes = list_changes(request)
     with st.container(border=True, gap="xsmall", key="result"):
         cards.draw_answer(describe_outcome(request, changes), 300)
@@ -110,10 +110,7 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
 
 
 def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undeclared: str) -> list[Cell]:
-    """Return the row of a parameter.
-
-    `numbers` maps the id() of each diagnostic to its number, because two diagnostics may be equal.
-    """
+    """Return the row of a parameter. `numbers` maps the id() of each diagnostic to its number."""
     by_code: dict[str, list[Diagnostic]] = {}
     for finding in change.findings:
         by_code.setdefault(finding.code, []).append(finding)
@@ -164,8 +161,7 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
     """Draw the diagnostics. Expanders contain the formatted arguments and the parser's steps.
 
-    `around` holds diagnostics on the reply around the arguments. These diagnostics come last, because their
-    positions refer to the reply.
+    `around` holds diagnostics on the reply outside the arguments. They come last.
     """
     text = _raw_text(request)
     findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]
@@ -182,7 +178,7 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
 
 
 def draw_raw(request: ToolCallRequest) -> None:
-    """Draw the raw text with marks for the diagnostics, numbered as in the list of diagnostics."""
+    """Draw the raw text with marks, which have the same numbers as the diagnostics."""
     draw_marked_text(
         "playground",
         _raw_text(request),
@@ -229,7 +225,7 @@ def _show_text(text: str) -> str:
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
     """Draw an expander with the results of other parsers.
 
-    The parsers run only while the expander is open.
+    Parsing starts when the expander is opened.
     """
     others = draw_fold("Other parsers", "others")
     if others is None:

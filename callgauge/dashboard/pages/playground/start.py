@@ -1,6 +1,6 @@
-"""Fills the editors with the texts that the URL names: an example, a call, a link or a definition.
+"""Fills the editors with what the URL names: an example, a call, a link or a definition.
 
-Typed text stays in the editors for the browser session until the URL names other texts.
+Typed text stays in the editors for the browser session until the URL names something else.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class EditorDesk:
 
     `raw` and `definition` are the current texts. `raw_put` and `definition_put` are the texts that the page
     last set. Each new text increases a version number. `roads` and `known` hold the URL parameters from which
-    the texts came. `form` is the raw text that filled the form, or None while a person edits the text itself.
-    `form_by` holds the definition and the tool index of the form.
+    the texts came. `form` is the raw text that filled the form, or None while a person edits the text
+    directly. `form_by` holds the definition and the tool index of the form.
     """
 
     roads: tuple[str | None, ...] | None = None
@@ -98,8 +98,8 @@ def _editor_beginning(text: str, put_in: str) -> str:
 def open_desk() -> EditorDesk:
     """Return the session's editors.
 
-    The editors are filled again when the URL names other texts than before. If the named texts cannot be
-    read, the editors are empty and `problem` is the reason.
+    The editors are filled again when the URL names other contents. If these cannot be read, the editors are
+    empty and `problem` is the reason.
     """
     desk: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
@@ -120,7 +120,7 @@ def open_desk() -> EditorDesk:
 
 
 def clear_desk() -> None:
-    """Empty both editors and remove the parameters that name the texts of the editors from the URL."""
+    """Empty both editors, and remove the parameters that fill the editors from the URL."""
     begin_with(None)
     open_desk().begin_with(PlaygroundTexts())
 
@@ -167,10 +167,7 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """Return the stored definition with the tool's description as `text`.
-
-    Return None if no definition is stored.
-    """
+    """Return the stored definition, or None. In the definition, `text` is the tool's description."""
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

@@ -48,8 +48,8 @@ def show(definition: str, which: int) -> None:
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
 def _find_advice(definition: str, which: int) -> list[Advice] | str:
-    """Return the lint findings for the tool with the index `which`, or a sentence that says why the tool
-    cannot be checked.
+    """Return the lint findings for the tool with the index `which`, or a sentence on why it cannot be
+    checked.
     """
     tool = parse_tools_cached(definition).tools[which]
     try:

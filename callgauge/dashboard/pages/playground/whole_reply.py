@@ -1,4 +1,4 @@
-"""Draws the calls in a model's whole reply: dialect and position of each call, and one call in full."""
+"""Draws the tool calls in a model's reply: dialect and position of each call, and one call in full."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Draw the selector of a prompt and return the chosen prompt. Return None when there are no prompts.
+    """Draw the selector of a prompt and return the chosen prompt, or None when there are no prompts.
 
     The default is the most used prompt with several versions. If no prompt has several versions, the default
     is the prompt with most observations.
@@ -163,7 +163,7 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 
 def _shorten_version(version: str) -> str:
-    """Return the part of a name that distinguishes the versions of one prompt, such as @5 for triage@5."""
+    """Return only the version in a name, such as @5 for triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
@@ -250,7 +250,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return the mix-adjusted comparison of each pair. A pair without a second version gets None."""
+    """Return the mix-adjusted comparison of each pair of versions. An incomplete pair gets None."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])
@@ -266,7 +266,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in order of first use, without the oldest `hidden` versions."""
+    """Draw all versions except the oldest `hidden` versions, in order of first use."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):

@@ -29,8 +29,8 @@ def make_drawing_data(
 ) -> Item:
     """Return the data for the timeline component.
 
-    `places` holds all positions of the session. `shown` is the window to draw. `target` is the position that
-    the link asks for.
+    `places` holds all positions of the session, and `shown` the drawn window. `target` is the position that
+    the link opens.
     """
     drawing = _make_drawing(session, places, shown, target)
     jumps = timelines.find_jumps(places, shown, target.call if shown.at is not None else None)

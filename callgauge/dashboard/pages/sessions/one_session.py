@@ -58,7 +58,7 @@ def show() -> None:
 
 
 def _draw_session_steps(session_id: str) -> None:
-    """Draw links to the previous and the next session in the list that contained the link to this session."""
+    """Draw links to the previous and the next session in the list from which this session was opened."""
     chosen = read_filters()
     listed = read_newest(SESSIONS, "session_page", chosen)
     file = _read_number("file")
@@ -79,7 +79,7 @@ def _step_link(step: ListStep | None) -> str | None:
 def _read_asked_call() -> str | None:
     """Return the stored id of the call in the URL.
 
-    Links from before schema 6 contain only the first characters of the id.
+    Links from before schema 6 contain only the start of the id.
     """
     call = st.query_params.get("call")
     if call is None or len(call) != _FORMER_ID:
@@ -153,7 +153,7 @@ def _draw_session(row: Row, target: AskedPlace) -> None:
 def _find_days(row: Row) -> dict[str, date]:
     """Return the metric parameters for the days of a session.
 
-    Returns no parameters when copies of the session may have other days.
+    The result is empty when copies of the session may have other days.
     """
     times = row["started_at"], row["ended_at"]
     if row["copies"] or any(pd.isna(time) for time in times):

@@ -73,7 +73,7 @@ def _draw_filters() -> None:
 
 
 def _describe_sessions(listing: ListPage) -> str:
-    """Return a sentence on how many sessions match, and how many of the turns in these sessions succeeded."""
+    """Return a sentence that counts the matching sessions and their successful turns."""
     count = describe_count(listing, "session")
     if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
         return f"{count} match{'es' if listing.found == 1 else ''}."

@@ -41,9 +41,9 @@ ORDERS = {
 
 
 def list_runs() -> dict[str, str]:
-    """Return the options of the filter by run. Return no options if no session has a run.
+    """Return the options of the filter by trial run. Return no options if no session belongs to a trial run.
 
-    The run in the URL is included, even if it is not one of the newest.
+    The trial run in the URL is always included.
     """
     named = st.query_params.get("path_run")
     runs = dict.fromkeys([*store_queries.ask("session_runs")["run"], *([named] if named else [])])

@@ -48,7 +48,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
 
 
 def _trial_cell(row: Row) -> dict[str, Cell]:
-    """Return a cell that links a trial session to its trial run. Return no cell for other sessions."""
+    """Return a cell that links a trial session to its trial run. Other sessions get no cell."""
     if not row["trial_run"]:
         return {}
     run = str(row["trial_run"])

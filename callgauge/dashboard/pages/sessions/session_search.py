@@ -1,4 +1,4 @@
-"""Draws the search in a session. The search lists the steps that contain a text, each with a link."""
+"""Draws the search in a session. The result lists the steps that contain a text, each with a link."""
 
 from __future__ import annotations
 

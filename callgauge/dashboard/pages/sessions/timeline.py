@@ -1,7 +1,7 @@
 """Draws the timeline of a session: turns, steps, calls, and lines that connect retries.
 
-Text in the data is drawn as plain text, never as HTML. The caller must make invisible characters visible.
-keys.js binds the keys n, p, j and k to the jump links.
+All data is drawn as plain text, never as HTML. The caller must make invisible characters visible. The keys n,
+p, j and k follow the jump links.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class TimelineDrawing:
     def lit_turn(self) -> int | None:
         """The number of the turn to highlight.
 
-        The number is None when the link asks for a step, for a call or for nothing.
+        The number is None when the link opens a step, a call, or no position.
         """
         whole = self.asked.call is None and self.asked.step is None and self.shown.at is not None
         return self.asked.turn if whole else None
@@ -83,7 +83,7 @@ def turn_item(
 ) -> Item:
     """Return the data of one turn for the timeline component.
 
-    `indexes` holds the turn's indexes in `places` that are drawn.
+    `indexes` holds the indexes in `places` of the turn's drawn positions.
     """
     first, last = indexes[0], indexes[-1]
     place = places[first]
@@ -143,16 +143,15 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Return the tokens of a step or turn as text. Return None if both counts are unknown."""
+    """Return the token counts of a step or turn as text. Return None if both counts are unknown."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Return an item with the system prompt if it differs from the previous turn's prompt.
-
-    Otherwise return None.
+    """Return an item with the system prompt if it differs from the previous turn's prompt. Otherwise return
+    None.
     """
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
@@ -188,7 +187,7 @@ def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) 
 
 
 def _step_facts(text_row: Row | None, calls: Sequence[Row]) -> str:
-    """Return the time, tokens and model latency of a step as text, taken from its first call."""
+    """Return the time, tokens and model latency of a step as text, taken from the step's first call."""
     row = calls[0] if calls else text_row or {}
     model_time = row.get("model_latency_ms")
     parts = [

@@ -1,7 +1,7 @@
 """Computes what the timeline of a session draws: windows, an overview, jumps, and retry sequences.
 
-A position (`TimelinePlace`) is one step, or a turn without steps. A session of any length is one list of
-positions. The page draws a window of that list.
+A position (`TimelinePlace`) is one step, or a turn without steps. The page draws a window of the session's
+positions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TimelinePlace:
         """The kind of the worst call: bad if the arguments made the call fail, warn if the call failed for
         another reason.
 
-        If no call failed, the kind is call. If there was no call, the kind is words.
+        The kind is “call” if no call failed, and “words” if there was no call.
         """
         layers = {call["fault_layer"] for call in self.calls} - {None}
         if layers:
@@ -93,9 +93,9 @@ class OverviewCell:
 class ThreadKnot(NamedTuple):
     """The part of a retry sequence's line that is drawn at one position.
 
-    A line connects the attempts of a retry sequence. `above` and `below` say whether the line continues to
-    the position before or after. `fault` says whether an attempt at this position failed. It is None when the
-    sequence has no attempt at this position.
+    The line connects the attempts of the sequence. `above` and `below` say whether the line continues to the
+    position before or after. `fault` says whether an attempt at this position failed. It is None when there
+    is no attempt at this position.
     """
 
     chain: str
@@ -125,7 +125,7 @@ def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePl
 
 
 def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | None:
-    """Return the index of the position that a link asks for, or None.
+    """Return the index of the position that a link opens, or None.
 
     If the step does not exist, the position is the last step before it in the turn, or the first position of
     the turn.
@@ -149,7 +149,7 @@ def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | Non
 def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int = WINDOW) -> TimelineWindow:
     """Return a window of at most `size` positions.
 
-    The window contains the position that the link asks for. If the link asks for none, the window begins at
+    The window contains the position that the link opens. If the link names no position, the window begins at
     `target.start`.
     """
     at = find_place(places, target)
@@ -163,8 +163,8 @@ def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int
 def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
     """Return the targets of the jump links.
 
-    Jumps start at `call`. If `call` is None, the jumps start at the position that the link asks for, else at
-    the window's start.
+    Jumps start at `call`. If `call` is None, jumps start at the position that the link opens, or at the
+    window's start.
     """
     position = shown.at if shown.at is not None else shown.start
     order = [(index, row) for index, place in enumerate(places) for row in place.calls]
@@ -215,8 +215,7 @@ def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list
 class ChainAttempt:
     """A call of a retry sequence.
 
-    The fields are the number of the sequence in its turn, and the ids of the attempts before and after the
-    call.
+    The fields are the sequence's number in its turn, and the ids of the attempts before and after the call.
     """
 
     chain: int
@@ -227,7 +226,7 @@ class ChainAttempt:
 def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
     """Return the attempts of all retry sequences with at least two attempts, by call id.
 
-    A sequence of one attempt is skipped, but this sequence counts when the sequences of a turn are numbered.
+    The sequences of a turn are numbered, including sequences with one attempt.
     """
     numbers: dict[str, int] = {}
     attempts: dict[str, ChainAttempt] = {}
@@ -242,10 +241,9 @@ def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
 
 
 def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """Return for each position index what each column draws there. Return None where a column is empty.
+    """Return for each position index what each column draws there, or None where a column is empty.
 
-    A line in one column connects the attempts of one retry sequence. At most LANES lines are drawn side by
-    side.
+    A line in one column connects the attempts of one retry sequence. There are at most LANES columns.
     """
     drawn: dict[int, list[ThreadKnot | None]] = {}
     busy: list[int] = []  # for each column, the last position of its current line

@@ -1,7 +1,7 @@
 """The page SQL: a query editor, the tables of the store, and the result as table or chart.
 
 In the URL, `sql` is the compressed query, or `start` names the chosen query or metric. The page runs the
-query in the URL, so a link shows the same result to everybody.
+query in the URL, so everybody who opens a link sees the result of the same query.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
 
 
 class StartingText(NamedTuple):
-    """A query to start from, with its title and question."""
+    """An offered query, with its title and question."""
 
     title: str
     question: str
@@ -91,7 +91,7 @@ def _read_text() -> tuple[str, str | None]:
 
 @cache
 def _list_starts() -> Mapping[str, StartingText]:
-    """Return the queries to start from, by URL name.
+    """Return the offered queries, by URL name.
 
     Shipped queries come first, then metrics without filters.
     """
@@ -147,23 +147,20 @@ def _draw_picker() -> None:
 
 
 def _begin() -> None:
-    """Remove the edited query and the choices for its result from the URL."""
+    """Remove the edited query, and the choices for the result, from the URL."""
     st.session_state.pop(_TOO_LONG, None)
     for name in ("sql", _PAGE, *query_result.CHOICES):
         write_to_url(name, None)
 
 
 def _run_edited() -> None:
-    """Run the current text of the editor.
-
-    The text may be newer than the text that the button was drawn for.
-    """
+    """Run the query that the editor now contains."""
     text, version = st.session_state[_BEGUN]
     _run(edited_text(_KEY, text, version))
 
 
 def _run(text: str) -> None:
-    """Write the query into the URL. The page then runs the query, even if the query is the same."""
+    """Write the query into the URL. The page then runs the query, even if it has not changed."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)
@@ -179,7 +176,7 @@ def _run(text: str) -> None:
 
 
 def _note_text(text: str, sql: str) -> None:
-    """Let shared links contain the query in the editor, which may not have been run."""
+    """Put the query in the editor into shared links, even if it has not been run."""
     try:
         packed = pack_text(text) if text.strip() else None
         if text != sql:

@@ -33,7 +33,7 @@ class _PlotPoint(NamedTuple):
 def plot_result(
     kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], series: Sequence[Any] | None = None
 ) -> QueryPlot:
-    """Plot `heights` over `across` as bars or lines, with a colour for each value of `series`.
+    """Plot the column `heights` over `across` as bars or lines, with a colour for each value of `series`.
 
     `kind` is `line` for lines. Any other `kind` means bars. `y` names the series when `series` is None.
     """

@@ -1,6 +1,4 @@
-"""URL keys of the page Tools, which ranks tools by failed calls and finds the parameters that cause the
-failures.
-"""
+"""URL keys of the page Tools, which ranks tools by failed calls and shows which parameters cause failures."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

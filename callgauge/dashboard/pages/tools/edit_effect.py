@@ -33,7 +33,7 @@ def _session_replay() -> SessionReplay:
 
 
 def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest | None:
-    """Return a replay that shows what an edit changes. Return None if this viewer may not see content."""
+    """Return a replay that shows what an edit changes. Return None if this viewer may not see log content."""
     if not viewer.sees_texts():
         return None
     calls = int(store_queries.ask("call_days", **chosen).most.sum())

@@ -1,4 +1,4 @@
-"""Lists tools that models called although no log offers these tools. The models invented the names."""
+"""Lists tools that models called although no log offers these tools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LISTED = 50
 def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
     """Return the tools that were not offered in any of their calls.
 
-    `by_tool` holds the slices of the rate `unknown_tool`. A tool that some log offers is not invented.
+    `by_tool` holds the slices of the rate `unknown_tool`.
     """
     return [
         name

@@ -105,10 +105,9 @@ def _name_cell(name: str) -> Cell:
 
 
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
-    """Return two cells: how many of a server's tools were never called, and the server's definition tokens
-    per step.
+    """Return two cells: how many of a server's tools were never called, and the definition tokens per step.
 
-    Most steps offer all tools of a server. So the tool that is offered most often gives the number of steps.
+    The number of steps is that of the tool that was offered most often.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

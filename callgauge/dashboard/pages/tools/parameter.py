@@ -1,6 +1,6 @@
 """Draws the parameters with failures.
 
-The parameter in the URL is shown with the sent values and a fix.
+For the parameter in the URL, the page shows the sent values and a fix.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> De
 def draw_parameters(
     tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
 ) -> None:
-    """Draw one row for each parameter with failures. Parameters with failures in most calls come first.
+    """Draw one row for each parameter with failures, sorted by the number of failed calls.
 
     `since` is the first counted day if there are too many calls to count all. Otherwise it is None.
     """
@@ -159,9 +159,7 @@ def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
 
 
 def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
-    """Draw the parameter in the URL: the values that calls sent, the models that sent these values, and a
-    wider type to copy.
-    """
+    """Draw the parameter in the URL: the sent values, the models that sent them, and a wider type to copy."""
     name = st.query_params.get(OPEN)
     if name is None:
         return

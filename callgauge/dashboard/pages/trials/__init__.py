@@ -1,4 +1,4 @@
-"""URL keys of the page Trials, which lists trial runs or shows one run with its verdict and evidence."""
+"""URL keys of the page Trials, which lists trial runs or shows one trial run with its verdict."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

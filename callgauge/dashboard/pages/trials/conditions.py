@@ -1,4 +1,4 @@
-"""Draws which conditions of a trial run are equal or different, and the results of the probes."""
+"""Draws which conditions of a trial run differ between variants, and the results of the probes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,9 @@ def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
 
 
 def _same_for_all(run: TrialRun) -> list[list[Cell]]:
-    """Return the rows of conditions that all variants share: tasks, seed, steps, servers and versions."""
+    """Return the rows of conditions that all variants share, such as tasks, seed, steps, servers and
+    versions.
+    """
     servers = ", ".join(
         f"{name}: {' '.join(str(endpoint.get(key)) for key in ('wire', 'server') if endpoint.get(key))}"
         for name, endpoint in run.endpoints.items()
@@ -130,9 +132,9 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 
 
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
-    """Draw how often a cause other than the model may have made a variant look worse.
+    """Draw how often something other than the model may have made a variant look worse.
 
-    The causes are calls without a recorded result, missing replies and repeated requests.
+    Possible causes are calls without a recorded result, missing replies and repeated requests.
     """
     columns = [
         Column("Variant", "name"),
@@ -171,7 +173,7 @@ def _share_cell(k: int, n: int) -> Cell:
 
 
 def draw_probes(run: TrialRun) -> None:
-    """Draw the card with the capabilities of each model, and how each capability is known."""
+    """Draw the card with the capabilities of each model, and whether they were probed or declared."""
     with cards.draw_card("Model probes", "trial_probes", height=240):
         rows: Sequence[Row] = store_queries.ask("trial_probes", run=run.run).to_dict("records")
         if not rows:

@@ -1,4 +1,4 @@
-"""Draws a difference at each interim analysis of a trial run, with the boundary that decides."""
+"""Draws the difference at each interim analysis of a trial run, with the boundary that decides."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Place = Callable[[float | None], float]
 
 
 def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> None:
-    """Draw the course of the difference. Draws nothing for a run with a single variant."""
+    """Draw the difference at each interim analysis. Draw nothing for a trial run with a single variant."""
     if not run.others or not results.trials:
         return
     with cards.draw_card("Course of the difference", "trial_looks", height=420):
@@ -60,7 +60,10 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
 
 
 def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
-    """Return the course as a Plotly figure. Differences of shares are drawn in percentage points."""
+    """Return a Plotly figure of the difference at each interim analysis.
+
+    Differences of shares are in percentage points.
+    """
     factor = 100.0 if run.primary.is_share else 1.0
     measured = [look for look in looks if look.estimate is not None and look.reach is not None]
     limit = factor * _choose_limit(run, points, measured)
@@ -112,7 +115,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
 
 
 def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
-    """Return the end of the axis. The differences, the last interval and the equivalence band must fit."""
+    """Return the end of the axis, which fits the differences, the last interval and the equivalence band."""
     settled = points[len(points) // 5 :]
     ends = [
         run.smallest,

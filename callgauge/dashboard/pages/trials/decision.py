@@ -14,9 +14,9 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_trial_decision(
     run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
 ) -> None:
-    """Draw the popover that records a decision on a run.
+    """Draw the popover that records a decision on a trial run.
 
-    Draws nothing when the run has a single variant.
+    Draws nothing when the trial run has a single variant.
     """
     figures = {
         name_arm(name): (_suggest_title(run, name, looks), _freeze(run, results, looks, name, sentence))

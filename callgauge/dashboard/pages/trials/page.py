@@ -1,4 +1,4 @@
-"""The page Trials: the list of trial runs, or one run with its verdict and the evidence."""
+"""The page Trials: the list of trial runs, or one trial run with its verdict and the evidence."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def show() -> None:
 
 
 def _read_run() -> str | None:
-    """Return the run that the URL opens.
+    """Return the trial run that the URL opens.
 
-    If the URL opens none, return the only run in the filters, or None.
+    If the URL opens none, return the only trial run in the filters, or None.
     """
     runs = filters.chosen_filters().runs
     return st.query_params.get("trial") or (runs[0] if runs and len(runs) == 1 else None)

@@ -110,7 +110,7 @@ def _read_calls(model: str) -> float:
 
 
 def _read_cost(model: str) -> tuple[float, str] | None:
-    """Return the mean cost of a turn and the currency. Return None when too few turns have a price."""
+    """Return the mean cost of a turn and the currency, or None when too few turns have a price."""
     try:
         costs = ask_costs(**_narrow(model, _ALL))
     except MetricError:

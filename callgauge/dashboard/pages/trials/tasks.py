@@ -63,7 +63,7 @@ def read_page_number() -> int:
 def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
     """Return the tasks whose id contains a text.
 
-    With `order` "unlike", tasks on which the variants differ come first.
+    If `order` is "unlike", tasks on which the variants differ come first.
     """
     tasks = [task for task in results.tasks if not text or text.lower() in task.lower()]
     if order == "unlike":
@@ -74,7 +74,7 @@ def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
 def measure_disagreement(results: RunResults, task: str) -> float:
     """Return how much the variants differ on a task in the primary measure.
 
-    If the variants do not differ in that measure, the correctness of the results counts.
+    If they do not differ, compare whether the results are correct.
     """
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):

@@ -62,7 +62,7 @@ def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
 
 
 def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
-    """Return what a value is based on: k / n, or the number of trials that have the value."""
+    """Return the basis of a value: k / n, or the number of trials with a value."""
     if measure.is_share:
         return wording.fraction(int(total.k), int(total.n))
     return wording.plural(int(total.n), "trial")
@@ -78,7 +78,7 @@ def write_decision(run: TrialRun, decision: Decision) -> str:
 
 
 def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
-    """Return the decision on each variant as (decision, text), such as “new: better”."""
+    """Return the decision on each variant and its wording, such as “new: better”."""
     return [
         (look.decision, f"{name_arm(name)}: {write_decision(run, look.decision)}")
         for name in run.others
@@ -134,7 +134,7 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
 def describe_more(results: RunResults, arm: str) -> str:
     """Return how many more tasks would decide if the difference stays the same.
 
-    Returns an empty text when the number is not known.
+    The result is empty when the number is unknown.
     """
     more = results.tasks_to_go(arm)
     return write_more(more) if more else ""

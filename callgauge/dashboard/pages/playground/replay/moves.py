@@ -39,7 +39,7 @@ _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
 def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
-    """Draw the answer sentence, all settings, and how many calls could not be parsed."""
+    """Draw the result of a replay in a sentence, all settings, and how many calls could not be parsed."""
     answer, conditions = describe_replay(job.asked.scenario, summary), describe_settings(job.asked.scenario)
     cards.draw_answer(answer, 600)
     notes = [
@@ -54,7 +54,7 @@ def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
 
 
 def show(job: ReplayJob, summary: ReplaySummary) -> None:
-    """Draw the outcomes before and after, the changed calls, and the rest in expanders."""
+    """Draw the outcomes before and after, the changed calls, and details in expanders."""
     if not summary.replayed_calls:
         return
     _draw_flows(summary)
@@ -229,8 +229,9 @@ def _draw_changed(job: ReplayJob, summary: ReplaySummary) -> None:
 
 
 def _choose_flow(summary: ReplaySummary) -> tuple[str, str] | None:
-    """Draw the selector of changed calls, and return the chosen outcomes before and after, or None for all
-    changed calls.
+    """Draw the selector of changed calls.
+
+    Return the chosen outcomes before and after, or None for all changed calls.
     """
     moved = {
         f"{before}-{after}": (before, after, calls)

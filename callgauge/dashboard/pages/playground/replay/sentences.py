@@ -75,7 +75,7 @@ def _name_condition(scenario: Scenario) -> str:
 def describe_settings(scenario: Scenario) -> str:
     """Return a sentence with all settings.
 
-    Returns an empty text when the settings change nothing.
+    The result is empty when the settings change nothing.
     """
     conditions = list(_list_conditions(scenario))
     return f"{' and '.join(conditions)}." if conditions else ""
@@ -111,7 +111,7 @@ def _list_edits(scenario: Scenario) -> Iterator[str]:
 
 
 def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return clauses on how a schema was edited. Each clause can follow the word “if”."""
+    """Return clauses on how a schema was edited. Each clause can stand after the word “if”."""
     if before == after:
         return []
     old, new = schema_properties(before), schema_properties(after)
@@ -139,7 +139,7 @@ def _with_article(kind: str) -> str:
 
 
 def _list_moves(summary: ReplaySummary) -> Iterator[str]:
-    """Yield clauses on how results changed. Each clause can follow the condition of the sentence."""
+    """Yield clauses on how results changed. Each clause can stand after the condition of the sentence."""
 
     def count(before: Container[str], after: Container[str]) -> int:
         return sum(calls for old, new, calls in summary.flows if old in before and new in after)

@@ -110,9 +110,10 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
-    """Draw the definition editor, and return the newest stored definition and the edited definition.
+    """Draw the definition editor. Return the newest stored definition and the edited definition.
 
-    A definition that does not exist is None. The edited definition is also None if the text is unchanged.
+    A definition that does not exist is None. The edited definition is also None if it equals the stored
+    definition.
     """
     if not tool:
         return None, None

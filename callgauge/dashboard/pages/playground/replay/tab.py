@@ -41,7 +41,7 @@ _SETTINGS = "replay_settings"
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSlice:
-    """How many calls match the filters, and how many of these calls each parser version has parsed.
+    """The number of calls that match the filters, in all and by parser version.
 
     `sizes` covers the days from `since` on, or all days when `since` is None.
     """
@@ -101,7 +101,7 @@ def _say_no_store() -> None:
 
 
 def _fold_settings(job: ReplayJob | None) -> None:
-    """Close the expander with the settings when a replay is done, because the answer repeats the settings."""
+    """Close the expander with the settings when a replay is done."""
     done = job is not None and job.state == JobState.DONE
     if done and st.session_state.get("_replay_folded") is not job:
         st.session_state[_SETTINGS] = False
@@ -115,7 +115,7 @@ def _list_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 def _run(request: ReplayRequest, replayed_slice: ReplayedSlice, mark: str | None) -> None:
     """Draw the button that starts the replay, and the number of calls that can be parsed again.
 
-    A link with `mark` in the URL key `run` starts the replay. When `mark` is None, the button is disabled.
+    A link whose URL key `run` is `mark` starts the replay. When `mark` is None, the button is disabled.
     """
     replay = _session_replay()
     going = replay.job is not None and replay.job.state in (JobState.WAITING, JobState.RUNNING)
