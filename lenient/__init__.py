@@ -17,7 +17,9 @@ from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_finding
 
 __version__ = "0.2.0"
 PARSER_VERSION = "6"
-"""The version of the parser's behaviour, stored with every call. It rises when a text is read differently."""
+"""The version of the parser's behaviour, which is stored with every call. It rises when the parser reads some
+input differently.
+"""
 
 __all__ = [
     "CODES",

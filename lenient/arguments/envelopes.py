@@ -1,6 +1,6 @@
 """Removes envelopes around the arguments of a tool call.
 
-An envelope is an object that contains the whole call, or an object with one key such as `arguments`.
+An envelope is an object that contains the complete tool call, or an object with one key such as `arguments`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
 class Envelope:
     """An object that wraps the arguments under the key `key`.
 
-    `is_call` is True when the object is a whole call, with the tool's name. If the arguments were encoded as
-    a string, `text` is the JSON text in the string, and `findings` are the diagnostics of decoding this text.
-    `text` is None when the arguments are an object.
+    `is_call` is True when the object is a complete tool call with the tool's name. If the arguments were
+    encoded as a string, `text` is the JSON in the string, and `findings` are the diagnostics of decoding this
+    JSON. `text` is None when the arguments are an object.
     """
 
     outer: LocatedValue
@@ -54,10 +54,10 @@ class Envelope:
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
-    """Return the envelopes around the arguments, the outermost first. Return at most `most` envelopes.
+    """Return at most `most` envelopes around the arguments, the outermost first.
 
-    A whole call must contain the tool's name `name`. If an envelope is not a whole call, the definition must
-    declare the keys of the object inside.
+    A complete tool call must contain the tool's name `name`. In any other envelope, the keys of the inner
+    object must be declared.
     """
     opened: list[Envelope] = []
     count = 0
@@ -110,9 +110,10 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
-    """Return the object and its key, if the object has one key: an undeclared word such as `arguments`.
+    """Return the inner object and its key, if the outer object has one key: an undeclared word such as
+    `arguments`.
 
-    Return None for any other object.
+    Return None for any other outer object.
     """
     [*names] = located.value
     if len(names) != 1 or names[0] not in _ARGUMENTS or _is_declared(node, names[0]):

@@ -1,8 +1,8 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
 The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments. If
-msgspec is installed, a definition of simple types also becomes a msgspec decoder. The msgspec decoder decodes
-and checks in one step. The result equals the result of orjson with the fast check, but takes less time.
+msgspec is installed and all types are simple, one msgspec decoder decodes and checks the arguments. The
+result is the same and takes less time.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class CompiledTool:
     """A compiled tool definition: the node graph `root`, and the fast check of decoded arguments.
 
     `check` returns the number of double quotes around keys and strings when the arguments are written as
-    JSON, or -1 when the arguments need a diagnostic. `read` decodes a JSON text and returns the arguments, or
-    None when the arguments need a diagnostic or a key is repeated. `is_plain` is True when the root restricts
-    only its fields.
+    JSON, or -1 when the arguments need a diagnostic. `read` decodes JSON and returns the arguments, or None
+    when the arguments need a diagnostic or a key is repeated. `is_plain` is True when the root restricts only
+    its fields.
     """
 
     root: Node
@@ -93,7 +93,7 @@ class CompiledTool:
     is_plain: bool
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
-        """Return True when arguments decoded from `text` certainly fit and no key is repeated.
+        """Return True when the arguments decoded from `text` certainly fit and no key is repeated.
 
         Otherwise the validator must examine the arguments.
         """
@@ -106,7 +106,7 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition. The compiled form is cached in the definition."""
+    """Return the compiled form of a definition, which is cached in the definition."""
     compiled = tool.compiled
     if compiled is None:
         compiled = _compile_root(compile_schema(tool.to_json_schema()))
@@ -129,7 +129,7 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
 
 
 def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return the members that may not fit, so that the validator must examine these members.
+    """Return the members of the object that the validator must examine because they may not fit.
 
     The second result is the number of quotes around the keys and strings of the object, or -1 when this
     number is unknown.
@@ -185,7 +185,9 @@ def compile_accepted(node: Node) -> Mapping[type, Any]:
 
 
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that a node allows without a diagnostic, each with a test for its values."""
+    """Return the Python types that a node allows without a diagnostic, each with a test for the values of
+    this type.
+    """
     if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
@@ -201,7 +203,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that any branch allows, each with a test for its values.
+    """Return the Python types that any branch allows, each with a test for the values of this type.
 
     The validator would choose the first branch that fits without a diagnostic.
     """
@@ -295,7 +297,7 @@ def needs_no_conversion(arguments: dict[str, Any]) -> bool:
 
 
 read_undeclared_plain = make_reader(is_plain)
-"""Returns the object in a JSON text if no definition is needed to use the object unchanged, or None."""
+"""Returns the object in a JSON string if the object can be used unchanged without a definition, else None."""
 
 
 # --- decoding and checking in one step -----------------------------------------------------------------
@@ -440,8 +442,8 @@ class _TypeWriter:
     def write_quote_count(self, root: Node) -> list[str]:
         """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys.
 
-        The declared types give the number of quotes. For an object, a mixed list or an escaped quote this
-        number is unreliable, so the quotes are counted after the value is written as JSON again.
+        The number of quotes follows from the declared types. For an object, a mixed list or an escaped quote,
+        the quotes are counted after the value is written as JSON again.
         """
         always, lines = 0, []
         for name, field in root.fields.items():

@@ -10,7 +10,9 @@ from urllib.parse import unquote, urldefrag, urljoin
 from lenient.definitions.json_schema.json_values import same_json
 
 MAX_NODES = 20_000
-"""The maximum number of schema parts, which merging can multiply. Further parts are not checked."""
+"""The maximum number of schema parts after references and `allOf` are merged. Further parts are not
+checked.
+"""
 
 MAX_SCHEMA_DEPTH = 64
 
