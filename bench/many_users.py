@@ -1,4 +1,4 @@
-"""Measures a served dashboard while many users click: answer times, health checks, CPU time, memory."""
+"""Measures a dashboard server while many users click: answer times, health checks, CPU time, memory."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ async def _browse(
 
 
 async def _open_page(page: ClientConnection, name: str, query: str, names: dict[str, str]) -> dict[str, str]:
-    """Ask for a page and wait until the page's script has run.
+    """Ask for a page and wait until the page's script has ended.
 
     Return a dict from the names of all pages to the hashes of the page scripts.
     """
