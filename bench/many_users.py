@@ -95,7 +95,6 @@ async def _click_for(url: str, users: int, pause: float, seconds: float) -> Load
 
 
 async def _click(url: str, number: int, pause: float, until: float, load: Load) -> None:
-    """Open one page after another, like a user who reads each page for some time."""
     choice = random.Random(number)
     await asyncio.sleep(choice.uniform(0, pause))
     while time.monotonic() < until:
@@ -157,7 +156,6 @@ async def _open_page(page: ClientConnection, name: str, query: str, names: dict[
 
 
 def _read_cookie(url: str) -> str:
-    """Open the first page without cookies, and return the cookie that the server sets."""
     request = urllib.request.Request(url, headers={"accept": "text/html"})  # noqa: S310 - our own server
     with urllib.request.urlopen(request, timeout=_PAGE_LIMIT) as answer:  # noqa: S310
         answer.read()

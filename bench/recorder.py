@@ -80,7 +80,6 @@ async def _serve(app: Any) -> AsyncIterator[str]:
 
 
 async def _ask(client: httpx2.AsyncClient, url: str, body: bytes) -> tuple[float, float]:
-    """Return the seconds to the first and to the last piece of the reply."""
     started = time.perf_counter()
     first = 0.0
     headers = {"content-type": "application/json"}

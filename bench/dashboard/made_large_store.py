@@ -4,7 +4,7 @@ The store has daily sums for all days. For each month length, the code of the lo
 The other old months are copies of these files with other days and ids.
 
 The newest days have rows of single calls, without content. Older days have only views of these rows, with
-other days and ids. So lists and ids agree with the sums on every page.
+other days and ids.
 
 Two things are unrealistic. All days have the same numbers. A query of old days reads blocks of the newest
 days, which are in the cache.
@@ -85,7 +85,6 @@ class _Table:
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
-        """Return the SQL that selects the same rows `days` days later, with the ids of the later days."""
         return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:
@@ -224,7 +223,6 @@ def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month
 def _make_segment(
     con: duckdb.DuckDBPyConnection, folder: Path, number: int, first: int, facts: list[_Table]
 ) -> None:
-    """Write the segment whose last day is `first` days before the store's last day."""
     name, alias = f"seg-{number:012x}.duckdb", f"segment_{number}"
     con.execute(f"ATTACH '{folder / name}' AS {alias}")
     if first < SPAN:

@@ -2,8 +2,7 @@
 days.
 
 The arguments are NIGHT STORE WORK ROUNDS. The two cases alternate, and the module prints the lowest CPU
-seconds of each case as one line of JSON. The time to copy the published store file is subtracted, because
-this time depends only on the size of the store.
+seconds of each case as one line of JSON. The time to copy the published store file is subtracted.
 """
 
 from __future__ import annotations

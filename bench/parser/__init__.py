@@ -123,7 +123,6 @@ _PARTS = {
 
 
 def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
-    """Print only the tables, without the explanations of the documentation page."""
     tables = [line for line in part if line.startswith(("#", "|"))]
     print("\n".join([*tables, *page.promises_table(promised), ""]), flush=True)
 

@@ -282,7 +282,6 @@ def _circumstances() -> list[str]:
 
 
 def _processor() -> str:
-    """Return the model name of the processor, never the name of the machine."""
     about = Path("/proc/cpuinfo")
     if about.exists():
         for line in about.read_text(encoding="utf-8").splitlines():

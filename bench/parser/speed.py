@@ -1,9 +1,8 @@
 """Times each parser on each input, as a multiple of `orjson.loads` on valid JSON of the same value.
 
-All parsers are measured in turn in one process, so that noise affects all parsers equally. The lowest
-processor time of many measurements counts, because noise can only add time. Each measurement has new inputs,
-because a real parser never reads an input twice. The time of a parser that reads an input incorrectly is
-marked.
+All parsers are measured in turn in one process. The lowest processor time of many measurements counts,
+because noise can only add time. Each measurement has new inputs. The time of a parser that reads an input
+incorrectly is marked.
 """
 
 from __future__ import annotations
@@ -134,10 +133,7 @@ def _least_times(runs: dict[str, Callable[[], object]], turns: int) -> dict[str,
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Switch off the garbage collector, as timeit does.
-
-    A collection would slow only the parser that is being timed.
-    """
+    """Switch off the garbage collector, as timeit does."""
     gc.disable()
     try:
         yield

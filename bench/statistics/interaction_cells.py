@@ -54,7 +54,6 @@ def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn
 
 
 def _spread_over_tools(drawn: Sessions, k: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Return hits and calls of each session by tool. The calls are distributed randomly over the tools."""
     even = np.full(_TOOLS, 1 / _TOOLS)
     hits = drawn.random.multinomial(k.astype(int), even)
     return hits.astype(float), hits + drawn.random.multinomial((n - k).astype(int), even).astype(float)

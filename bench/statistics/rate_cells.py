@@ -114,7 +114,6 @@ def cover_differences(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
-    """Return the correlation `rho`, or a different random correlation for every variant if `rho` is None."""
     return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
 
 

@@ -61,9 +61,6 @@ def _warns(call: TextCall) -> bool:
 
 
 def _is_unsaid(written: WrittenText, calls: tuple[TextCall, ...]) -> bool:
-    """Return True when a delimiter token or the end of the reply is missing, and no tool call has a
-    diagnostic.
-    """
     if not (written.unopened or written.cut) or not calls:
         return False
     return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in calls)

@@ -101,7 +101,6 @@ def _hold_tags(rng: random.Random, _: Notation) -> str:
 
 
 def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
-    """Return a string about a notation. The string contains the notation's delimiters or an example call."""
     example = Call("run_shell", {"command": "ls"})
     opened, closed = notation.opened(example, 0), notation.closed
     tokens = [each.strip() for each in (opened, closed, *notation.section) if each.strip()]
@@ -182,7 +181,6 @@ class _Maker:
         self.holds = rng.choice(sorted(_HOLDINGS))
 
     def make(self, name: str) -> WrittenText | None:
-        """Return the reply, or None when the notation cannot have this mistake."""
         notation, slip = self.notation, self.slip
         if slip in _JSON_SLIPS and notation.values not in (Values.JSON, Values.PLAIN):
             return None

@@ -138,7 +138,6 @@ def _read_under_clean_name(
 def _read_for_unknown_tool(
     raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
 ) -> ToolCallRequest:
-    """Read the arguments without a definition and add an error that suggests a tool with a similar name."""
     request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
     near = _find_similar_name(name or "", offered)
     hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
@@ -177,7 +176,6 @@ class _Call(NamedTuple):
 
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
-    """Return the request if the bytes are valid JSON that fits the definition unchanged, else None."""
     if isinstance(call.raw, str):
         return None
     if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
@@ -233,9 +231,6 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
 
 
 def _repair_plainly(call: _Call) -> ToolCallRequest | None:
-    """Repair raw arguments that have only simple defects, and return the request. Return None for other
-    defects.
-    """
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
@@ -371,7 +366,6 @@ class _Run:
         return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
 
     def refuse_too_many(self) -> ToolCallRequest:
-        """Return a failed request for input that needs too many repairs to be a real tool call."""
         text = _replace_invalid(self.call.raw)
         return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 

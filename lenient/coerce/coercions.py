@@ -195,7 +195,6 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
 
 
 def _wrap_separated(value: str, _: ValueSource) -> Any:
-    """Split a string at commas, semicolons or line breaks into the items of a list."""
     parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
     return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
 

@@ -1,8 +1,7 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
 The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments. If
-msgspec is installed and all types are simple, one msgspec decoder decodes and checks the arguments. The
-result is the same and takes less time.
+msgspec is installed and all types are simple, one msgspec decoder decodes and checks the arguments.
 """
 
 from __future__ import annotations
@@ -203,10 +202,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that any branch allows, each with a test for the values of this type.
-
-    The validator would choose the first branch that fits without a diagnostic.
-    """
+    """Return the Python types that any branch allows, each with a test for the values of this type."""
     tests: dict[type, list[FieldTest]] = {type(None): [ALWAYS_FITS]} if node.nullable else {}
     for branch in node.branches:
         for python_type, test in _find_types(branch, (*above, id(node))).items():
@@ -440,11 +436,7 @@ class _TypeWriter:
         return make("Arguments", fields, total=False)
 
     def write_quote_count(self, root: Node) -> list[str]:
-        """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys.
-
-        The number of quotes follows from the declared types. For an object, a mixed list or an escaped quote,
-        the quotes are counted after the value is written as JSON again.
-        """
+        """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys."""
         always, lines = 0, []
         for name, field in root.fields.items():
             types = self.written[id(field)] or {}

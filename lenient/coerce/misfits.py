@@ -2,7 +2,7 @@
 
 Most faults need one simple conversion: a scalar or list sent as a string, null for an optional parameter, or
 an unknown, misspelt or missing name. This module converts such members in a third of the validator's time,
-with the same result. The validator converts all other members.
+with the same result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Decides whether a value fits a schema without conversion, as JSON Schema validation does.
 
 The validator needs the answer for `not`, `if`, `contains`, `oneOf` and `propertyNames`. The answer is True,
-False or None (unknown). Formats are ignored. An unsupported keyword makes the answer None, and the negation
-of None is None.
+False or None (unknown). Formats are ignored. An unsupported keyword makes the answer None.
 """
 
 from __future__ import annotations

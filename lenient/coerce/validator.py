@@ -1,8 +1,7 @@
 """Converts a decoded value to the declared types, checks the value, and reports changes and misfits.
 
-Values that do not fit are left out of the result and kept in `rejected`. The decoder limits the nesting
-depth, so the recursion is also limited. Without a definition, only the strings "true", "false" and "null" are
-converted.
+Values that do not fit are left out of the result and kept in `rejected`. Without a definition, only the
+strings "true", "false" and "null" are converted.
 """
 
 from __future__ import annotations
@@ -323,8 +322,7 @@ class Validator:
     def try_branch(self, branch: Node, located: LocatedValue, path: Path) -> Trial:
         """Return the result of converting the value by one branch.
 
-        The result is cached for each branch and value, so nested branches take linear time. Raises
-        TooManyFindingsError after `attempts` branches.
+        Raises TooManyFindingsError after `attempts` branches.
         """
         if len(self.tried) >= self.attempts:
             raise TooManyFindingsError
@@ -440,8 +438,7 @@ class Validator:
 class Trial:
     """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    The ids of `node` and `located` are cache keys. The trial keeps these two objects so that no other object
-    gets the same id.
+    The trial keeps `node` and `located`, because their ids are cache keys.
     """
 
     value: Any
@@ -590,8 +587,7 @@ _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
 def read_undeclared(located: LocatedValue, validator: Validator) -> dict[str, Any]:
     """Return the arguments unchanged, except that the strings "true", "false" and "null" become JSON values.
 
-    A parameter is left out if it contains a number that JSON cannot represent. Without a definition a value
-    may be deeply nested, so the function uses no recursion.
+    A parameter is left out if it contains a number that JSON cannot represent.
     """
     validator.findings.extend(NO_DEFINITION)
     root: dict[str, Any] = {}

@@ -1,8 +1,7 @@
 """Writes tool declarations in the formats of the providers, and as Markdown for prompts and pages.
 
 A schema that a format cannot express raises an error or is written in another form that the provider accepts.
-Declared defaults are omitted unless the caller asks for them, because `lenient.ToolCallRequest.with_defaults`
-can add defaults after the tool call.
+Declared defaults are omitted unless the caller asks for them.
 """
 
 from __future__ import annotations

@@ -101,7 +101,6 @@ def read_parameter(name: str, schema: Any, required: bool) -> ToolParameter:
 
 
 def _find_cardinality(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Cardinality]:
-    """Return the schema of a single value of the parameter, and the parameter's cardinality."""
     types = type_names(schema)
     items, extra = schema.get("items"), schema.get("additionalProperties")
     if types == ["array"] and isinstance(items, Mapping):

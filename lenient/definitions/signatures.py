@@ -75,7 +75,6 @@ def _unwrap_partial(function: Any) -> Any:
 
 
 def _find_called(target: Any) -> Any:
-    """Return the function that Python runs when a class or a callable object is called."""
     if isinstance(target, type):
         return target.__init__  # type: ignore[misc]  # only its hints are read; it is not called
     return target if inspect.isroutine(target) else type(target).__call__

@@ -29,7 +29,6 @@ class DefinitionCode:
 
 
 def _tool(schema: Any = None, *, required: bool = False, name: str = "value", **more: Any) -> dict[str, Any]:
-    """Return an example declaration with one parameter, or without parameters when `schema` is None."""
     parameters: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if schema is not None:
         parameters["properties"][name] = schema

@@ -71,7 +71,6 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
-    """Read and return the key at the current position, or None when the input ends within the key."""
     start = reading.position
     if reading.text[start] not in CLOSING_QUOTES and (words := _find_narration(reading, frame)) is not None:
         reading.report("stray_text_dropped", start, words, found=reading.text[start:words])
@@ -102,7 +101,6 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
 
 
 def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read and return the key without quotes at `start`, or None when the input ends within the key."""
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
@@ -136,7 +134,6 @@ def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
 
 
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read and return the quoted key at the current position, or None when the input ends within the key."""
     at = reading.position
     if reading.text.startswith(reading.text[at], at + 1) and _EXTRA_FIRST.match(reading.text, at):
         _pass_extra_quote(reading)
@@ -165,7 +162,6 @@ def _pass_extra_quote(reading: ScanState) -> None:
 
 
 def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
-    """Report the repair of a key with wrong quotes. Move past the key and return its name."""
     reading.report(
         repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
     )
@@ -258,7 +254,6 @@ class _MisquotedKey(NamedTuple):
 
 
 def _read_key_without_first_quote(text: str, end: int) -> bool:
-    """Return True when a closing quote and a colon follow the bare name that ends at `end`."""
     return _LAST_QUOTE.match(text, end) is not None
 
 

@@ -314,8 +314,6 @@ class _Search:
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
         """Return the best interpretation, the end of the value, and True when another interpretation is
         equally good.
-
-        The search starts with a low cost limit, which few interpretations meet.
         """
         best = None
         for bound in _BOUNDS:

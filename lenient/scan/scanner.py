@@ -1,8 +1,7 @@
 """Reads one value from broken JSON, with the span of each inner value and a diagnostic for each repair.
 
 The input is read once, from left to right. If brackets or quotes were in doubt, `second_pass` reads the input
-again. A stack of open brackets replaces recursion. The definition helps to distinguish keys from strings.
-Valid JSON is read without any repair.
+again. The definition helps to distinguish keys from strings.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A member or item is read here if it has a simple string or number and what follows proves its end. The proof
 is a comma and the next key, or the closing bracket and the end of the input. The scanner reads all other
-members and items; for unambiguous ones it would give the same result, but more slowly.
+members and items.
 """
 
 from __future__ import annotations

@@ -74,8 +74,6 @@ class SourceText:
     def find_runs(self) -> tuple[array[int], array[int]]:
         """Return the offsets at which sequences of unescaped characters begin, in this string and in the
         parent.
-
-        The offsets are computed on the first call.
         """
         if self._runs is None and self.parent is not None:
             starts, sources = array("q", [0]), array("q", [self.start])

@@ -1,7 +1,4 @@
-"""Reads valid JSON as fast as the decoder: objects, the spans of values, and repeated keys.
-
-If these functions cannot find the spans of all values, the scanner reads the valid JSON.
-"""
+"""Reads valid JSON as fast as the decoder: objects, the spans of values, and repeated keys."""
 
 from __future__ import annotations
 
@@ -264,8 +261,8 @@ def holds_each_key_once(text: str, value: Any) -> bool:
     """Return True when certainly no object in the JSON repeats a key and no key was left out.
 
     The number of double quotes in `text` is compared with the number in the encoded `value`. A repeated key
-    is decoded only once, so `text` then has more quotes. A backslash escapes a quote inside a string in both.
-    A quote sent as `\\u0022` would be counted in only one of them, so the result is then False.
+    is decoded only once, so `text` then has more quotes. A quote sent as `\\u0022` would be counted in only
+    one of them, so the result is then False.
     """
     return text.count('"') == count_quotes(value) and ("\\" not in text or "\\u0022" not in text)
 

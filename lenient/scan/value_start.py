@@ -89,7 +89,6 @@ def _read_python(reading: ScanState, node: Node | None) -> bool:
 
 
 def _pass_fence(reading: ScanState) -> str:
-    """Skip and report the code fence before an object or array. Return the sign after the fence."""
     end = find_fence_end(reading.text, reading.position, "{[")
     if end is not None and end < len(reading.text):
         reading.report("code_fence_removed", reading.position, end, found="```")
@@ -98,7 +97,6 @@ def _pass_fence(reading: ScanState) -> str:
 
 
 def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
-    """Open the container whose bracket `sign` is at the current position. Report a wrong bracket."""
     at = reading.position
     if len(reading.stack) >= MAX_DEPTH:
         raise UnreadableError("nested_too_deep", at)
@@ -137,7 +135,6 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
 
 
 def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
-    """Return True when a square or round bracket replaces a brace where an object is expected."""
     if sign not in "[(" or reading.strings.strict:
         return False
     due = not reading.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
@@ -145,12 +142,10 @@ def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
 
 
 def _is_doubled_brace(text: str, at: int) -> bool:
-    """Return True when a template's `{{` replaces the brace at `at`."""
     return _DOUBLED.match(text, at) is not None
 
 
 def _is_object_start(text: str, at: int) -> bool:
-    """Return True when a key follows the square or round bracket at `at`."""
     return text[at] in "[(" and QUOTED_KEY.match(text, at + 1) is not None
 
 

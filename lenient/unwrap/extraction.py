@@ -2,7 +2,7 @@
 value.
 
 Valid JSON is not changed. If several values follow one another, one value is chosen and the choice is
-reported. The definition guides the repair.
+reported.
 """
 
 from __future__ import annotations
@@ -121,7 +121,6 @@ def _may_hold_json(text: str) -> bool:
 
 
 def _end_by(diagnostic: Diagnostic, end: int) -> Diagnostic:
-    """Return the diagnostic with its span cut off at the offset `end`."""
     if diagnostic.start is None or diagnostic.end is None or diagnostic.end <= end:
         return diagnostic
     return diagnostic._replace(start=min(diagnostic.start, end), end=end)
@@ -191,10 +190,7 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member.
-
-        The brace may have come too early, so that the member belongs to the inner object.
-        """
+        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member."""
         codes = {diagnostic.code for diagnostic in self.findings.items}
         if "extra_closer" not in codes or "ambiguous" in codes:
             return
@@ -449,7 +445,6 @@ class _LayerReader:
         return scanned
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
-        """Return the value of `piece.text[start:end]` with its spans, or None when it is not valid JSON."""
         text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
         try:
             value = orjson.loads(text)

@@ -8,8 +8,7 @@ at the end.
 quote. It repairs missing and trailing commas, single quotes, keys without quotes, Python literals, raw line
 breaks, and comments after commas.
 
-Both functions read only input that has no other meaning. For such input, the scanner would give the same
-result, but more slowly.
+Both functions read only input that has no other meaning.
 """
 
 from __future__ import annotations
@@ -112,11 +111,10 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
-    """Read an object with raw newlines and tabs in strings, else return None.
+    """Read an object with raw newlines and tabs in strings.
 
-    All newlines and tabs are escaped before decoding. Outside of strings, such an escape is invalid JSON, so
-    the input is rejected. Also return None when a string has only escaped newlines or tabs, because it is
-    then uncertain which strings have raw newlines or tabs.
+    Return None for other input, and when a string has only escaped newlines or tabs: then it is uncertain
+    which newlines and tabs are raw.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None

@@ -58,7 +58,6 @@ def _begun_anew(draft: Draft) -> None:
 
 
 def _two_different(draft: Draft) -> None:
-    """Put two tool calls in one input, so that the intended one is unknown."""
     other = {
         name: f"{value}?" if isinstance(value, str) else value for name, value in draft.arguments.items()
     }

@@ -104,7 +104,6 @@ def _quoted(token: Token) -> bool:
 
 
 def _before(token: Token) -> int:
-    """Return the length of a token without its closing quote. The quote belongs to the boundary."""
     return len(token.text) - _quoted(token)
 
 

@@ -114,7 +114,6 @@ def _repeated_member(draft: Draft) -> None:
 
 
 def _contradicting_member(draft: Draft) -> None:
-    """Write the same parameter with two different strings, so that the intended string is unknown."""
     texts = [name for name, value in draft.arguments.items() if isinstance(value, str)]
     name = _choose(draft, texts)
     _write_again(draft, name, draft.arguments[name] + " (2)")

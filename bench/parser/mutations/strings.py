@@ -160,7 +160,6 @@ def _doubled_first_quote(draft: Draft) -> None:
 
 
 def _prefix(draft: Draft) -> None:
-    """Add a Python string prefix that does not change the value."""
     at = draft.pick(
         lambda _, token: token.kind is Kind.STRING and "\\" not in token.text and "{" not in token.text
     )

@@ -5,8 +5,7 @@ Sources: Google's FunctionGemma formatting guide; vLLM's parsers `functiongemma`
 `<|"|>`). In long contexts, Gemma 4 also writes a namespace before the name (`call:ns:name{…}`), round
 brackets (`call:name(key=…)`) and plain quotes (issue 53642 of vLLM, issues 1830 and 1846 of oMLX).
 
-The raw arguments are built as JSON. Keys and strings get double quotes; everything else stays as the model
-wrote it.
+The raw arguments are built as JSON.
 """
 
 from __future__ import annotations

@@ -153,7 +153,6 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _is_in_calls_only(reply: ModelText, position: int) -> bool:
-    """Return True when `position` is outside of fences, or in a fence that contains only calls."""
     fence = reply.fence_around(position)
     return fence is None or (fence.language in _CALL_LANGUAGES and _holds_only_calls(reply, fence))
 
@@ -162,7 +161,6 @@ _CALL_LANGUAGES = frozenset({"", "tool_code", "tool_call", "tool_calls", "python
 
 
 def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
-    """Return True when the fence begins with a call of an offered tool, and not with program code."""
     first = _LINE_CALL.match(reply.text, fence.body)
     return first is not None and (reply.told or reply.offers(reply.plain_name(first["name"])))
 
@@ -306,8 +304,8 @@ def _find_argument_end(reply: ModelText, position: int, keyword: bool) -> int:
 def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> int:
     """Return the offset after the string whose opening quote is at `start`.
 
-    Models often leave inner quotes unescaped, so a quote ends the string only when the argument also ends
-    there. `outer` is True for the value of a keyword argument outside of brackets.
+    A quote ends the string only when the argument also ends there. `outer` is True for the value of a keyword
+    argument outside of brackets.
     """
     text = reply.text
     if text.startswith(quote * 3, start):

@@ -1,8 +1,7 @@
 """Dialects that write each parameter between an opening and a closing tag.
 
 The raw arguments are built as JSON. A value is a string unless the tool's definition declares another type. A
-closing tag ends a value only when another tag of the dialect or the end of the tool call follows, so program
-code that contains such tags stays whole.
+closing tag ends a value only when another tag of the dialect or the end of the tool call follows.
 """
 
 from __future__ import annotations
@@ -121,7 +120,6 @@ class _TagWalk:
         return call, index
 
     def is_mark(self, index: int, position: int) -> bool:
-        """Return True when only whitespace is between `position` and the tag `marks[index]`."""
         return index < len(self.marks) and not self.text[position : self.marks[index].start()].strip()
 
     def read_elements(
@@ -432,12 +430,10 @@ class _ValueEndSearch:
         return None
 
     def closes_again(self, index: int) -> bool:
-        """Return True when the next tag after `marks[index]` is another closing tag."""
         kinds = (mark.lastgroup for mark in self.marks[index + 1 : index + 100])
         return next((kind == "value_end" for kind in kinds if kind != "call_end"), False)
 
     def is_placed(self, index: int) -> bool:
-        """Return True when the tag `marks[index]` begins a line or follows another tag of the dialect."""
         start, before = self.marks[index].start(), self.marks[index - 1].end() if index else 0
         line = self.text.rfind("\n", before, start) + 1
         return not self.text[max(line, before) : start].strip()

@@ -262,12 +262,10 @@ class ElementReader:
 
 
 def _allows(node: Node | None, kind: ValueKind) -> bool:
-    """Return True when the node allows a value of this kind. Without a node, any kind is allowed."""
     return node is None or any(branch.kind in (None, kind) for branch in node.branches or (node,))
 
 
 def _is_list(children: list[_Element], node: Node | None) -> bool:
-    """Return True when the elements inside an element are items of a list, not fields of an object."""
     names = {child.name for child in children}
     if node is not None and not _allows(node, ValueKind.JSON_OBJECT):
         return len(names) == 1 and _allows(node, ValueKind.JSON_ARRAY)

@@ -275,7 +275,6 @@ class _CallFinder:
 
 
 def _is_schema(arguments: Any) -> bool:
-    """Return True when the arguments are a JSON Schema, so the object is a tool definition and not a call."""
     return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
 
 

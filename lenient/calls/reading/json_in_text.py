@@ -63,10 +63,8 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not valid.
-
-    The decoder sees only a window of the reply. The window grows while the value continues. This keeps the
-    time linear, because a failing decoder counts the lines of its whole input.
+    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not
+    valid.
     """
     size = _WINDOW
     while True:

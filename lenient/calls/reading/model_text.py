@@ -264,8 +264,7 @@ def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
 
     As in Markdown, a sequence of backticks ends at the next sequence with the same length in the same
     paragraph. Backticks inside a word open no inline code, and three backticks at a line start are a fence.
-    Braces in inline code must be balanced, so that two backticks in different tool calls do not form inline
-    code.
+    Braces in inline code must be balanced.
     """
     runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
     following: dict[int, int] = {}  # maps the length of a run of backticks to the index of the next such run

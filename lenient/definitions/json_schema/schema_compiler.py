@@ -352,7 +352,6 @@ _KINDS_BY_PYTHON_TYPE: Mapping[type, ValueKind] = {
 
 
 def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
-    """Return the values that `enum` or `const` allows, or None when the schema has neither."""
     listed = schema.get("enum")
     if "const" in schema:
         is_listed = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])

@@ -1,7 +1,7 @@
 """Scores how well a quote can be the end of a string, given what follows and the open brackets.
 
 Evidence is a comma and the next key, the expected closing brackets, or a colon after a key. Declared names
-are the strongest evidence. The score depends on a limited number of characters.
+are the strongest evidence.
 """
 
 from __future__ import annotations
