@@ -1,6 +1,6 @@
 """Lenient parser for the arguments of LLM tool calls.
 
-The parser returns the typed arguments and a diagnostic for each defect in the text.
+The parser returns the typed arguments and a diagnostic for each defect.
 """
 
 from lenient.arguments.checked_call import CheckedCall, check_call

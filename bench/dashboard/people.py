@@ -44,8 +44,9 @@ class Crowd:
     """Median times in ms.
 
     `painted` is the first paint of Overview, and `empty` is the first paint of an empty Streamlit page.
-    `alone` and `together` are the times from opening a page with another filter until its last table is
-    shown, for one user and for five simultaneous users. `memory_mb` is the server's memory in MB at the end.
+    `alone` and `together` are the times from opening a page with another filter until the last table of the
+    page is shown, for one user and for five simultaneous users. `memory_mb` is the server's memory in MB at
+    the end.
     """
 
     painted: float
@@ -60,7 +61,7 @@ def browser_path() -> str | None:
 
 
 def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
-    """Open pages filtered by these models, one model for each user. Return None if no browser is
+    """Open pages, one user for each of `models`, filtered by this model. Return None if no browser is
     installed.
     """
     path = browser_path()

@@ -70,7 +70,9 @@ def main(new: Path, earlier: Path, work: Path, rounds: int) -> None:
 
 @contextmanager
 def _copying_not_counted() -> Iterator[list[float]]:
-    """Yield a list. Whenever the published store file is copied, the CPU seconds are added to this list."""
+    """Yield a list. Whenever the published store file is copied, the CPU seconds of the copy are added to
+    this list.
+    """
     seconds: list[float] = []
     copy = StoreFolder.start_from_published
 

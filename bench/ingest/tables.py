@@ -20,7 +20,7 @@ TITLES = {
 
 @dataclass(slots=True)
 class Best:
-    """The best of several rounds of a reader, and the slowest wall time.
+    """The lowest measurements of several rounds of a reader, and the slowest wall time.
 
     The units are seconds and megabytes.
     """

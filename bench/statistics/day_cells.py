@@ -72,7 +72,7 @@ _SIDE_BY_SIDE = tuple(
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often equal versions or equal parallel models get a verdict, and the power."""
+    """Yield how often equal versions or equal parallel models are called different, and the power."""
     random = np.random.default_rng(seed)
     for setting in SUCCESSIVE if whole else SUCCESSIVE[4::5]:
         false = sum(is_called_different(setting, random) for _ in range(draws))

@@ -21,7 +21,7 @@ HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
 _BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
 
 Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
-"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
+"""Returns the object or array that a string value contains as JSON, or None when there is neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
 def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[LocatedValue, str] | None:
     """Return the object that contains the arguments of a call to this tool, and the key of the arguments.
 
-    Return None when the value is not such a call. The tool must not declare a parameter with the name of the
-    key. All other keys must belong to a call (`name`, `id`, `type`).
+    Return None when the value is not such a call. The key must not be a declared parameter, and all other
+    keys must belong to a tool call (`name`, `id`, `type`).
     """
     if not known_fields(node) or node.extra is not None:
         return None  # if undeclared parameters are allowed, every key may be a parameter

@@ -122,7 +122,7 @@ def _read_under_clean_name(
     policy: Policy,
     names: tuple[str, str, str | None],
 ) -> ToolCallRequest:
-    """Read a call after special tokens were removed from the tool name, and report the removal.
+    """Read a tool call after special tokens were removed from the tool name, and report the removal.
 
     `names` contains the name that was sent, the cleaned name and the call id.
     """

@@ -79,7 +79,7 @@ NOTHING_REJECTED: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage that changed the arguments. A step contains the text before and after the stage."""
+    """One stage that changed the arguments, with the JSON or value before and after the stage."""
 
     stage: Stage
     title: str

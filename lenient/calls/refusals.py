@@ -16,8 +16,8 @@ _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
 class ServerRefusal(NamedTuple):
     """A tool call that a server could not parse.
 
-    `raw` is what the model wrote, or None when the error does not quote all of it. `message` is the server's
-    error message.
+    `raw` is the tool call as the model wrote it, or None when the error quotes less. `message` is the
+    server's error message.
     """
 
     raw: str | None

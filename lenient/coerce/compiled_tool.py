@@ -251,8 +251,8 @@ def _make_value_tests(node: Node, python_type: type) -> list[FieldTest]:
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
     """Return True when arguments without a definition can be used unchanged.
 
-    Arguments with a repeated key, deep nesting or a number that orjson may have rounded cannot be used. A
-    string must not be true, false or null.
+    The result is False for a repeated key, deep nesting, a number that orjson may have rounded, and a string
+    "true", "false" or "null".
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
@@ -313,7 +313,7 @@ An empty dict allows no value.
 
 
 class _NotPlainError(Exception):
-    """Raised when a part of the definition has no msgspec type."""
+    """Raised when the definition uses a feature that has no msgspec type."""
 
 
 def _compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:

@@ -34,8 +34,8 @@ def apply_defaults(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """Return the arguments with the defaults of absent parameters, and one diagnostic for each default.
 
-    `rejected` maps the paths of values to rejected values; a parameter with a rejected value is not absent. A
-    default of null is left out silently when the definition does not allow null.
+    `rejected` contains the rejected values; a parameter with a rejected value is not absent. A default of
+    null is left out silently when the definition does not allow null.
     """
     filled = dict(arguments)
     diagnostics: list[Diagnostic] = []

@@ -29,7 +29,7 @@ FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
 SCALARS = (str, bool, int, type(None))
 """The Python types of values that are neither objects nor lists, if no type is declared."""
 _ONE = 1 << 40
-"""The weight of one field in a count. Quotes are counted below this number, because no text has so many."""
+"""The weight of one field in a count. The number of quotes is always smaller."""
 
 
 class FieldTest(NamedTuple):

@@ -71,8 +71,8 @@ def convert_misfits(
 ) -> tuple[dict[str, Any], list[Diagnostic], dict[str, Any]] | None:
     """Convert and report `misfits`, the members of the arguments `sent` that do not fit.
 
-    `text` is the JSON of the arguments. Return the converted arguments, the diagnostics, and a dict of
-    rejected values by their path in the arguments. Return None when a value cannot be located. Raises
+    `text` is the JSON of the arguments. Return the converted arguments, the diagnostics, and a dict from
+    positions in the arguments to rejected values. Return None when a value cannot be located. Raises
     TooManyFindingsError.
     """
     arguments = {**sent}

@@ -56,7 +56,7 @@ def negate(answer: Answer) -> Answer:
 
 @dataclass(slots=True)
 class SchemaMatcher:
-    """Matches values against nodes in linear time. An object or list is examined only once for each node."""
+    """Matches values against nodes in linear time."""
 
     known: dict[tuple[int, int], tuple[Answer, Node, Any]] = field(default_factory=dict)
     """The answers by the ids of node and value. The node and the value are kept so that Python cannot give

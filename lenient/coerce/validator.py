@@ -66,9 +66,9 @@ _MAX_CHECKED_DEPTH = _MAX_DECLARED_DEPTH - MAX_CHECKED - 1
 class Validator:
     """The validation of one value.
 
-    `findings` collects the diagnostics. `rejected` maps the paths of values to rejected values. `tried`
-    caches the result of each branch, and `attempts` limits the number of branches tried. `depth` is the
-    current level of nested nodes.
+    `findings` collects the diagnostics. `rejected` maps positions in the arguments to rejected values.
+    `tried` caches the result of each branch, and `attempts` limits the number of branches tried. `depth` is
+    the current level of nested nodes.
     """
 
     decode_text: DecodeText

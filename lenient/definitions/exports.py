@@ -83,7 +83,7 @@ def to_openai_responses(
 def _write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema in the form of OpenAI's strict mode.
 
-    Raises ToolDefinitionError with a list of the parts that strict mode cannot express.
+    Raises ToolDefinitionError with a list of the keywords that strict mode cannot express.
     """
     writer = _StrictWriter(schema)
     written = writer.write({"type": "object", **schema})
@@ -134,7 +134,7 @@ _MAX_STRICT_DEPTH = 32
 class _StrictWriter:
     """Converts one schema to strict mode.
 
-    `lost` lists the parts of the schema that strict mode cannot express, as `path: part`.
+    `lost` lists the keywords that strict mode cannot express, each with its position in the schema.
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -142,7 +142,7 @@ class _StrictWriter:
         self.names = {key: root[key] for key in ("$defs", "definitions") if key in root}
 
     def write(self, schema: Any, path: Path = None, depth: int = 0) -> dict[str, Any]:
-        """Return the strict form of a schema. Add the parts that strict mode cannot express to `lost`."""
+        """Return the strict form of a schema. Add the keywords that strict mode cannot express to `lost`."""
         if depth > _MAX_STRICT_DEPTH:
             self.report_loss(path, "its depth")
             return {}

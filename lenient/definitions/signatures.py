@@ -161,7 +161,7 @@ _FIELD = re.compile(r":[a-z]+[^:\n]*:")
 
 @dataclass(slots=True)
 class _Docstring:
-    """The parts of a docstring.
+    """The sections of a docstring.
 
     `summary` stands above the first section or field. `parameters` maps parameter names to descriptions.
     """

@@ -186,7 +186,7 @@ class ToolCatalog:
         """Return the catalog in a file, in a JSON string, or in decoded declarations of any provider.
 
         A string that is empty or begins with `{` or `[` is JSON. Any other string is a file path. Raises
-        ToolDefinitionError with a message of one sentence, which contains the name of the file, if any.
+        ToolDefinitionError with a message of one sentence. For a file, the message contains the file name.
         """
         if not isinstance(source, (str, Path)):
             return cls.from_definitions(map(_define_tool, declarations.read_declarations(source)))

@@ -25,7 +25,7 @@ _ROLES = {"}": StringRole.MEMBER, "]": StringRole.ITEM, ")": StringRole.ITEM}
 class OpenContainer:
     """An object or array whose closing bracket has not been read yet.
 
-    `close` is `}`, `]` or `)`, even if the opening bracket was full-width or wrong.
+    `close` is `}`, `]` or `)`, even if the opening bracket was full-width or of another kind.
     """
 
     __slots__ = (

@@ -92,7 +92,7 @@ def scan_value(
 
 
 def _may_be_brackets(error: UnreadableError, text: str) -> bool:
-    """Return True when wrong brackets may explain a failure.
+    """Return True when missing or superfluous brackets may explain a failure.
 
     If not, a missing value is the cause of the failure.
     """

@@ -318,8 +318,8 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report a sign that is missing before `start`, or a superfluous comma, and continue as if it were
-        corrected.
+        """Report a sign that is missing before `start`, or a superfluous comma. Continue with the corrected
+        input.
         """
         reading = self.reading
         if repair.what == "trailing_comma":

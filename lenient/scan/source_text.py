@@ -31,8 +31,8 @@ class ValueSpan(NamedTuple):
 class SourceText:
     r"""A string whose offsets can be mapped to the raw arguments.
 
-    It is usually the decoded body of a string value, `parent.text[start:end]`. The raw arguments have no
-    parent. An escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay
+    The string is usually the decoded body of a string value, `parent.text[start:end]`. The raw arguments have
+    no parent. An escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay
     inside the string. For any other content, `runs` are the offsets that `find_runs` returns.
     """
 
@@ -112,10 +112,11 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         return _NEW(LocatedValue, (self.value[step], children[step], self.piece, self.strict, False))
 
     def text(self) -> str:
-        """Return the value as it was sent.
+        """Return the value as a string.
 
-        Strings and numbers are returned unchanged. Objects and arrays are returned unchanged in valid JSON,
-        and serialised again in broken JSON. `true`, `false` and `null` are always serialised again.
+        Strings and numbers are returned as they were sent, and so are objects and arrays in valid JSON. In
+        broken JSON, objects and arrays are serialised again. `true`, `false` and `null` are always serialised
+        again.
         """
         if isinstance(self.value, (dict, list)):
             return (

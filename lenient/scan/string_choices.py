@@ -293,8 +293,8 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return the end of a string that lacks its last quote. Blanks and a comment before `end` are left
-    out.
+    """Return the end of a string that lacks its last quote, without the blanks and the comment before
+    `end`.
     """
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())

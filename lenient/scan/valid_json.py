@@ -73,7 +73,7 @@ _NEW = tuple.__new__  # calling the named tuple takes twice as long
 def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:
     """Return the span of the JSON value that begins at `start`, with the spans of all inner values.
 
-    The value must be valid JSON. With `plain`, the value may have simple defects.
+    The value must be valid JSON, or may have simple defects if `plain` is True.
 
     Return None when only the tolerant scanner can read the value: a key is repeated, a number may have been
     rounded, or the nesting is too deep.

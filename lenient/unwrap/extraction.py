@@ -190,7 +190,9 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member."""
+        """Report a member as ambiguous if the member follows a superfluous brace and repeats an earlier
+        member.
+        """
         codes = {diagnostic.code for diagnostic in self.findings.items}
         if "extra_closer" not in codes or "ambiguous" in codes:
             return
@@ -359,8 +361,7 @@ class _LayerReader:
     def read_wrapped(self, start: ValueStart) -> tuple[LocatedValue, int]:
         """Read the value after an opening code fence or tag.
 
-        Return the value and the offset after the value. If the value would include the closing fence or tag,
-        only what precedes the fence or tag is read again.
+        Return the value and the offset after the value. The value never includes the closing fence or tag.
         """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
@@ -411,7 +412,7 @@ class _LayerReader:
         return LocatedValue(scanned.value, scanned.mark, start.piece, False, settled), scanned.end
 
     def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
-        """Read the value at `start`, but no words that stand in place of the closing brackets."""
+        """Read the value at `start`. Words that stand in place of the closing brackets are not read."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
         scanned: ScanResult | None = None
@@ -512,7 +513,7 @@ def _find_rest(text: str, start: int, end: int) -> int | None:
 
 
 def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
-    """Return True when a repair other than missing brackets was made after `rest`."""
+    """Return True when a repair other than missing brackets was made after the offset `rest`."""
     return any(
         diagnostic.end is not None and diagnostic.end > rest and diagnostic.code not in _AT_END
         for diagnostic in diagnostics

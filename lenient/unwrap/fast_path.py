@@ -268,7 +268,7 @@ class _PlainReader:
     arguments.
 
     `filled` is True when a value was read since the opening bracket or the last comma. `is_whole` is True
-    when the whole input has been read. `steps` caches how each name is written in positions.
+    when the whole input has been read. `steps` is a cache.
     """
 
     __slots__ = ("container", "filled", "findings", "is_whole", "stack", "steps", "text", "where")

@@ -285,7 +285,7 @@ def find_anew(text: str) -> int | None:
 def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) -> tuple[str, bool]:
     """Return the diagnostic code for the dropped value, and True to keep `first`.
 
-    The value to keep is not empty, does not repeat the other value, and has the parameters that the tool
+    The kept value is not empty, does not repeat the dropped value, and has the parameters that the tool
     requires.
     """
     if first.value == {} and other.value:

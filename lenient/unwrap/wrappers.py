@@ -411,9 +411,10 @@ class Unwrapper:
         return True
 
     def pass_trailing_text(self, start: ValueStart) -> None:
-        """Skip everything up to the next object or code fence, and report it as narration.
+        """Skip everything up to the next object or code fence, and report the skipped characters as
+        narration.
 
-        Raises UnreadableError when it is source code and narration precedes the value.
+        Raises UnreadableError when they are source code and narration precedes the value.
         """
         at = self.position
         if self.next_object <= at:  # search only once, not again for every fence

@@ -96,7 +96,7 @@ def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: 
 def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> bool:
     """Return True when the result contains only intended values, or the beginnings of intended values.
 
-    Loose parameters do not count.
+    The parameters in `loose` are ignored.
     """
     if isinstance(intended, dict) and isinstance(got, dict):
         return all(

@@ -209,7 +209,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the object with the remaining parts of the values and with the changed names."""
+        """Return the object with what remains of the values and with the changed names."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(

@@ -39,7 +39,7 @@ def closed_at_end(tokens: Sequence[Token]) -> Any:
 def readings(tokens: list[Token]) -> list[Any]:
     """Return the different objects that the fewest bracket repairs give.
 
-    Repairs of one bracket are tried first. If no such repair works, two brackets are removed.
+    Repairs of one bracket are tried first. If none of them gives valid JSON, two brackets are removed.
     """
     values: list[Any] = []
     for tries in (_single_mends(tokens), _two_removed(tokens)):

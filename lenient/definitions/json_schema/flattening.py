@@ -10,9 +10,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from lenient.definitions.json_schema.json_values import same_json
 
 MAX_NODES = 20_000
-"""The maximum number of schema parts after references and `allOf` are merged. Further parts are not
-checked.
-"""
+"""The maximum number of schemas after references and `allOf` are merged. Further schemas are not checked."""
 
 MAX_SCHEMA_DEPTH = 64
 
@@ -20,8 +18,7 @@ MAX_SCHEMA_DEPTH = 64
 class Flattener:
     """Flattens the schemas in one document.
 
-    `count` is the number of schema parts flattened so far. `MAX_NODES` limits this number. The caller may
-    reset `count` to 0.
+    `count` is the number of schemas flattened so far, at most `MAX_NODES`. The caller may reset `count` to 0.
     """
 
     def __init__(self, root: Any) -> None:

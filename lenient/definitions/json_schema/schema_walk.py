@@ -1,4 +1,4 @@
-"""Walks through all parts of a JSON Schema, for the Markdown pages and the lint.
+"""Walks through all positions in a JSON Schema, for the Markdown pages and the lint.
 
 References are resolved. A recursive schema is entered only once.
 """

@@ -106,7 +106,7 @@ TYPE_NAMES: Mapping[str, str] = {
     "str": "string", "bool": "boolean", "int": "integer", "float": "number", "double": "number",
     "dict": "object", "list": "array", "tuple": "array", "none": "null",
 }  # fmt: skip
-"""Names from programming languages that people write instead of the names of JSON Schema."""
+"""Maps type names from programming languages to the type names of JSON Schema."""
 _ANY = frozenset({"any", "type_unspecified"})
 KINDS_BY_FORMAT: Mapping[str, ValueKind] = {
     "date-time": ValueKind.TIMESTAMP,

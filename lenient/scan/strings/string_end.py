@@ -160,7 +160,7 @@ _RUNS = {
     opening: compile_regex(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
     for opening, q in CLOSING_QUOTES.items()
 }
-"""Matches up to a closing quote. An escaped quote ends the match only before a comma."""
+"""Matches everything up to a closing quote. An escaped quote ends the match only before a comma."""
 _EXPRESSION = re.compile(
     r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
@@ -342,7 +342,8 @@ def end_of_path(text: str, start: int, at: int) -> int:
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
     """Return the end of a string before the next member or item at `end`.
 
-    A quote of another kind before `end` closes the string, unless the string contains another such quote.
+    A quote of another kind before `end` closes the string, unless the string contains a second quote of this
+    kind.
     """
     comment = find_last_comment(text, start, end)
     end = end if comment is None else comment
@@ -403,7 +404,7 @@ def _find_end_without_quote(
 ) -> StringEnd:
     """Return the end of a string without a closing quote.
 
-    The string ends before the next key, before the last closing brackets, or at the end of the text.
+    The string ends before the next key, before the last closing brackets, or at the end of the input.
     """
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]

@@ -277,7 +277,9 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return the words as a string without quotes. Raises UnreadableError when they are not a string."""
+    """Return the words as a string without quotes. Raises UnreadableError when the words cannot be a
+    string.
+    """
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
