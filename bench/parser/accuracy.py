@@ -128,8 +128,8 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 # --- calls written as text, which of these readers only ours looks for --------------------------------
 
 NOT_TOLD = ("none", "reported")
-"""Replies without a tool call, and replies of bug reports. They have no dialect that a parser could be
-given.
+"""Groups of replies without a dialect that a parser could be given: replies without a tool call, and replies
+quoted in bug reports.
 """
 _OUR_NAMES = {
     "anthropic": "anthropic_invoke",

@@ -59,7 +59,7 @@ class Corpus:
 
     @property
     def parts(self) -> dict[str, tuple[Entry, ...]]:
-        """Return the inputs by their purpose."""
+        """Return the corpus entries, grouped by purpose."""
         return {
             "malformed": self.malformed, "coercions": self.coercions, "defects": self.defects,
             "first sight": self.first_sight, "bug reports": self.bug_reports,

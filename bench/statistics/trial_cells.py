@@ -1,4 +1,6 @@
-"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals and the gate."""
+"""Simulates trial runs with interim analyses: false verdicts, power, saved tasks, coverage of intervals, and
+errors of the gate.
+"""
 
 from __future__ import annotations
 

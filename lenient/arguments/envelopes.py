@@ -17,7 +17,7 @@ from lenient.scan.source_text import LocatedValue
 _NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
 HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
-"""The keys under which a call or an envelope contains the arguments."""
+"""The keys under which a tool call or an envelope contains the arguments."""
 _BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
 
 Decode = Callable[[LocatedValue, Findings], LocatedValue | None]

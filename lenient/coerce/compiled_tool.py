@@ -158,10 +158,10 @@ def fits(node: Node, value: Any) -> bool:
 
 
 def compile_accepted(node: Node) -> Mapping[type, Any]:
-    """Return the Python types that one node allows without a diagnostic.
+    """Return a dict from the Python types that one node allows without a diagnostic.
 
-    The types are computed on first use. The value for a type is the number of quotes around a value of this
-    type, or a function that counts the quotes. The function returns -1 for a value that does not fit.
+    The types are computed on first use. A type maps to the number of quotes around a value, or to a function
+    that counts the quotes and returns -1 for a value that does not fit.
     """
     if node.accepted is None:
         node.accepted = _AcceptedTypes({

@@ -47,7 +47,7 @@ _OTHERS = {"missing_comma": 0.5}
 _ADDED = {
     "missing_closer", "missing_opener", "missing_comma", "missing_colon", "trailing_comma", "missing_value",
 }  # fmt: skip
-"""Repairs that add a character before the character at their offset."""
+"""Repairs that add a character and skip none."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _NOT_SEARCHED = {
     "stray_text_dropped", "code_fence_removed", "string_concatenation", "emphasis_removed", "unquoted_string",
@@ -185,7 +185,7 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second result, or None to keep the first result.
+    """Return the result of the second interpretation, or None to keep the first interpretation.
 
     The first result may then be reported as ambiguous.
     """

@@ -30,7 +30,7 @@ _REMARK = re.compile(
     r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]|\(\d{1,5}\)[\s\-]*+\d[\d\s\-]*+[,}\n]"
     r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
 )
-"""Words in brackets, a telephone number, or a sum."""
+"""Words in brackets, a telephone number, or an arithmetic sum."""
 _TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
 _DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
