@@ -1,7 +1,8 @@
 """Simulates alerts over many nights: false alerts, changes found within a few nights, and their location.
 
-A simulated store has five models with equal traffic, two hosts, four prompts, five tools and four error
-rates. Sessions and days vary on the logit scale. Half of a day's effect is common to all models.
+A simulated store has five models with equal traffic, two hosts, four prompts, five tools, and four rates
+(three kinds of errors, and successful turns). Sessions and days vary on the logit scale. Half of a day's
+effect is common to all models.
 """
 
 from __future__ import annotations

@@ -174,9 +174,9 @@ def measure_power(
 
 
 def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the intervals contain the true difference after an early stop.
+    """Yield how often the intervals at the last analysis contain the true difference.
 
-    Also yield how often the estimate is beyond the true difference.
+    Also yield how often the estimate overstates the true difference.
     """
     for truth in (
         Truth((0.1, 0.1), smallest=0.02),

@@ -81,7 +81,8 @@ def _as_written(value: Any) -> str:
 def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
     """Return a function that writes each parameter between an opening and a closing tag.
 
-    `opening` contains `{key}`, and possibly `{text}`, which becomes "true" if the value is a string.
+    `opening` contains `{key}`, and possibly `{text}`, which becomes "true" if the value is a string, and
+    "false" otherwise.
     """
 
     def write(call: Call, _: Arguments) -> str:
